@@ -1,0 +1,32 @@
+"""nbyt ("N by T"): how to split a PPO batch into parallel environments and rollout steps.
+
+Names are resolved on first use, so that importing nbyt imports no JAX.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nbyt import envs as envs
+    from nbyt import policy as policy
+    from nbyt.errors import NbytError as NbytError
+    from nbyt.layout import Layout as Layout
+
+__version__ = "0.1.0"
+
+_HOME = {"Layout": "nbyt.layout", "NbytError": "nbyt.errors"}
+_MODULES = ("collect", "envs", "minibatch", "objective", "policy", "stats", "store", "train")
+
+__all__ = ["Layout", "NbytError", "__version__", *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"nbyt.{name}")
+    raise AttributeError(f"module 'nbyt' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,92 @@
+"""Errors that a user can act on: what happened, where, and what to do.
+
+Every error that nbyt raises on purpose is an `NbytError`. The command line prints its three
+parts and exits with its code; nothing else is shown, so the message has to be enough.
+"""
+
+
+class NbytError(Exception):
+    """An error with a place and a remedy.
+
+    `code` names the kind in JSON output; `exit_code` is what the command line returns.
+    """
+
+    code = "error"
+    exit_code = 1
+
+    def __init__(self, message: str, *, where: str = "", fix: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.fix = fix
+
+    def __str__(self) -> str:
+        place = f" ({self.where})" if self.where else ""
+        remedy = f"\n  fix: {self.fix}" if self.fix else ""
+        return f"{self.message}{place}{remedy}"
+
+    def as_dict(self) -> dict[str, str]:
+        """The four fields that `--json` promises."""
+        return {"code": self.code, "message": self.message, "where": self.where, "fix": self.fix}
+
+
+class UsageError(NbytError):
+    """The request itself is wrong: a value, an option, a combination."""
+
+    code = "usage"
+    exit_code = 2
+
+
+class LayoutError(UsageError):
+    """Sizes that cannot be a layout."""
+
+    code = "layout"
+
+
+class EnvError(NbytError):
+    """An environment broke one of its promises while it ran."""
+
+    code = "env"
+
+
+class EnvUsageError(UsageError):
+    """An environment that does not exist, cannot be built, or has spaces we do not serve."""
+
+    code = "env"
+
+
+class StoreError(UsageError):
+    """A file or folder that is damaged, hostile, not ours, or not writable."""
+
+    code = "store"
+
+
+class DiskError(NbytError):
+    """The disk refused a write; what was there before is still there."""
+
+    code = "disk"
+
+
+class TrainingError(NbytError):
+    """Training stopped because its numbers stopped being numbers."""
+
+    code = "training"
+
+
+class MissingExtraError(UsageError):
+    """An optional package is needed and is not installed."""
+
+    code = "missing_extra"
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"this needs the package '{package}', which is not installed",
+            fix=f"pip install 'nbyt[{extra}]'",
+        )
+
+
+class Interrupted(NbytError):
+    """The user pressed Ctrl-C and the state was saved."""
+
+    code = "interrupted"
+    exit_code = 130
