@@ -1,0 +1,182 @@
+"""Gymnasium's registered envs (`gym:Hopper-v5`) and a user's own factory (`package.module:make`).
+
+Finding is cheap: the env is built for the first time when its spaces are asked for.
+"""
+
+import importlib
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any
+
+import gymnasium
+from gymnasium import Env
+from gymnasium.spaces import Space
+from gymnasium.wrappers import TimeLimit
+
+from nbyt.envs import copying
+from nbyt.envs.gymnasium_vector import VectorEnvs
+from nbyt.envs.local import LocalEnvs
+from nbyt.envs.protocol import HostEnvs
+from nbyt.envs.spaces import require_supported, zero_based
+from nbyt.errors import EnvUsageError
+
+_ATARI_FIX = (
+    "Atari needs ale-py, which is GPL-2.0 and so no part of nbyt: install it yourself "
+    "(pip install ale-py)"
+)
+
+
+class GymnasiumEnv:
+    """A Gymnasium env that has been found but not started; equal only to itself."""
+
+    autoreset = "same step"
+
+    def __init__(self, env_id: str, factory: Callable[[], Env]) -> None:
+        self.id = env_id
+        self._factory = factory
+
+    @cached_property
+    def observation_space(self) -> Space:
+        """The space of one env's observations, counted from 0."""
+        return self._facts[0]
+
+    @cached_property
+    def action_space(self) -> Space:
+        """The space of one env's actions, counted from 0."""
+        return self._facts[1]
+
+    @cached_property
+    def time_limit(self) -> int | None:
+        """The step at which Gymnasium's TimeLimit truncates an episode."""
+        return self._facts[2]
+
+    @cached_property
+    def copyable(self) -> bool:
+        """Whether the simulator's state can be saved and put back."""
+        return self._facts[3]
+
+    def start(
+        self,
+        envs: int,
+        *,
+        vector: str = "sync",
+        autoreset: str = "same",
+        step_seconds: float = 60.0,
+    ) -> HostEnvs:
+        """N running envs: a loop here ("sync") or a process each ("async").
+
+        autoreset "next" leaves Gymnasium's filler rows in, masked by `valid`. step_seconds is how
+        long an async env may take over one step.
+        """
+        if envs < 1:
+            raise EnvUsageError(
+                f"{envs} envs of '{self.id}' cannot be started", fix="use 1 or more"
+            )
+        if vector not in ("sync", "async") or autoreset not in ("same", "next"):
+            raise EnvUsageError(
+                f"no vector '{vector}' with autoreset '{autoreset}'",
+                fix='vector is "sync" or "async", autoreset is "same" or "next"',
+            )
+        self._facts  # noqa: B018 (an env that cannot be built or served is refused here)
+        makers: list[Callable[[], Env]] = [partial(_build, self._factory)] * envs
+        if vector == "sync" and autoreset == "same":
+            return LocalEnvs(self.id, makers)
+        return VectorEnvs(
+            self.id,
+            makers,
+            processes=vector == "async",
+            autoreset=autoreset,
+            step_seconds=step_seconds,
+        )
+
+    def start_one(self) -> Env:
+        """A single Gymnasium env; its spaces may be ones that `start` refuses."""
+        try:
+            return _build(self._factory)
+        except (Exception, SystemExit) as error:
+            raise _not_built(self.id, error) from error
+
+    @cached_property
+    def _facts(self) -> tuple[Space, Space, int | None, bool]:
+        env = self.start_one()
+        try:
+            observed: Any = getattr(env, "observation_space", None)
+            acted: Any = getattr(env, "action_space", None)
+            require_supported(observed, acted, where=self.id)
+            return observed, acted, time_limit(env), copying.copyable(env)
+        finally:
+            env.close()
+
+
+def find(name: str) -> GymnasiumEnv | None:
+    """The env that Gymnasium registers as `name`, None if it does not know it.
+
+    `module:id` imports the module first, as gymnasium.make does, so that it can register the id.
+    """
+    module, _, registered = name.rpartition(":")
+    try:
+        if module:
+            importlib.import_module(module)
+        gymnasium.spec(registered)
+    except gymnasium.error.DeprecatedEnv as error:
+        raise EnvUsageError(str(error), where=f"gym:{name}", fix="use the newer version") from error
+    except gymnasium.error.Error:
+        if registered.startswith("ALE/"):
+            raise EnvUsageError(f"no env 'gym:{name}'", fix=_ATARI_FIX) from None
+        return None
+    except Exception as error:
+        raise _not_built(f"gym:{name}", error) from error
+    return GymnasiumEnv(f"gym:{name}", partial(_registered, name))
+
+
+def from_factory(env_id: str, factory: Callable[[], Env]) -> GymnasiumEnv:
+    """The env that a user's factory builds; the factory is called once per env."""
+    return GymnasiumEnv(env_id, factory)
+
+
+def ids() -> list[str]:
+    """Every id that `find` knows now, for suggestions."""
+    return sorted(gymnasium.registry)
+
+
+def time_limit(env: Env) -> int | None:
+    """The smallest limit of the TimeLimit wrappers around an env, None without one.
+
+    The spec's max_episode_steps is not asked: `env.unwrapped` keeps it and does not obey it.
+    """
+    limits = []
+    layer = env
+    while isinstance(layer, gymnasium.Wrapper):
+        if isinstance(layer, TimeLimit):
+            limits.append(layer._max_episode_steps)
+        layer = layer.env
+    return min(limits, default=None)
+
+
+def _registered(name: str) -> Env:
+    # Without the passive checker: it slows every step, and envs.check does its work once.
+    return gymnasium.make(name, disable_env_checker=True)
+
+
+def _build(factory: Callable[[], Env]) -> Env:
+    env = factory()
+    if not isinstance(env, Env):
+        raise TypeError(f"the factory returned {type(env).__name__}, not a gymnasium.Env")
+    return zero_based(env)
+
+
+def _not_built(env_id: str, error: BaseException) -> EnvUsageError:
+    text = f"{type(error).__name__}: {error}"
+    return EnvUsageError(f"env '{env_id}' cannot be built: {text}", fix=_remedy(text.lower()))
+
+
+def _remedy(text: str) -> str:
+    if "mujoco" in text and "robotics" not in text:
+        return "pip install 'nbyt[mujoco]'; Gymnasium's v4 and v5 ids work with it"
+    if "atari" in text or "ale_py" in text or "ale-py" in text:
+        return _ATARI_FIX
+    if "box2d" in text:
+        return "pip install swig 'gymnasium[box2d]'"
+    if "robotics" in text:
+        return "use the v5 id of the same env"
+    return "build the env once by hand to see its traceback"

@@ -1,0 +1,253 @@
+"""N Gymnasium envs behind Gymnasium's own vector API; the only file that imports it.
+
+Async: a process for each env, watched. An env that raises is named, one that dies gives its signal,
+one that hangs is killed after `step_seconds`; after any of these no worker is left.
+Sync next-step is here as an independent witness for the autoreset law; the fast sync path is the
+loop in envs.local.
+"""
+
+import queue
+import signal
+import time
+from collections.abc import Callable
+from multiprocessing import TimeoutError as AnswerTimeout
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+from gymnasium import Env
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector.async_vector_env import AsyncState
+
+from nbyt.envs.local import raised
+from nbyt.envs.protocol import HostStep
+from nbyt.errors import EnvError, NbytError
+
+_MODES = {"same": AutoresetMode.SAME_STEP, "next": AutoresetMode.NEXT_STEP}
+_CLOSE_SECONDS = 5.0
+
+
+class VectorEnvs:
+    """N running envs of a Gymnasium vector env, sync or async, with either autoreset."""
+
+    def __init__(
+        self,
+        env_id: str,
+        makers: list[Callable[[], Env]],
+        *,
+        processes: bool,
+        autoreset: str = "same",
+        step_seconds: float = 60.0,
+    ) -> None:
+        self.id = env_id
+        self.envs = len(makers)
+        self._same_step = autoreset == "same"
+        self._seconds = step_seconds
+        self._seeds: list[int] = []
+        self._steps = 0
+        self._ended = np.zeros(self.envs, bool)
+        try:
+            self._vector = _start(makers, processes, _MODES[autoreset])
+        except Exception as error:
+            raise self._failure(error, "while it was built") from error
+
+    def reset(self, seeds: list[int]) -> np.ndarray:
+        """First observations, N rows, env i started with seeds[i]."""
+        self._seeds, self._steps = list(seeds), 0
+        self._ended = np.zeros(self.envs, bool)
+        observation, _ = self._ask("reset", seed=list(seeds))
+        return observation
+
+    def step(self, action: np.ndarray) -> HostStep:
+        """One step of every env; filler rows of next-step resets are not valid."""
+        actions = np.array(action, dtype=self._vector.single_action_space.dtype)
+        observation, reward, terminated, truncated, info = self._ask("step", actions)
+        self._steps += 1
+        valid = np.ones(self.envs, bool) if self._same_step else ~self._ended
+        self._ended = terminated | truncated
+        final = self._final(observation, info) if self._ended.any() else None
+        return HostStep(observation, reward, terminated, truncated, valid, final)
+
+    def close(self) -> None:
+        """End every env and its process; closing twice is harmless."""
+        try:
+            self._vector.close()
+        except Exception as error:
+            raise self._failure(error, "in close") from error
+
+    def where(self, env: int) -> str:
+        """The place of env number `env` now, as errors give it."""
+        seed = f", seed {self._seeds[env]}" if env < len(self._seeds) else ""
+        return f"env {env}, step {self._steps}{seed}"
+
+    def _final(self, observation: np.ndarray, info: dict[str, Any]) -> np.ndarray:
+        if not self._same_step:
+            return observation
+        final = np.zeros_like(observation)
+        for env in np.flatnonzero(self._ended):
+            final[env] = info["final_obs"][env]
+        return final
+
+    def _ask(self, what: str, *arguments: Any, **named: Any) -> Any:
+        vector = self._vector
+        try:
+            if not isinstance(vector, _Workers):
+                return getattr(vector, what)(*arguments, **named)
+            getattr(vector, f"{what}_async")(*arguments, **named)
+            return getattr(vector, f"{what}_wait")(timeout=self._seconds)
+        except AnswerTimeout as error:
+            raise self._hung(self._vector) from error
+        except Exception as error:
+            failure = self._failure(error, f"in {what}")
+            raise failure from (error.original if isinstance(error, _WorkerError) else error)
+
+    def _hung(self, vector: Any) -> EnvError:
+        env = vector.silent()
+        vector.close(terminate=True)
+        return EnvError(
+            f"env '{self.id}' gave no answer for {self._seconds:g} s at step {self._steps}",
+            where=self.where(env),
+            fix="look for a loop or a lock in the env; its processes have been ended",
+        )
+
+    def _failure(self, error: Exception, doing: str) -> NbytError:
+        vector = getattr(self, "_vector", None)
+        if isinstance(error, _WorkerError):
+            failure: NbytError = raised(self.id, error.original, doing, self.where(error.env))
+        elif isinstance(error, _WorkerDeathError):
+            failure = _died(self.id, error, self.where(error.env))
+        else:
+            failure = raised(self.id, error, doing, f"step {self._steps}")
+        if isinstance(vector, _Workers):
+            vector.close(terminate=True)
+        return failure
+
+
+class _WorkerError(Exception):
+    """An exception that a worker's env raised, with the env's number."""
+
+    def __init__(self, env: int, original: BaseException) -> None:
+        super().__init__(str(original))
+        self.env = env
+        self.original = original
+
+
+class _WorkerDeathError(Exception):
+    """A worker that went away without a word."""
+
+    def __init__(self, env: int, exit_code: int | None) -> None:
+        super().__init__(f"worker {env} ended with {exit_code}")
+        self.env = env
+        self.exit_code = exit_code
+
+
+class _Workers(AsyncVectorEnv):
+    """AsyncVectorEnv whose failures name the env and whose close always ends."""
+
+    def silent(self) -> int:
+        """The first env that has not answered."""
+        waiting = (i for i, pipe in enumerate(self.parent_pipes) if not pipe.poll(0))
+        return next(waiting, 0)
+
+    def step_async(self, actions: np.ndarray) -> None:
+        with _watching(self):
+            super().step_async(actions)
+
+    def step_wait(self, timeout: int | float | None = None) -> Any:
+        with _watching(self):
+            return super().step_wait(timeout)
+
+    def reset_async(self, seed: Any = None, options: dict | None = None) -> None:
+        with _watching(self):
+            super().reset_async(seed, options)
+
+    def reset_wait(self, timeout: int | float | None = None) -> Any:
+        with _watching(self):
+            return super().reset_wait(timeout)
+
+    def close_extras(  # type: ignore[override] (Gymnasium's two classes disagree)
+        self, timeout: int | float | None = None, terminate: bool = False
+    ) -> None:
+        """Workers ended: asked first, killed when they do not answer in time."""
+        if not terminate:
+            self._ask_to_close(_CLOSE_SECONDS if timeout is None else timeout)
+        for process in self.processes:
+            if process.is_alive():
+                process.kill()
+            process.join()
+        for pipe in self.parent_pipes:
+            if pipe is not None:
+                pipe.close()
+        self._state = AsyncState.DEFAULT
+
+    def _ask_to_close(self, seconds: float) -> None:
+        pipes = [pipe for pipe in self.parent_pipes if pipe is not None and not pipe.closed]
+        deadline = time.monotonic() + seconds
+        try:
+            for pipe in pipes:
+                pipe.send(("close", None))
+            for pipe in pipes:
+                pipe.poll(max(0.0, deadline - time.monotonic()))
+        except OSError:
+            return
+        for process in self.processes:
+            process.join(max(0.0, deadline - time.monotonic()))
+
+    def _check_spaces(self) -> None:
+        with _watching(self):
+            super()._check_spaces()
+
+    def _raise_if_errors(self, successes: Any) -> None:
+        if all(successes):
+            return
+        try:
+            env, kind, value, trace = self.error_queue.get(timeout=_CLOSE_SECONDS)
+        except queue.Empty:
+            raise _WorkerDeathError(list(successes).index(False), None) from None
+        raise _WorkerError(env, _rebuilt(kind, value, trace))
+
+
+class _watching:  # noqa: N801 (a context manager used as a word)
+    """Turns a broken pipe into the name and exit code of the worker that went away."""
+
+    def __init__(self, workers: _Workers) -> None:
+        self._workers = workers
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if not isinstance(error, EOFError | BrokenPipeError | ConnectionResetError):
+            return
+        for env, process in enumerate(self._workers.processes):
+            process.join(0.2)  # the pipe closes a moment before the process is gone
+            if not process.is_alive():
+                raise _WorkerDeathError(env, process.exitcode) from error
+
+
+def _start(makers: list[Callable[[], Env]], processes: bool, mode: AutoresetMode) -> VectorEnv:
+    if not processes:
+        return SyncVectorEnv(makers, autoreset_mode=mode)
+    # Not fork: JAX has threads by now, and a forked child can wait for ever on a lock of theirs.
+    get_context("forkserver").set_forkserver_preload(["nbyt.envs.gymnasium_suite"])
+    return _Workers(makers, autoreset_mode=mode, context="forkserver")
+
+
+def _rebuilt(kind: Any, value: Any, trace: str) -> BaseException:
+    """The worker's exception again, with its traceback as a note."""
+    original = value if isinstance(value, BaseException) else RuntimeError(f"{kind}: {value}")
+    original.add_note(trace)
+    return original
+
+
+def _died(env_id: str, error: _WorkerDeathError, where: str) -> EnvError:
+    code = error.exit_code
+    if code is not None and code < 0:
+        how = f"by signal {-code} ({signal.Signals(-code).name})"
+    else:
+        how = f"with exit code {code}"
+    return EnvError(
+        f"the process of env '{env_id}' ended {how}",
+        where=where,
+        fix="signal 9 is often too little memory: use fewer envs; otherwise debug the simulator",
+    )
