@@ -1,0 +1,132 @@
+"""The run folder: where stages, the checkpoint, metrics and the result of one run live."""
+
+import contextlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nbyt.errors import StoreError
+from nbyt.store import metrics
+from nbyt.store.atomic import read_bytes, write_text
+from nbyt.store.seal import read_sealed, require_room, write_sealed
+from nbyt.store.tensors import (
+    Facts,
+    Tensors,
+    hashed_files,
+    read_bundle,
+    write_bundle,
+    write_folder,
+)
+
+MARKER = "nbyt-run.json"
+METRICS = "metrics.csv"
+RESULT = "result.json"
+CHECKPOINT = "checkpoint"
+RESULT_LIMIT = 64 << 20
+METRICS_LIMIT = 256 << 20
+_STAGE = re.compile(r"stage-[0-9]+")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run's folder, open for reading and writing. Made by `open_run`; `path` is resolved."""
+
+    path: Path
+
+    def stage_path(self, number: int) -> Path:
+        """The folder of a stage."""
+        return self.path / f"stage-{number:d}"
+
+    def stages(self) -> list[Path]:
+        """The stage folders that are there, in order of their number."""
+        found = [entry for entry in self.path.iterdir() if _STAGE.fullmatch(entry.name)]
+        return sorted(found, key=lambda entry: (len(entry.name), entry.name))
+
+    def save_stage(self, number: int, tensors: Tensors, facts: Facts) -> None:
+        """Nothing; the stage is then on disk, whole."""
+        write_folder(self.stage_path(number), "stage", tensors, facts, kind="stage")
+
+    def save_checkpoint(self, tensors: Tensors, facts: Facts) -> None:
+        """Nothing; the checkpoint on disk is then this one, or still the last on failure."""
+        write_bundle(self.path, CHECKPOINT, tensors, facts, kind="checkpoint")
+
+    def load_checkpoint(self) -> tuple[Tensors, Facts] | None:
+        """The last checkpoint, or None if there is none."""
+        if not os.path.lexists(self.path / f"{CHECKPOINT}.json"):
+            return None
+        try:
+            return read_bundle(self.path, CHECKPOINT, kind="checkpoint")
+        except StoreError as error:
+            restart = f"or delete checkpoint* in {self.path}, which restarts the run"
+            raise StoreError(
+                error.message, where=error.where, fix=f"{error.fix}; {restart}"
+            ) from error
+
+    def clear_checkpoint(self) -> None:
+        """Nothing; there is then no checkpoint."""
+        # The JSON goes first: without it the tensors are only a leftover.
+        (self.path / f"{CHECKPOINT}.json").unlink(missing_ok=True)
+        for file in hashed_files(self.path, CHECKPOINT):
+            file.unlink(missing_ok=True)
+
+    def write_metrics(self, rows: list[metrics.Row]) -> None:
+        """Nothing; metrics.csv then holds these rows."""
+        path = self.path / METRICS
+        text = metrics.to_csv(rows, str(path))
+        require_room(path, len(text.encode()), METRICS_LIMIT)
+        write_text(path, text)
+
+    def read_metrics(self) -> list[metrics.Row]:
+        """The rows of metrics.csv; none if it does not exist."""
+        path = self.path / METRICS
+        if not os.path.lexists(path):
+            return []
+        data = read_bytes(path, limit=METRICS_LIMIT)
+        try:
+            return metrics.from_csv(data.decode("utf-8"), str(path))
+        except UnicodeDecodeError as error:
+            raise StoreError(
+                f"{path} is not UTF-8 text", where=str(path), fix="delete it; the run rewrites it"
+            ) from error
+
+    def write_result(self, result: dict[str, Any]) -> None:
+        """Nothing; result.json then holds `result` under "facts", with its hash."""
+        write_sealed(self.path / RESULT, result, kind="result", limit=RESULT_LIMIT)
+
+    def read_result(self) -> dict[str, Any] | None:
+        """The result, or None while there is none."""
+        if not os.path.lexists(self.path / RESULT):
+            return None
+        return read_sealed(self.path / RESULT, kind="result", limit=RESULT_LIMIT)["facts"]
+
+    def clear(self) -> None:
+        """Nothing; every file that nbyt wrote is then gone, except the marker."""
+        self.clear_checkpoint()
+        for name in (RESULT, METRICS):
+            (self.path / name).unlink(missing_ok=True)
+        for stage in self.stages():
+            _remove_stage(stage)
+
+
+def load_stage(path: Path) -> tuple[Tensors, Facts]:
+    """The tensors and facts of a stage, given its folder or one of its two files."""
+    path = Path(path)
+    folder = path.parent if path.name in ("stage.json", "stage.safetensors") else path
+    if not os.path.isdir(folder):
+        raise StoreError(
+            f"{folder} is not a stage folder",
+            where=str(folder),
+            fix="give the folder of one stage, such as runs/cartpole/stage-3",
+        )
+    return read_bundle(folder, "stage", kind="stage")
+
+
+def _remove_stage(stage: Path) -> None:
+    if stage.is_symlink() or not stage.is_dir():
+        return  # not ours: we write stages as folders
+    for name in ("stage.json", "stage.safetensors"):
+        (stage / name).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        stage.rmdir()  # fails, rightly, if somebody put a file of their own there

@@ -1,0 +1,118 @@
+"""Opening a run: a new folder, the same run resumed, or a refusal that touches nothing."""
+
+import errno
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from nbyt.errors import StoreError
+from nbyt.store.atomic import canonical, disk_errors, is_leftover, sweep_leftovers
+from nbyt.store.folder import MARKER, RunFolder, load_stage
+from nbyt.store.seal import read_sealed, write_sealed
+from nbyt.store.text import slug
+from nbyt.store.verify import verify
+
+__all__ = ["RunFolder", "load_stage", "open_run", "slug", "verify"]
+
+
+def open_run(
+    out: Path,
+    identity: dict[str, Any],
+    *,
+    manifest: dict[str, Any] | None = None,
+    force: bool = False,
+) -> RunFolder:
+    """The run in `out`, made or resumed.
+
+    `identity` holds the settings that decide the numbers; a run is resumed only by the same ones.
+    With `force`, a run of another identity is cleared and begun anew; a folder that is not an nbyt
+    run is refused all the same. `manifest` is kept from the run's first start.
+    """
+    path = _resolved(out)
+    wanted = json.loads(canonical(identity, where="identity"))
+    if _is_foreign(path):
+        raise StoreError(
+            f"{path} is not an nbyt run and is not empty",
+            where="--out",
+            fix="choose another --out, or an empty folder",
+        )
+    run = RunFolder(path)
+    changes = _changes(run, wanted)
+    if changes and not force:
+        raise StoreError(
+            f"{path} holds a run with other settings: {', '.join(changes)}",
+            where="--out",
+            fix="choose another --out, or --force to clear that run",
+        )
+    _prepare(path)
+    if changes:
+        with disk_errors(path, 0):
+            run.clear()
+    # The marker is replaced last: a crash in between leaves a folder that is still known as ours.
+    if changes or not os.path.lexists(path / MARKER):
+        facts = {"identity": wanted, "manifest": manifest or {}}
+        write_sealed(path / MARKER, facts, kind="run")
+    return run
+
+
+def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Each setting that differs, as `key: old -> new`; nested keys are joined by dots."""
+    before, after = _flat(old), _flat(new)
+    return [
+        f"{key}: {_brief(before.get(key))} -> {_brief(after.get(key))}"
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    ]
+
+
+def _resolved(out: Path) -> Path:
+    try:
+        return Path(out).resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # symlink loops, NUL characters
+        raise StoreError(
+            f"{str(out)!r} cannot be a folder: {error}", where="--out", fix="choose another --out"
+        ) from error
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether something is at `path` that is neither a run nor an empty folder."""
+    if not os.path.isdir(path):
+        return os.path.lexists(path)
+    if os.path.lexists(path / MARKER):
+        return False
+    with disk_errors(path, 0):
+        return any(not is_leftover(name) for name in os.listdir(path))
+
+
+def _changes(run: RunFolder, wanted: dict[str, Any]) -> list[str]:
+    if not os.path.lexists(run.path / MARKER):
+        return []
+    facts = read_sealed(run.path / MARKER, kind="run")["facts"]
+    identity = facts.get("identity")
+    return differences(identity if isinstance(identity, dict) else {}, wanted)
+
+
+def _prepare(path: Path) -> None:
+    with disk_errors(path, 0):
+        path.mkdir(parents=True, exist_ok=True)
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        sweep_leftovers(path)
+
+
+def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    # Leaves as JSON text, because 1 == True == 1.0 in Python and they are different settings.
+    leaves: dict[str, str] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict) and value:
+            leaves |= _flat(value, f"{prefix}{key}.")
+        else:
+            leaves[f"{prefix}{key}"] = json.dumps(value)
+    return leaves
+
+
+def _brief(leaf: str | None) -> str:
+    if leaf is None:
+        return "(absent)"
+    return leaf if len(leaf) <= 60 else leaf[:57] + "..."

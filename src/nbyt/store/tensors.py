@@ -1,0 +1,197 @@
+"""Arrays with facts on disk: a safetensors file and the sealed JSON that vouches for it."""
+
+import contextlib
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nbyt.errors import StoreError
+from nbyt.store import header
+from nbyt.store.atomic import (
+    disk_errors,
+    read_bytes,
+    sync_folder,
+    temporary_beside,
+    write_bytes,
+)
+from nbyt.store.seal import (
+    JSON_LIMIT,
+    read_sealed,
+    require_room,
+    sealed,
+    sha256,
+    shown,
+    write_sealed,
+)
+
+TENSORS_LIMIT = 2 << 30
+
+Tensors = dict[str, np.ndarray]
+Facts = dict[str, Any]
+Template = dict[str, tuple[tuple[int, ...], Any]]
+
+
+def write_bundle(folder: Path, name: str, tensors: Tensors, facts: Facts, *, kind: str) -> None:
+    """Nothing; `folder` then holds the new pair, or after a crash at any instant the old one.
+
+    The tensors go to a file named after their hash, so they never overwrite the old ones; the
+    JSON that names them is replaced in one step; only then is the old file removed.
+    """
+    record = folder / f"{name}.json"
+    data = _dumped(tensors, record)
+    digest = sha256(data)
+    target = folder / hashed_name(name, digest)
+    write_bytes(target, data)
+    try:
+        write_sealed(record, facts, kind=kind, file=target.name, sha256=digest)
+    except BaseException:
+        # Not if the record names it: it may be the old file too, or the record be in place already.
+        if not _is_named(target.name, record):
+            target.unlink(missing_ok=True)
+        raise
+    for other in hashed_files(folder, name):
+        if other.name != target.name:
+            with contextlib.suppress(OSError):
+                other.unlink()
+
+
+def write_folder(folder: Path, name: str, tensors: Tensors, facts: Facts, *, kind: str) -> None:
+    """Nothing; `folder` then holds exactly the pair `name`.safetensors and `name`.json.
+
+    The pair is written into a temporary folder that is renamed into place. A folder that already
+    holds these very bytes is left alone; one with other content of ours is replaced.
+    """
+    data = _dumped(tensors, folder)
+    names = (f"{name}.safetensors", f"{name}.json")
+    record = sealed(facts, kind=kind, where=str(folder), file=names[0], sha256=sha256(data))
+    require_room(folder / names[1], len(record), JSON_LIMIT)
+    content = dict(zip(names, (data, record), strict=True))
+    if _holds(folder, content):
+        return
+    with disk_errors(folder, 0):
+        _require_replaceable(folder, set(names))
+    temporary = temporary_beside(folder)
+    try:
+        with disk_errors(folder, len(data) + len(record)):
+            temporary.mkdir()
+        for file, payload in content.items():
+            write_bytes(temporary / file, payload)
+        with disk_errors(folder, len(data) + len(record)):
+            _swap(temporary, folder)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def read_bundle(folder: Path, name: str, *, kind: str) -> tuple[Tensors, Facts]:
+    """The tensors and facts of a pair, after everything about both files has been checked."""
+    path = folder / f"{name}.json"
+    record = read_sealed(path, kind=kind)
+    expected = str(record.get("sha256"))
+    # Two names are possible and no other, so a file cannot point anywhere else.
+    if record.get("file") not in (f"{name}.safetensors", hashed_name(name, expected)):
+        raise StoreError(
+            f"{path} names the tensors file {shown(record.get('file'))}, which cannot be its own",
+            where=str(path),
+            fix="nbyt did not write this; restore a copy of it, or make it again by training",
+        )
+    tensors_path = folder / record["file"]
+    data = read_bytes(tensors_path, limit=TENSORS_LIMIT)
+    found = sha256(data)
+    if found != expected:
+        raise StoreError(
+            f"{tensors_path} is damaged: sha256 expected {shown(expected)}, found '{found}'",
+            where=str(tensors_path),
+            fix="restore a copy of it, or make it again by training",
+        )
+    return header.parse(data, str(tensors_path)), record["facts"]
+
+
+def match(tensors: Tensors, template: Template, where: str) -> None:
+    """Nothing if names, shapes and dtypes are those of `template`, else a StoreError."""
+    for name in sorted(tensors.keys() | template.keys()):
+        if name not in tensors:
+            raise _mismatch(f"tensor '{name}' is missing", where)
+        if name not in template:
+            raise _mismatch(f"tensor {shown(name)} is not expected", where)
+        wanted = _described(*template[name])
+        found = _described(tensors[name].shape, tensors[name].dtype)
+        if found != wanted:
+            raise _mismatch(f"tensor '{name}' is {found}, expected {wanted}", where)
+
+
+def hashed_name(name: str, digest: str) -> str:
+    """The file name of tensors whose SHA-256 is `digest`; never one that leaves the folder."""
+    return f"{name}-{re.sub('[^0-9a-f]', '', digest)[:12]}.safetensors"
+
+
+def hashed_files(folder: Path, name: str) -> list[Path]:
+    """The tensors files in `folder` that `write_bundle` made for `name`."""
+    pattern = re.compile(re.escape(name) + r"-[0-9a-f]{12}\.safetensors")
+    return [entry for entry in sorted(folder.iterdir()) if pattern.fullmatch(entry.name)]
+
+
+def _dumped(tensors: Tensors, path: Path) -> bytes:
+    data = header.dump(tensors, str(path))
+    require_room(path, len(data), TENSORS_LIMIT)
+    return data
+
+
+def _is_named(name: str, record: Path) -> bool:
+    try:
+        return name.encode() in read_bytes(record, limit=JSON_LIMIT)
+    except StoreError:
+        return os.path.lexists(record)  # unreadable is no proof
+
+
+def _holds(folder: Path, content: dict[str, bytes]) -> bool:
+    try:
+        return all(
+            read_bytes(folder / file, limit=len(payload)) == payload
+            for file, payload in content.items()
+        )
+    except StoreError:
+        return False
+
+
+def _require_replaceable(folder: Path, ours: set[str]) -> None:
+    if not os.path.lexists(folder):
+        return
+    plain_folder = folder.is_dir() and not folder.is_symlink()
+    foreign = {entry.name for entry in folder.iterdir()} - ours if plain_folder else {folder.name}
+    if foreign:
+        raise StoreError(
+            f"{folder} is in the way: {shown(min(foreign))} was not written by nbyt",
+            where=str(folder),
+            fix="move it away, or choose another --out",
+        )
+
+
+def _swap(temporary: Path, folder: Path) -> None:
+    # A folder cannot be renamed over one with files in it: the old one steps aside first.
+    aside = temporary_beside(folder) if os.path.lexists(folder) else None
+    if aside:
+        os.rename(folder, aside)
+    try:
+        os.rename(temporary, folder)
+    except BaseException:
+        if aside:
+            os.rename(aside, folder)
+        raise
+    sync_folder(folder.parent)
+    if aside:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _described(shape: tuple[int, ...], dtype: Any) -> str:
+    return f"{np.dtype(dtype).name}[{', '.join(str(size) for size in shape)}]"
+
+
+def _mismatch(reason: str, where: str) -> StoreError:
+    return StoreError(
+        reason, where=where, fix="load it with the settings it was made with, or train again"
+    )

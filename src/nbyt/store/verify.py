@@ -1,0 +1,50 @@
+"""Every bad file of a run, for `nbyt doctor --dir`."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from nbyt.errors import StoreError
+from nbyt.store.folder import MARKER, RunFolder, load_stage
+from nbyt.store.seal import read_sealed
+
+
+def verify(folder: Path) -> list[str]:
+    """One line for each bad file in a run folder, with the reason; an empty list is good news."""
+    run = RunFolder(Path(folder))
+    try:
+        stages = run.stages()
+    except (OSError, ValueError) as error:
+        return [f"{folder} cannot be listed: {getattr(error, 'strerror', None) or error}"]
+    checks: list[Callable[[], object]] = [
+        partial(_check_marker, run.path / MARKER),
+        run.load_checkpoint,
+        run.read_result,
+        run.read_metrics,
+        *(partial(_check_stage, stage) for stage in stages),
+    ]
+    return [reason for check in checks if (reason := _reason(check))]
+
+
+def _check_marker(path: Path) -> None:
+    if not os.path.lexists(path):
+        raise StoreError(f"{path} is missing: this is not an nbyt run")
+    read_sealed(path, kind="run")
+
+
+def _check_stage(stage: Path) -> None:
+    if stage.is_symlink():
+        # A run that somebody sent us must not make us read elsewhere.
+        raise StoreError(f"{stage} is a symlink, which nbyt does not follow")
+    load_stage(stage)
+
+
+def _reason(check: Callable[[], object]) -> str:
+    try:
+        check()
+    except StoreError as error:
+        return error.message
+    except Exception as error:  # a doctor who faints helps nobody
+        return f"{type(error).__name__}: {error}"
+    return ""

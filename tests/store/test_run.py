@@ -1,0 +1,190 @@
+"""Laws of run folders: resumed only by the same settings, and never over somebody's files."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbyt.errors import StoreError
+from nbyt.store.run import RunFolder, load_stage, open_run, verify
+
+IDENTITY = {"env": "CartPole-v1", "seed": 0, "layout": {"envs": 8, "steps": 16}}
+ARRAYS = {"w": np.arange(4.0)}
+
+
+def snapshot(folder: Path) -> dict[str, bytes | None]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def full_run(out: Path) -> RunFolder:
+    run = open_run(out, IDENTITY)
+    run.save_stage(0, ARRAYS, {"number": 0})
+    run.save_stage(10, ARRAYS, {"number": 10})
+    run.save_checkpoint(ARRAYS, {"update": 5})
+    run.write_metrics([{"update": 1, "return": 0.1}])
+    run.write_result({"share": 0.25})
+    return run
+
+
+def test_everything_comes_back_after_reopening(tmp_path: Path) -> None:
+    full_run(tmp_path / "a" / "b")
+    run = open_run(tmp_path / "a" / "b", IDENTITY)
+    tensors, facts = run.load_checkpoint() or ({}, {})
+    np.testing.assert_array_equal(tensors["w"], ARRAYS["w"])
+    assert facts == {"update": 5}
+    assert load_stage(run.stage_path(10))[1] == {"number": 10}
+    assert [stage.name for stage in run.stages()] == ["stage-0", "stage-10"]
+    assert run.read_metrics() == [{"update": 1, "return": 0.1}]
+    assert run.read_result() == {"share": 0.25}
+    assert verify(run.path) == []
+
+
+def test_new_run_has_nothing(tmp_path: Path) -> None:
+    run = open_run(tmp_path / "run", IDENTITY)
+    assert run.load_checkpoint() is None
+    assert run.read_result() is None
+    assert run.read_metrics() == []
+    assert run.stages() == []
+
+
+def test_cleared_checkpoint_is_gone(tmp_path: Path) -> None:
+    run = full_run(tmp_path / "run")
+    run.clear_checkpoint()
+    assert run.load_checkpoint() is None
+    assert not list(run.path.glob("checkpoint*"))
+    run.clear_checkpoint()
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_foreign_folder_is_refused_and_untouched(tmp_path: Path, force: bool) -> None:
+    (tmp_path / "thesis.txt").write_text("x")
+    (tmp_path / "stage-1").mkdir()
+    (tmp_path / ".old.0123456789abcdef.tmp").write_text("x")
+    before = snapshot(tmp_path)
+    with pytest.raises(StoreError, match="is not an nbyt run") as caught:
+        open_run(tmp_path, IDENTITY, force=force)
+    assert "--out" in caught.value.fix and "empty folder" in caught.value.fix
+    assert snapshot(tmp_path) == before
+
+
+def test_other_settings_are_named_and_nothing_is_touched(tmp_path: Path) -> None:
+    full_run(tmp_path / "run")
+    before = snapshot(tmp_path)
+    other = {"env": "CartPole-v1", "seed": True, "layout": {"envs": 16}, "lr": 0.1}
+    with pytest.raises(StoreError) as caught:
+        open_run(tmp_path / "run", other)
+    for part in (
+        "seed: 0 -> true",
+        "layout.envs: 8 -> 16",
+        "layout.steps: 16 -> (absent)",
+        "lr: (absent) -> 0.1",
+    ):
+        assert part in caught.value.message
+    assert "env:" not in caught.value.message
+    assert "--force" in caught.value.fix
+    assert snapshot(tmp_path) == before
+
+
+def test_identity_is_compared_as_json(tmp_path: Path) -> None:
+    open_run(tmp_path / "run", {"sizes": (1, 2), "table": {1: "a"}})
+    open_run(tmp_path / "run", {"sizes": [1, 2], "table": {"1": "a"}})
+
+
+def test_force_clears_our_files_only(tmp_path: Path) -> None:
+    run = full_run(tmp_path / "run")
+    (run.path / "notes.txt").write_text("theirs")
+    (run.stage_path(0) / "plot.png").write_text("theirs")
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "stage.json").write_text("theirs")
+    (run.path / "stage-3").symlink_to(tmp_path / "precious")
+    open_run(run.path, {"env": "Other"}, force=True)
+    left = {str(path.relative_to(run.path)) for path in run.path.rglob("*")}
+    assert left == {"nbyt-run.json", "notes.txt", "stage-0", "stage-0/plot.png", "stage-3"}
+    assert (tmp_path / "precious" / "stage.json").exists()
+    open_run(run.path, {"env": "Other"})
+
+
+def test_force_on_the_same_settings_resumes(tmp_path: Path) -> None:
+    full_run(tmp_path / "run")
+    before = snapshot(tmp_path)
+    open_run(tmp_path / "run", IDENTITY, force=True)
+    assert snapshot(tmp_path) == before
+
+
+def test_leftovers_are_swept_and_do_not_make_a_folder_foreign(tmp_path: Path) -> None:
+    (tmp_path / ".nbyt-run.json.0123456789abcdef.tmp").write_text("x")
+    run = open_run(tmp_path, IDENTITY)
+    assert os.listdir(run.path) == ["nbyt-run.json"]
+
+
+def test_symlinked_out_is_resolved_first(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    run = open_run(tmp_path / "link", IDENTITY)
+    assert run.path == (tmp_path / "real").resolve()
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_places_that_cannot_be_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for out in ("file", "file/run", "loop", "nul\0", "x" * 300):
+        with pytest.raises(StoreError):
+            open_run(tmp_path / out, IDENTITY)
+    assert (tmp_path / "file").read_text() == "x"
+    full_run(tmp_path / "run")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(StoreError, match="cannot be written: Permission denied"):
+        open_run(tmp_path / "run", IDENTITY)
+
+
+def test_damaged_marker_is_refused_even_with_force(tmp_path: Path) -> None:
+    run = full_run(tmp_path / "run")
+    (run.path / "nbyt-run.json").write_bytes(b"{}")
+    before = snapshot(tmp_path)
+    for force in (False, True):
+        with pytest.raises(StoreError, match=r"nbyt-run\.json"):
+            open_run(run.path, IDENTITY, force=force)
+    assert snapshot(tmp_path) == before
+
+
+def test_damaged_checkpoint_says_how_to_restart(tmp_path: Path) -> None:
+    run = full_run(tmp_path / "run")
+    file = next(run.path.glob("checkpoint-*.safetensors"))
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(StoreError, match="is damaged") as caught:
+        run.load_checkpoint()
+    assert "delete checkpoint*" in caught.value.fix and "restarts the run" in caught.value.fix
+    for path in run.path.glob("checkpoint*"):
+        path.unlink()
+    assert run.load_checkpoint() is None
+
+
+def test_verify_names_every_bad_file(tmp_path: Path) -> None:
+    run = full_run(tmp_path / "run")
+    run.save_stage(2, ARRAYS, {})
+    bad = ["nbyt-run.json", "result.json", "metrics.csv", "checkpoint.json"]
+    for name in bad:
+        (run.path / name).write_bytes(b'{"a\xff"\n,,,')
+    (run.stage_path(0) / "stage.safetensors").write_bytes(b"")
+    (run.stage_path(10) / "stage.json").unlink()
+    (run.path / "stage-11").symlink_to(run.stage_path(2))
+    reasons = verify(run.path)
+    for name in [*bad, "stage-0/stage.safetensors", "stage-10/stage.json", "stage-11"]:
+        assert sum(f"{run.path / name} " in reason for reason in reasons) == 1
+    assert len(reasons) == 7
+
+
+def test_verify_never_raises(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for path in (tmp_path, tmp_path / "none", tmp_path / "file", tmp_path / "nul\0"):
+        assert len(verify(path)) == 1
+
+
+def test_stage_numbers_are_numbers(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="format code"):
+        RunFolder(tmp_path).stage_path("../../x")  # type: ignore[arg-type]
