@@ -136,7 +136,7 @@ def test_damage_names_both_hashes(tmp_path: Path) -> None:
 def test_newer_format_says_who_wrote_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(seal, "FORMAT", 7)
-        patch.setattr(seal, "__version__", "9.8.7")
+        patch.setattr(seal, "VERSION", "9.8.7")
         tensors.write_folder(tmp_path / "s", "stage", SMALL, {}, kind="stage")
     with pytest.raises(StoreError, match=r"format 7, written by nbyt '9\.8\.7'") as caught:
         load_stage(tmp_path / "s")

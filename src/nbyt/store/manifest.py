@@ -33,10 +33,11 @@ def manifest(command: str, settings: dict[str, Any], seed: int, device: str) -> 
 
 def _versions() -> dict[str, str | None]:
     """Versions from the installed metadata: importing jax to ask it would take seconds."""
-    return {name: _version(name) for name in _PACKAGES}
+    return {name: version(name) for name in _PACKAGES}
 
 
-def _version(package: str) -> str | None:
+def version(package: str) -> str | None:
+    """The installed version of a package, or None if it is not installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -5,11 +5,13 @@ import json
 from pathlib import Path
 from typing import Any, NoReturn
 
-from nbyt import __version__
 from nbyt.errors import StoreError
 from nbyt.store.atomic import canonical, read_bytes, write_bytes
+from nbyt.store.manifest import version
 
 FORMAT = 1
+# From the metadata: the package root would bring every room of nbyt into this one's imports.
+VERSION = version("nbyt")
 JSON_LIMIT = 1 << 20
 _SEAL = "self_sha256"
 _RESTORE = "restore a copy of it, or make it again by training"
@@ -22,7 +24,7 @@ def sha256(data: bytes) -> str:
 
 def sealed(facts: dict[str, Any], *, kind: str, where: str = "", **more: str) -> bytes:
     """A record of `facts` as canonical JSON, with format, kind, writer and its own hash."""
-    record = {"format": FORMAT, "kind": kind, "nbyt": __version__, "facts": facts, **more}
+    record = {"format": FORMAT, "kind": kind, "nbyt": VERSION, "facts": facts, **more}
     return canonical({**record, _SEAL: sha256(canonical(record, where=where))}, where=where)
 
 
@@ -100,7 +102,7 @@ def _require_format(path: Path, record: dict[str, Any]) -> None:
         _reject(
             path,
             f"has format {shown(number)}, written by nbyt {shown(record.get('nbyt'))}; "
-            f"nbyt {__version__} reads up to format {FORMAT}",
+            f"nbyt {VERSION} reads up to format {FORMAT}",
             "upgrade: pip install -U nbyt",
         )
     _reject(path, f"has the unknown format {shown(number)}")
