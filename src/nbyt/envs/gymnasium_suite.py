@@ -38,12 +38,12 @@ class GymnasiumEnv:
     @cached_property
     def observation_space(self) -> Space:
         """The space of one env's observations, counted from 0."""
-        return self._facts[0]
+        return self._spaces[0]
 
     @cached_property
     def action_space(self) -> Space:
         """The space of one env's actions, counted from 0."""
-        return self._facts[1]
+        return self._spaces[1]
 
     @cached_property
     def time_limit(self) -> int | None:
@@ -77,7 +77,7 @@ class GymnasiumEnv:
                 f"no vector '{vector}' with autoreset '{autoreset}'",
                 fix='vector is "sync" or "async", autoreset is "same" or "next"',
             )
-        self._facts  # noqa: B018 (an env that cannot be built or served is refused here)
+        self._spaces  # noqa: B018 (an env that cannot be built or served is refused here)
         makers: list[Callable[[], Env]] = [partial(_build, self._factory)] * envs
         if vector == "sync" and autoreset == "same":
             return LocalEnvs(self.id, makers)
@@ -97,12 +97,17 @@ class GymnasiumEnv:
             raise _not_built(self.id, error) from error
 
     @cached_property
+    def _spaces(self) -> tuple[Space, Space]:
+        observed, acted, *_ = self._facts
+        require_supported(observed, acted, where=self.id)
+        return observed, acted
+
+    @cached_property
     def _facts(self) -> tuple[Space, Space, int | None, bool]:
         env = self.start_one()
         try:
             observed: Any = getattr(env, "observation_space", None)
             acted: Any = getattr(env, "action_space", None)
-            require_supported(observed, acted, where=self.id)
             return observed, acted, time_limit(env), copying.copyable(env)
         finally:
             env.close()

@@ -5,13 +5,14 @@ at least one axis. Everything a policy here sees counts from 0, so spaces that s
 shifted where the env is built (`zero_based`) and nowhere else.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from gymnasium import Env
 from gymnasium.spaces import Box, Discrete, MultiDiscrete, Space
 from gymnasium.wrappers import TransformAction, TransformObservation
 
+from nbyt.envs.faults import Fault
 from nbyt.errors import EnvUsageError
 
 _FLATTEN_OBSERVATION = "wrap the env in gymnasium.wrappers.FlattenObservation"
@@ -36,15 +37,7 @@ _ACTION_REST = (
 )
 
 
-class SpaceFault(NamedTuple):
-    """A space that is not served: which of the two, why, and the wrapper that helps."""
-
-    code: str
-    message: str
-    fix: str
-
-
-def faults(observation_space: Any, action_space: Any) -> list[SpaceFault]:
+def faults(observation_space: Any, action_space: Any) -> list[Fault]:
     """What is wrong with an env's two spaces; empty where both are served."""
     return [*_observation_faults(observation_space), *_action_faults(action_space)]
 
@@ -62,7 +55,7 @@ def zero_based(env: Env) -> Env:
     return _zero_based_observation(_zero_based_action(env))
 
 
-def _observation_faults(space: Any) -> list[SpaceFault]:
+def _observation_faults(space: Any) -> list[Fault]:
     numeric = isinstance(space, Box) and (
         np.issubdtype(space.dtype, np.number) or space.dtype == np.bool_
     )
@@ -71,10 +64,10 @@ def _observation_faults(space: Any) -> list[SpaceFault]:
     name = type(space).__name__
     message = f"observation space {_text(space)} is not served (Box and Discrete are)"
     fix = _OBSERVATION_FIXES.get(name, _OBSERVATION_REST)
-    return [SpaceFault("observation_space", message, fix)]
+    return [Fault("observation_space", message, fix)]
 
 
-def _action_faults(space: Any) -> list[SpaceFault]:
+def _action_faults(space: Any) -> list[Fault]:
     if isinstance(space, Discrete):
         return []
     if isinstance(space, MultiDiscrete):
@@ -90,7 +83,7 @@ def _action_faults(space: Any) -> list[SpaceFault]:
         "at least one axis are)"
     )
     fix = _ACTION_FIXES.get(type(space).__name__, _ACTION_REST)
-    return [SpaceFault("action_space", message, fix)]
+    return [Fault("action_space", message, fix)]
 
 
 def _text(space: Any) -> str:

@@ -1,0 +1,6 @@
+"""Actor-critics: networks, action distributions, observation moments, and frozen stages."""
+
+from nbyt.policy.actor_critic import ActorCritic as ActorCritic
+from nbyt.policy.actor_critic import Params as Params
+from nbyt.policy.stage import Stage as Stage
+from nbyt.policy.stage import table as table

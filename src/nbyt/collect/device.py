@@ -1,0 +1,185 @@
+"""Collecting on the device: one scan over T steps of N environments, nothing leaves it."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Shaped
+
+from nbyt.collect.rollout import Episodes, Rollout, action_noise, env_keys
+from nbyt.envs.protocol import DeviceEnv, Transition
+from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.rng import stream, streams
+
+# From this many envs on, values are computed row by row: a whole rollout's hidden layers at once
+# would cost more memory than the rollout itself and gain no speed.
+_WIDE = 1024
+
+STAGGER_LIMIT = 1000
+
+
+class Runner(NamedTuple):
+    """What N environments carry from one rollout to the next."""
+
+    state: Any
+    observation: Shaped[Array, "N ..."]
+    episode_return: Float[Array, " N"]
+    episode_length: Float[Array, " N"]
+
+
+class Row(NamedTuple):
+    """One step of N environments, as the scan stacks it."""
+
+    observation: jax.Array
+    action: jax.Array
+    parameters: jax.Array
+    reward: jax.Array
+    terminated: jax.Array
+    truncated: jax.Array
+    final_observation: jax.Array
+    finished_return: jax.Array
+    finished_length: jax.Array
+
+
+@partial(jax.jit, static_argnames=("env", "envs"))
+def start(env: DeviceEnv, envs: int, key: jax.Array) -> Runner:
+    """N environments at the start of an episode; env i starts alike however many there are."""
+    state, observation = jax.vmap(env.reset)(streams(key, "env.start", envs))
+    return Runner(state, observation, jnp.zeros(envs), jnp.zeros(envs))
+
+
+def collect(
+    env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, key: jax.Array, steps: int
+) -> tuple[Runner, Rollout, Episodes]:
+    """The next `steps` steps of every environment, and where they stand afterwards."""
+    envs = runner.episode_return.shape[0]
+    inputs = step_inputs(policy, key, steps, envs)
+    runner, rows = jax.lax.scan(partial(advance, env, policy, params), runner, inputs)
+    return runner, _rollout(env, policy, params, runner, rows), _episodes(rows)
+
+
+@partial(jax.jit, static_argnames=("env", "policy"))
+def stagger(
+    env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, key: jax.Array
+) -> Runner:
+    """The environments at random phases of an episode: each has gone a random number of steps."""
+    limit = min(env.time_limit or STAGGER_LIMIT, STAGGER_LIMIT)
+    envs = runner.episode_return.shape[0]
+    draw = partial(jax.random.randint, shape=(), minval=0, maxval=limit)
+    counts = jax.vmap(draw)(streams(key, "stagger", envs))
+    return jax.lax.fori_loop(0, limit, partial(_wander, env, policy, params, key, counts), runner)
+
+
+def _wander(
+    env: DeviceEnv,
+    policy: ActorCritic,
+    params: Params,
+    key: jax.Array,
+    counts: jax.Array,
+    time: jax.Array,
+    runner: Runner,
+) -> Runner:
+    envs = counts.shape[0]
+    drawn = step_inputs(policy, stream(key, "stagger.step", time), 1, envs)
+    inputs = jax.tree.map(lambda rows: rows[0], drawn)
+    moved, _ = advance(env, policy, params, runner, inputs)
+    return _where(time < counts, moved, runner)
+
+
+def step_inputs(
+    policy: ActorCritic, key: jax.Array, steps: int, envs: int
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """All the randomness of a rollout, [T, N, ...]: for acting, for stepping, for resetting."""
+    return (
+        action_noise(policy.head, key, steps, envs),
+        env_keys(key, "env.step", steps, envs),
+        env_keys(key, "env.reset", steps, envs),
+    )
+
+
+def advance(
+    env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, inputs: tuple[Any, ...]
+) -> tuple[Runner, Row]:
+    """One step of every environment: where they stand then, and what happened."""
+    noise, step_keys, reset_keys = inputs
+    parameters = policy.parameters(params, runner.observation)
+    action = policy.head.sample(parameters, noise)
+    after = jax.vmap(env.step)(step_keys, runner.state, policy.head.to_env(action))
+    ended = after.terminated | after.truncated
+    state, observation = _reset_where(env, ended, after, reset_keys)
+    returns, lengths = runner.episode_return + after.reward, runner.episode_length + 1
+    row = Row(
+        runner.observation,
+        action,
+        parameters,
+        after.reward,
+        after.terminated,
+        after.truncated,
+        after.observation if env.time_limit else jnp.zeros(ended.shape),
+        jnp.where(ended, returns, 0.0),
+        jnp.where(ended, lengths, 0.0),
+    )
+    carried = Runner(
+        state, observation, jnp.where(ended, 0.0, returns), jnp.where(ended, 0.0, lengths)
+    )
+    return carried, row
+
+
+def _reset_where(
+    env: DeviceEnv, ended: jax.Array, after: Transition, keys: jax.Array
+) -> tuple[Any, jax.Array]:
+    """State and observation, replaced by a fresh start where the episode ended.
+
+    Starts are drawn only in steps in which some episode ended: with few envs those are rare, and
+    drawing costs as much as the step itself.
+    """
+    here = (after.state, after.observation)
+    return jax.lax.cond(
+        ended.any(), lambda: _where(ended, jax.vmap(env.reset)(keys), here), lambda: here
+    )
+
+
+def _where(mask: jax.Array, yes: Any, no: Any) -> Any:
+    """Rows of `yes` where the mask is set, of `no` elsewhere, in every array of the tree."""
+    return jax.tree.map(
+        lambda a, b: jnp.where(mask.reshape(-1, *(1,) * (a.ndim - 1)), a, b), yes, no
+    )
+
+
+def _rollout(
+    env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, rows: Row
+) -> Rollout:
+    final_value = jnp.zeros_like(rows.reward)
+    if env.time_limit:
+        final_value = jax.lax.cond(
+            rows.truncated.any(),
+            lambda: jnp.where(rows.truncated, _values(policy, params, rows.final_observation), 0.0),
+            lambda: final_value,
+        )
+    return Rollout(
+        rows.observation,
+        rows.action,
+        policy.head.log_prob(rows.parameters, rows.action),
+        _values(policy, params, rows.observation),
+        rows.reward,
+        rows.terminated,
+        rows.truncated,
+        jnp.ones_like(rows.terminated),
+        final_value,
+        policy.value(params, runner.observation),
+    )
+
+
+def _values(
+    policy: ActorCritic, params: Params, observation: Shaped[Array, "T N ..."]
+) -> Float[Array, "T N"]:
+    value = partial(policy.value, params)
+    return jax.lax.map(value, observation) if observation.shape[1] >= _WIDE else value(observation)
+
+
+def _episodes(rows: Row) -> Episodes:
+    ended = rows.terminated | rows.truncated
+    return Episodes(
+        ended.sum().astype(jnp.float32), rows.finished_return.sum(), rows.finished_length.sum()
+    )

@@ -1,0 +1,155 @@
+"""Collecting from host environments: the policy is compiled, only actions come back each step."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from nbyt.collect.rollout import Episodes, Rollout, action_noise
+from nbyt.envs.protocol import HostEnvs, HostStep
+from nbyt.policy.actor_critic import ActorCritic, Params
+
+
+class Record(NamedTuple):
+    """What the environments showed in T steps, as NumPy arrays [T, N, ...].
+
+    final_observation is [T, N, ...] where some episode was truncated, else None.
+    """
+
+    observation: np.ndarray
+    action: np.ndarray
+    reward: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    valid: np.ndarray
+    final_observation: np.ndarray | None
+    last_observation: np.ndarray
+
+
+class HostRunner:
+    """N running host environments, where they stand, and their episodes so far."""
+
+    def __init__(self, running: HostEnvs, policy: ActorCritic, seeds: list[int]) -> None:
+        self._running, self._policy = running, policy
+        self.observation = running.reset(seeds)
+        self._returns = np.zeros(running.envs)
+        self._lengths = np.zeros(running.envs)
+
+    def collect(self, params: Params, key: jax.Array, steps: int) -> tuple[Record, Episodes]:
+        """The next `steps` steps of every environment."""
+        noise = _noise(self._policy, key, steps, self._running.envs)
+        rows: list[tuple[np.ndarray, np.ndarray, HostStep]] = []
+        finished: list[tuple[float, float]] = []
+        for time in range(steps):
+            before = self.observation
+            action, env_action = act(self._policy, params, before, noise, np.int32(time))
+            step = self._running.step(np.asarray(env_action))
+            rows.append((before, np.asarray(action), step))
+            self.observation = step.observation
+            finished += self._tally(step)
+        episodes = Episodes(
+            jnp.float32(len(finished)), *(jnp.float32(sum(x)) for x in _columns(finished))
+        )
+        return _record(rows, self.observation), episodes
+
+    def wander(self, params: Params, key: jax.Array, counts: np.ndarray) -> None:
+        """Let env i go counts[i] steps from a reset, so that the envs stand at random phases."""
+        limit = int(counts.max(initial=0))
+        noise = _noise(self._policy, key, max(limit, 1), self._running.envs)
+        for time in range(limit):
+            # An env that has fewer steps to go starts later, from a reset at its own time.
+            late = counts == limit - time
+            if time and late.any():
+                self.observation = self._running.restart(late)
+                self._returns[late] = self._lengths[late] = 0
+            _, env_action = act(self._policy, params, self.observation, noise, np.int32(time))
+            step = self._running.step(np.asarray(env_action))
+            self.observation = step.observation
+            self._tally(step)
+
+    def close(self) -> None:
+        """Release the environments."""
+        self._running.close()
+
+    def _tally(self, step: HostStep) -> list[tuple[float, float]]:
+        """Returns and lengths of the episodes that ended in this step."""
+        self._returns += np.where(step.valid, step.reward, 0.0)
+        self._lengths += step.valid
+        ended = np.flatnonzero(step.terminated | step.truncated)
+        if not ended.size:
+            return []
+        finished = list(zip(self._returns[ended], self._lengths[ended], strict=True))
+        self._returns[ended] = self._lengths[ended] = 0
+        return finished
+
+
+@partial(jax.jit, static_argnames=("policy",))
+def act(
+    policy: ActorCritic, params: Params, observation: Any, noise: jax.Array, time: Any
+) -> tuple[jax.Array, jax.Array]:
+    """The policy's actions at one time of a rollout, and as the environments take them."""
+    parameters = policy.parameters(params, observation)
+    action = policy.head.sample(parameters, noise[time])
+    return action, policy.head.to_env(action)
+
+
+def rollout(policy: ActorCritic, params: Params, record: Record) -> Rollout:
+    """The record with the critic's values and the policy's log-probabilities; compiles."""
+    final_value = jnp.zeros(record.reward.shape)
+    if record.final_observation is not None:
+        final = policy.value(params, jnp.asarray(record.final_observation))
+        final_value = jnp.where(record.truncated, final, 0.0)
+    observation = jnp.asarray(record.observation)
+    parameters = policy.parameters(params, observation)
+    return Rollout(
+        observation,
+        jnp.asarray(record.action),
+        policy.head.log_prob(parameters, jnp.asarray(record.action)),
+        policy.value(params, observation),
+        jnp.asarray(record.reward),
+        jnp.asarray(record.terminated),
+        jnp.asarray(record.truncated),
+        jnp.asarray(record.valid),
+        final_value,
+        policy.value(params, jnp.asarray(record.last_observation)),
+    )
+
+
+@partial(jax.jit, static_argnames=("policy", "steps", "envs"))
+def _noise(policy: ActorCritic, key: jax.Array, steps: int, envs: int) -> jax.Array:
+    return action_noise(policy.head, key, steps, envs)
+
+
+def _columns(pairs: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [a for a, _ in pairs], [b for _, b in pairs]
+
+
+def _record(rows: list[tuple[np.ndarray, np.ndarray, HostStep]], last: np.ndarray) -> Record:
+    observations, actions, steps = zip(*rows, strict=True)
+    truncated = np.stack([step.truncated for step in steps])
+    final = None
+    if truncated.any():
+        blank = np.zeros_like(last)
+        final = np.stack(
+            [blank if s.final_observation is None else s.final_observation for s in steps]
+        )
+    return Record(
+        _device_kind(np.stack(observations)),
+        np.stack(actions),
+        np.stack([step.reward for step in steps]).astype(np.float32),
+        np.stack([step.terminated for step in steps]),
+        truncated,
+        np.stack([step.valid for step in steps]),
+        None if final is None else _device_kind(final),
+        _device_kind(last),
+    )
+
+
+def _device_kind(array: np.ndarray) -> np.ndarray:
+    """The array in the precision the device works in, so that no program is compiled twice."""
+    kinds = {"f": np.float32, "i": np.int32, "b": np.float32}
+    if array.dtype == np.uint8:
+        return array
+    return array.astype(kinds.get(array.dtype.kind, np.int32), copy=False)

@@ -1,0 +1,54 @@
+"""Rollout: what N environments did in T steps, time first."""
+
+from typing import NamedTuple
+
+import jax
+from jaxtyping import Array, Bool, Float, Shaped
+
+from nbyt.policy.distributions import Head
+from nbyt.rng import stream, streams
+
+
+class Rollout(NamedTuple):
+    """N environments' T steps under one policy and critic.
+
+    action is the policy's own (unclipped); valid is False on rows that are not experience;
+    final_value is the critic's value of the last observation of an episode that was truncated in
+    that step, 0 elsewhere; last_value is the value of where each env stands afterwards.
+    """
+
+    observation: Shaped[Array, "T N ..."]
+    action: Shaped[Array, "T N ..."]
+    log_prob: Float[Array, "T N"]
+    value: Float[Array, "T N"]
+    reward: Float[Array, "T N"]
+    terminated: Bool[Array, "T N"]
+    truncated: Bool[Array, "T N"]
+    valid: Bool[Array, "T N"]
+    final_value: Float[Array, "T N"]
+    last_value: Float[Array, " N"]
+
+
+class Episodes(NamedTuple):
+    """The episodes that ended in a rollout: how many, and the sums over them."""
+
+    count: jax.Array
+    returns: jax.Array
+    lengths: jax.Array
+
+
+def action_noise(head: Head, key: jax.Array, steps: int, envs: int) -> Float[Array, "T N ..."]:
+    """Noise for every action of a rollout; env i's does not depend on how many envs there are."""
+    keys = streams(key, "act", envs)
+    return jax.vmap(lambda one: head.noise(one, (steps,)), out_axes=1)(keys)
+
+
+def env_keys(key: jax.Array, role: str, steps: int, envs: int) -> jax.Array:
+    """A key for every step of every env, [T, N]; env i's do not depend on the number of envs."""
+    keys = streams(key, role, envs)
+    return jax.vmap(lambda one: jax.random.split(one, steps), out_axes=1)(keys)
+
+
+def update_key(key: jax.Array, update: int) -> jax.Array:
+    """The key of one update's rollout."""
+    return stream(key, "update", update)

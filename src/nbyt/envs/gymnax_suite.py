@@ -1,0 +1,83 @@
+"""Environments of gymnax, on the device. The only file that imports gymnax."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from gymnasium.spaces import Space
+
+from nbyt.envs.deferred import deferred
+from nbyt.envs.protocol import Transition
+from nbyt.envs.spaces import require_supported
+
+with deferred():
+    import gymnax
+    from gymnax.environments.spaces import gymnax_space_to_gym_space
+
+
+class GymnaxEnv:
+    """A gymnax environment with its default parameters, as a `DeviceEnv`.
+
+    Its own `step` resets and merges; `step_env` and `is_truncated` keep the end of an episode, its
+    kind and its last observation apart.
+    """
+
+    def __init__(self, name: str, env: Any) -> None:
+        self.id = f"gymnax:{name}"
+        self._env, self._settings = env, env.default_params
+        self.observation_space = _space(env.observation_space(self._settings))
+        self.action_space = _space(env.action_space(self._settings))
+        self.time_limit: int | None = int(self._settings.max_steps_in_episode)
+        require_supported(self.observation_space, self.action_space, where=self.id)
+
+    def reset(self, key: jax.Array) -> tuple[Any, jax.Array]:
+        """A start state and its observation."""
+        observation, state = self._env.reset_env(key, self._settings)
+        return _strong(state), self._observation(observation)
+
+    def step(self, key: jax.Array, state: Any, action: jax.Array) -> Transition:
+        """The transition that `action` makes; no reset."""
+        observation, state, reward, terminated, _ = self._env.step_env(
+            key, state, action, self._settings
+        )
+        terminated = jnp.asarray(terminated, bool).reshape(())
+        truncated = jnp.asarray(self._env.is_truncated(state, self._settings)).reshape(())
+        return Transition(
+            _strong(state),
+            self._observation(observation),
+            jnp.asarray(reward, jnp.float32).reshape(()),
+            terminated,
+            truncated & ~terminated,
+        )
+
+    def _observation(self, observation: jax.Array) -> jax.Array:
+        discrete = self.observation_space.dtype.kind in "iu" and self.observation_space.shape == ()
+        dtype = jnp.int32 if discrete else jnp.float32
+        return jnp.asarray(observation, dtype).reshape(self.observation_space.shape)
+
+
+def names() -> list[str]:
+    """Ids of gymnax."""
+    return list(gymnax.registered_envs)
+
+
+@lru_cache(maxsize=64)
+def find(name: str) -> GymnaxEnv | None:
+    """The gymnax env of that name, or None; one object a name, so that programs are shared."""
+    if name not in gymnax.registered_envs:
+        return None
+    env, _ = gymnax.make(name)
+    return GymnaxEnv(name, env)
+
+
+def _space(space: Any) -> Space:
+    converted = gymnax_space_to_gym_space(space)
+    return converted
+
+
+def _strong(state: Any) -> Any:
+    """The state without weak types: a Python 0 in a start state would compile a second program."""
+    cast: Callable[[Any], jax.Array] = lambda leaf: jnp.asarray(leaf, jnp.asarray(leaf).dtype)  # noqa: E731
+    return jax.tree.map(cast, state)

@@ -1,0 +1,110 @@
+"""From an env id to an environment.
+
+`tabular:`, `gymnax:`, `gym:` and `envpool:` name a suite; `package.module:name` is code of the
+user's, imported only because the user wrote it on the command line or in a call.
+"""
+
+import difflib
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.errors import EnvUsageError
+
+SUITES = ("tabular", "gymnax", "gym", "envpool")
+
+
+def resolve(env: Any) -> DeviceEnv | HostEnv:
+    """The environment that an id names; an environment passes through."""
+    if not isinstance(env, str):
+        return _from_object(env, where=type(env).__name__)
+    suite, colon, name = env.partition(":")
+    if suite in SUITES and colon:
+        return _require(_find(suite, name), env)
+    if colon:
+        return _from_code(suite, name, env)
+    for suite in ("tabular", "gymnax", "gym"):
+        found = _find(suite, env)
+        if found is not None:
+            return found
+    return _require(None, env)
+
+
+def _find(suite: str, name: str) -> DeviceEnv | HostEnv | None:
+    # Suites are imported when asked for: each costs seconds or is an extra.
+    if suite == "tabular":
+        from nbyt.envs import tabular
+
+        return tabular.find(name)
+    if suite == "gymnax":
+        from nbyt.envs import gymnax_suite
+
+        return gymnax_suite.find(name)
+    if suite == "gym":
+        from nbyt.envs import gymnasium_suite
+
+        return gymnasium_suite.find(name)
+    from nbyt.envs import envpool_suite
+
+    return envpool_suite.find(name)
+
+
+def _require(found: DeviceEnv | HostEnv | None, env: str) -> DeviceEnv | HostEnv:
+    if found is not None:
+        return found
+    near = difflib.get_close_matches(env.rpartition(":")[2], _known(), n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    raise EnvUsageError(
+        f"no environment is called '{env}'",
+        where="env",
+        fix=f"{hint}ids are tabular:, gymnax:, gym: or envpool: and a name, or package.module:make",
+    )
+
+
+def _known() -> list[str]:
+    import gymnasium
+
+    from nbyt.envs import gymnax_suite
+
+    return sorted({*gymnasium.registry, *gymnax_suite.names()})
+
+
+def _from_code(module: str, name: str, env: str) -> DeviceEnv | HostEnv:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        factory = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise EnvUsageError(
+            f"'{env}' cannot be imported: {error}",
+            where="env",
+            fix="give package.module:name of a function that makes an env; the working directory "
+            "is on the import path",
+        ) from error
+    return _from_object(factory, where=env)
+
+
+def _from_object(thing: Any, *, where: str) -> DeviceEnv | HostEnv:
+    if not isinstance(thing, type) and isinstance(thing, DeviceEnv | HostEnv):
+        return thing
+    if not callable(thing):
+        raise EnvUsageError(
+            f"'{where}' is not an environment nor a function that makes one",
+            where="env",
+            fix="name a function without arguments that returns a Gymnasium env",
+        )
+    from nbyt.envs import gymnasium_suite
+
+    try:
+        made = thing()
+    except Exception as error:
+        raise EnvUsageError(
+            f"'{where}' raised {type(error).__name__}: {error}", where="env", fix="mend the factory"
+        ) from error
+    if isinstance(made, DeviceEnv | HostEnv):
+        return made
+    made.close()
+    return gymnasium_suite.from_factory(where, thing)

@@ -1,0 +1,166 @@
+"""The actor-critic: what its networks see, what they give, and their parameters."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from gymnasium import spaces
+
+from nbyt.errors import UsageError
+from nbyt.policy import normalise
+from nbyt.policy.distributions import Gaussian, Head, head_for
+from nbyt.policy.networks import Network, apply_head, apply_torso, head, init_torso
+from nbyt.rng import stream
+
+
+class Params(NamedTuple):
+    """Everything that a policy and its critic consist of.
+
+    torso: layers that both use, empty where the networks are separate. observation: moments of
+    the observations, or None; they are data about the env and no gradient reaches them.
+    """
+
+    actor: Any
+    critic: Any
+    torso: Any = ()
+    observation: normalise.Moments | None = None
+
+
+@dataclass(frozen=True)
+class ActorCritic:
+    """A policy and a critic as functions of `Params`; hashable, so compiled functions share it.
+
+    kind: "vector", "image" or "index", how observations of `shape` are read (an index has the
+    number of states as its shape). channels_first: images come as [C, H, W].
+    """
+
+    kind: str
+    shape: tuple[int, ...]
+    head: Head
+    network: Network
+    shared: bool = False
+    channels_first: bool = False
+
+    def init(self, key: jax.Array, *, normalise_observations: bool = False) -> Params:
+        """Fresh parameters."""
+        moments = None
+        if normalise_observations:
+            moments = normalise.fresh(self._encoded_shape())
+        if self.network.kind == "table":
+            states = self.shape[0]
+            logits = jnp.zeros((states, self.head.outputs))
+            return Params({"logits": logits}, {"values": jnp.zeros(states)}, (), moments)
+        torso = self._torso(stream(key, "torso")) if self.shared else ()
+        actor = self._network(stream(key, "actor"), torso, self.head.outputs, gain=0.01)
+        critic = self._network(stream(key, "critic"), torso, 1, gain=1.0)
+        if isinstance(self.head, Gaussian):
+            actor["log_std"] = jnp.zeros(self.head.outputs)
+        return Params(actor, critic, torso, moments)
+
+    def parameters(self, params: Params, observation: jax.Array) -> jax.Array:
+        """Parameters of the action distribution at each observation."""
+        if self.network.kind == "table":
+            return params.actor["logits"][observation]
+        return self._actor_output(params, self._actor_features(params, observation))
+
+    def value(self, params: Params, observation: jax.Array) -> jax.Array:
+        """The critic's value of each observation."""
+        if self.network.kind == "table":
+            return params.critic["values"][observation]
+        inputs = self.encode(params, observation)
+        features = self._features(params.torso or params.critic["layers"], inputs)
+        return apply_head(params.critic["head"], features)[..., 0]
+
+    def encode(self, params: Params, observation: jax.Array) -> jax.Array:
+        """What the networks see of each observation."""
+        if self.kind == "index":
+            return jax.nn.one_hot(observation, self.shape[0])
+        batch = observation.shape[: observation.ndim - len(self.shape)]
+        if self.kind == "image":
+            scale = 255.0 if observation.dtype == jnp.uint8 else 1.0
+            images = observation.astype(jnp.float32) / scale
+            return jnp.moveaxis(images, -3, -1) if self.channels_first else images
+        flat = observation.reshape(*batch, -1).astype(jnp.float32)
+        return flat if params.observation is None else normalise.standardise(
+            params.observation, flat
+        )
+
+    def _torso(self, key: jax.Array) -> list[dict[str, jax.Array]]:
+        return init_torso(self.network, key, self._encoded_shape())
+
+    def _network(self, key: jax.Array, torso: Any, outputs: int, *, gain: float) -> dict[str, Any]:
+        layers = torso or self._torso(key)
+        width = layers[-1]["b"].shape[0]
+        own = {} if torso else {"layers": layers}
+        return {**own, "head": head(stream(key, "head"), width, outputs, gain)}
+
+    def _features(self, layers: Any, inputs: jax.Array) -> jax.Array:
+        return apply_torso(self.network, layers, inputs, self._encoded_shape())
+
+    def _actor_features(self, params: Params, observation: jax.Array) -> jax.Array:
+        layers = params.torso or params.actor["layers"]
+        return self._features(layers, self.encode(params, observation))
+
+    def _actor_output(self, params: Params, features: jax.Array) -> jax.Array:
+        output = apply_head(params.actor["head"], features)
+        if not isinstance(self.head, Gaussian):
+            return output
+        spread = jnp.broadcast_to(params.actor["log_std"], output.shape)
+        return jnp.concatenate([output, spread], axis=-1)
+
+    def _encoded_shape(self) -> tuple[int, ...]:
+        if self.kind == "image" and self.channels_first:
+            return (*self.shape[1:], self.shape[0])
+        if self.kind == "image":
+            return self.shape
+        size = 1
+        for extent in self.shape:
+            size *= extent
+        return (size,)
+
+
+def build(
+    observation_space: spaces.Space,
+    action_space: spaces.Space,
+    network: Network,
+    *,
+    shared: bool = False,
+) -> ActorCritic:
+    """The actor-critic for an env's spaces; `network` "auto" picks table, CNN or MLP by them."""
+    kind, shape = _reading(observation_space, network)
+    chosen = network if network.kind != "auto" else replace(network, kind=_default_kind(kind))
+    if chosen.kind == "table" and kind != "index":
+        raise UsageError(
+            f"a table needs numbered states, and this env's observations are {observation_space}",
+            where="network",
+            fix="use --network 64x64, or an env with a Discrete observation space",
+        )
+    if chosen.kind == "cnn" and kind != "image":
+        raise UsageError(
+            f"a CNN needs images [height, width, channels], not {observation_space}",
+            where="network",
+            fix="use --network 64x64",
+        )
+    if chosen.kind == "table" and not isinstance(
+        action_space, (spaces.Discrete, spaces.MultiDiscrete)
+    ):
+        raise UsageError(
+            "a table policy needs discrete actions", where="network", fix="use --network 64x64"
+        )
+    channels_first = kind == "image" and shape[0] <= 4 < shape[-1]
+    shared = shared and chosen.kind != "table"
+    return ActorCritic(kind, shape, head_for(action_space), chosen, shared, channels_first)
+
+
+def _reading(space: spaces.Space, network: Network) -> tuple[str, tuple[int, ...]]:
+    if isinstance(space, spaces.Discrete):
+        return "index", (int(space.n),)
+    shape = tuple(space.shape or (1,))
+    if len(shape) == 3 and network.kind in ("auto", "cnn"):
+        return "image", shape
+    return "vector", shape
+
+
+def _default_kind(kind: str) -> str:
+    return {"index": "table", "image": "cnn", "vector": "mlp"}[kind]

@@ -1,0 +1,177 @@
+"""Action distributions as pure functions of one parameter array.
+
+Every head turns the actor's output into actions, log-probabilities and entropies. Noise is drawn
+apart from its use, so that a whole rollout's noise comes from one call and sampling inside the
+rollout is only arithmetic.
+"""
+
+from dataclasses import dataclass
+from math import log, pi, prod
+from typing import Protocol
+
+import jax
+import jax.numpy as jnp
+from gymnasium import spaces
+from jaxtyping import Array, Float, Int
+
+from nbyt.errors import EnvUsageError
+
+
+class Head(Protocol):
+    """One family of action distributions; hashable, so it can be static in a compiled function."""
+
+    @property
+    def outputs(self) -> int:
+        """Numbers that the actor network must give."""
+        ...
+
+    def noise(self, key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+        """Independent noise for `shape` actions."""
+        ...
+
+    def sample(self, parameters: jax.Array, noise: jax.Array) -> jax.Array:
+        """Actions, as the policy means them (unclipped)."""
+        ...
+
+    def to_env(self, action: jax.Array) -> jax.Array:
+        """Actions, as the environment takes them."""
+        ...
+
+    def log_prob(self, parameters: jax.Array, action: jax.Array) -> jax.Array:
+        """Log-probability of each action."""
+        ...
+
+    def entropy(self, parameters: jax.Array) -> jax.Array:
+        """Entropy of each distribution."""
+        ...
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """One choice among `actions`; the parameters are logits."""
+
+    actions: int
+
+    @property
+    def outputs(self) -> int:
+        return self.actions
+
+    def noise(self, key: jax.Array, shape: tuple[int, ...]) -> Float[Array, "... A"]:
+        return jax.random.gumbel(key, (*shape, self.actions))
+
+    def sample(
+        self, parameters: Float[Array, "... A"], noise: Float[Array, "... A"]
+    ) -> Int[Array, "..."]:
+        return jnp.argmax(parameters + noise, axis=-1).astype(jnp.int32)
+
+    def to_env(self, action: Int[Array, "..."]) -> Int[Array, "..."]:
+        return action
+
+    def log_prob(
+        self, parameters: Float[Array, "... A"], action: Int[Array, "..."]
+    ) -> Float[Array, "..."]:
+        # A product with the one-hot action: its derivative is a product too, where that of an
+        # indexed read would be a scatter, which is slow on every device.
+        chosen = jax.nn.one_hot(action, self.actions, dtype=parameters.dtype)
+        return jnp.sum(jax.nn.log_softmax(parameters) * chosen, axis=-1)
+
+    def entropy(self, parameters: Float[Array, "... A"]) -> Float[Array, "..."]:
+        log_probs = jax.nn.log_softmax(parameters)
+        return -jnp.sum(jnp.exp(log_probs) * log_probs, axis=-1)
+
+
+@dataclass(frozen=True)
+class MultiCategorical:
+    """Several independent choices at once; the logits of all of them side by side."""
+
+    sizes: tuple[int, ...]
+
+    @property
+    def outputs(self) -> int:
+        return sum(self.sizes)
+
+    def noise(self, key: jax.Array, shape: tuple[int, ...]) -> Float[Array, "... A"]:
+        return jax.random.gumbel(key, (*shape, self.outputs))
+
+    def sample(
+        self, parameters: Float[Array, "... A"], noise: Float[Array, "... A"]
+    ) -> Int[Array, "... D"]:
+        parts = [jnp.argmax(part, axis=-1) for part in self._split(parameters + noise)]
+        return jnp.stack(parts, axis=-1).astype(jnp.int32)
+
+    def to_env(self, action: Int[Array, "... D"]) -> Int[Array, "... D"]:
+        return action
+
+    def log_prob(
+        self, parameters: Float[Array, "... A"], action: Int[Array, "... D"]
+    ) -> Float[Array, "..."]:
+        return sum(
+            Categorical(size).log_prob(part, action[..., place])
+            for place, (size, part) in enumerate(
+                zip(self.sizes, self._split(parameters), strict=True)
+            )
+        )
+
+    def entropy(self, parameters: Float[Array, "... A"]) -> Float[Array, "..."]:
+        return sum(Categorical(part.shape[-1]).entropy(part) for part in self._split(parameters))
+
+    def _split(self, array: jax.Array) -> list[jax.Array]:
+        bounds = [sum(self.sizes[:place]) for place in range(1, len(self.sizes))]
+        return jnp.split(array, bounds, axis=-1)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Independent normals; the parameters are means and log standard deviations side by side.
+
+    The policy's action is unbounded and its probability is that of the unclipped action; only the
+    environment sees it clipped to its bounds.
+    """
+
+    shape: tuple[int, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+    @property
+    def outputs(self) -> int:
+        return prod(self.shape)
+
+    def noise(self, key: jax.Array, shape: tuple[int, ...]) -> Float[Array, "... A"]:
+        return jax.random.normal(key, (*shape, self.outputs))
+
+    def sample(
+        self, parameters: Float[Array, "... 2A"], noise: Float[Array, "... A"]
+    ) -> Float[Array, "... A"]:
+        mean, log_std = jnp.split(parameters, 2, axis=-1)
+        return mean + jnp.exp(log_std) * noise
+
+    def to_env(self, action: Float[Array, "... A"]) -> Float[Array, "..."]:
+        clipped = jnp.clip(action, jnp.array(self.low), jnp.array(self.high))
+        return clipped.reshape(*action.shape[:-1], *self.shape)
+
+    def log_prob(
+        self, parameters: Float[Array, "... 2A"], action: Float[Array, "... A"]
+    ) -> Float[Array, "..."]:
+        mean, log_std = jnp.split(parameters, 2, axis=-1)
+        scaled = (action - mean) * jnp.exp(-log_std)
+        return jnp.sum(-0.5 * scaled**2 - log_std - 0.5 * log(2 * pi), axis=-1)
+
+    def entropy(self, parameters: Float[Array, "... 2A"]) -> Float[Array, "..."]:
+        log_std = jnp.split(parameters, 2, axis=-1)[1]
+        return jnp.sum(log_std + 0.5 * log(2 * pi) + 0.5, axis=-1)
+
+
+def head_for(space: spaces.Space) -> Head:
+    """The head whose actions belong to `space`."""
+    if isinstance(space, spaces.Discrete):
+        return Categorical(int(space.n))
+    if isinstance(space, spaces.MultiDiscrete):
+        return MultiCategorical(tuple(int(size) for size in space.nvec.reshape(-1)))
+    if isinstance(space, spaces.Box):
+        low, high = space.low.reshape(-1), space.high.reshape(-1)
+        return Gaussian(tuple(space.shape), tuple(map(float, low)), tuple(map(float, high)))
+    raise EnvUsageError(
+        f"no policy for the action space {space}",
+        where="action space",
+        fix="wrap the env so that its actions are Discrete, MultiDiscrete or Box",
+    )

@@ -1,0 +1,148 @@
+"""Stages as files: what is written of a policy, and how it is read back without trusting it.
+
+A file names no code. The policy's form is a handful of words and numbers, each checked; the
+arrays must then have exactly the names, shapes and types that this form needs.
+"""
+
+from dataclasses import asdict
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from nbyt.errors import StoreError
+from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.policy.distributions import Categorical, Gaussian, Head, MultiCategorical
+from nbyt.policy.networks import ACTIVATIONS, Network
+from nbyt.policy.stage import Stage
+from nbyt.store.run import load_stage
+from nbyt.store.tensors import match
+
+Tensors = dict[str, np.ndarray]
+
+_HEADS = {"Categorical": Categorical, "MultiCategorical": MultiCategorical, "Gaussian": Gaussian}
+_LARGEST = 1 << 31
+
+
+def describe(policy: ActorCritic) -> dict[str, Any]:
+    """The policy's form in plain JSON values."""
+    head = {"family": type(policy.head).__name__, **asdict(policy.head)}  # type: ignore[call-overload]
+    return {**asdict(policy), "head": _bounds_as_text(head)}
+
+
+def stage_tensors(stage: Stage) -> Tensors:
+    """The stage's arrays by name; those of tables are called `logits` and `values`."""
+    tensors = to_tensors(stage.params)
+    if stage.policy.network.kind == "table":
+        return {name.rpartition("/")[2]: array for name, array in tensors.items()}
+    return tensors
+
+
+def read_stage(path: Path) -> Stage:
+    """The stage in a folder, or a StoreError that says what is wrong with it."""
+    tensors, facts = load_stage(path)
+    policy = _revive(facts.get("policy"), str(path))
+    normalised = any(name.startswith("observation/") for name in tensors)
+    template = jax.eval_shape(
+        lambda: policy.init(jax.random.key(0), normalise_observations=normalised)
+    )
+    names = {name.rpartition("/")[2]: name for name in shapes(template)}
+    if policy.network.kind == "table":
+        tensors = {names.get(name, name): array for name, array in tensors.items()}
+    match(tensors, shapes(template), str(path))
+    return Stage(policy, from_tensors(template, tensors), facts)
+
+
+def to_tensors(tree: Any) -> Tensors:
+    """Every array of a pytree under its path, such as "actor/layers/0/w"."""
+    leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
+    return {_name(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def from_tensors(template: Any, tensors: Tensors) -> Any:
+    """The pytree shaped like `template` with the arrays of `tensors`."""
+    paths, structure = jax.tree_util.tree_flatten_with_path(template)
+    leaves = [jnp.asarray(tensors[_name(path)]) for path, _ in paths]
+    return jax.tree_util.tree_unflatten(structure, leaves)
+
+
+def shapes(template: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+    """Path, shape and dtype of every array that `template` needs, for checking a file."""
+    leaves = jax.tree_util.tree_flatten_with_path(template)[0]
+    return {_name(path): (tuple(leaf.shape), str(leaf.dtype)) for path, leaf in leaves}
+
+
+def _name(path: tuple[Any, ...]) -> str:
+    return "/".join(str(getattr(p, "name", getattr(p, "key", getattr(p, "idx", p)))) for p in path)
+
+
+def _bounds_as_text(head: dict[str, Any]) -> dict[str, Any]:
+    # JSON has no infinity, and an unbounded action space has nothing else.
+    return {k: [repr(x) for x in v] if k in ("low", "high") else v for k, v in head.items()}
+
+
+def _revive(form: Any, where: str) -> ActorCritic:
+    try:
+        return ActorCritic(
+            _one_of(form["kind"], ("vector", "image", "index")),
+            _sizes(form["shape"]),
+            _head(form["head"]),
+            _network(form["network"]),
+            _flag(form["shared"]),
+            _flag(form["channels_first"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(
+            f"the stage's policy is not one that nbyt writes: {error!r}",
+            where=where,
+            fix="train it again, or restore a copy",
+        ) from error
+
+
+def _head(form: dict[str, Any]) -> Head:
+    family = _HEADS[form["family"]]
+    if family is Categorical:
+        return Categorical(*_sizes([form["actions"]]))
+    if family is MultiCategorical:
+        return MultiCategorical(_sizes(form["sizes"]))
+    bounds = (tuple(float(x) for x in form[side]) for side in ("low", "high"))
+    return Gaussian(_sizes(form["shape"]), *bounds)
+
+
+def _network(form: dict[str, Any]) -> Network:
+    kind = _one_of(form["kind"], ("mlp", "cnn", "table"))
+    return Network(kind, _sizes(form["widths"]), _one_of(form["activation"], tuple(ACTIVATIONS)))
+
+
+def _sizes(values: Any) -> tuple[int, ...]:
+    sizes = tuple(values)
+    if not all(type(size) is int and size > 0 for size in sizes) or prod(sizes) > _LARGEST:
+        raise ValueError(f"sizes {values!r}")
+    return sizes
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"flag {value!r}")
+    return value
+
+
+def _one_of(value: Any, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
+    return value
+
+
+def require_env(stage: Stage, env_id: str, where: str) -> None:
+    """Nothing, where the stage was trained on this env; else an error that names both."""
+    trained_on = stage.facts.get("env")
+    if trained_on != env_id:
+        raise StoreError(
+            f"this stage was trained on '{trained_on}', not on '{env_id}'",
+            where=where,
+            fix="give a stage of this env, or train one",
+        )
+

@@ -1,0 +1,49 @@
+"""Running moments, for normalising observations and rewards."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+_CLIP = 10.0
+_TINY = 1e-8
+
+
+class Moments(NamedTuple):
+    """How many values were seen, their mean and their variance."""
+
+    count: jax.Array
+    mean: jax.Array
+    variance: jax.Array
+
+
+def fresh(shape: tuple[int, ...]) -> Moments:
+    """Moments before any data: mean 0, variance 1, with next to no weight."""
+    return Moments(jnp.float32(1e-4), jnp.zeros(shape), jnp.ones(shape))
+
+
+def update(
+    moments: Moments, values: Float[Array, "B ..."], weight: Float[Array, " B"]
+) -> Moments:
+    """Moments that have also seen the rows of `values` whose weight is 1 (Chan's merge)."""
+    spread = weight.reshape(-1, *(1,) * (values.ndim - 1))
+    count = jnp.sum(weight)
+    mean = jnp.sum(values * spread, axis=0) / jnp.maximum(count, 1.0)
+    variance = jnp.sum((values - mean) ** 2 * spread, axis=0) / jnp.maximum(count, 1.0)
+    total = moments.count + count
+    shift = mean - moments.mean
+    merged = moments.variance * moments.count + variance * count
+    merged = merged + shift**2 * moments.count * count / total
+    return Moments(total, moments.mean + shift * count / total, merged / total)
+
+
+def standardise(moments: Moments, values: jax.Array) -> jax.Array:
+    """Values with mean 0 and variance 1 under the moments, clipped to +-10."""
+    scaled = (values - moments.mean) / jnp.sqrt(moments.variance + _TINY)
+    return jnp.clip(scaled, -_CLIP, _CLIP)
+
+
+def rescale(moments: Moments, values: jax.Array) -> jax.Array:
+    """Values divided by the standard deviation only (for rewards), clipped to +-10."""
+    return jnp.clip(values / jnp.sqrt(moments.variance + _TINY), -_CLIP, _CLIP)

@@ -1,0 +1,73 @@
+"""Batches from host environments: stepped by the host, digested on the device."""
+
+from functools import partial
+
+import jax
+import numpy as np
+
+from nbyt.collect.device import STAGGER_LIMIT
+from nbyt.collect.host import HostRunner, Record, rollout
+from nbyt.envs.protocol import HostEnv
+from nbyt.layout import Layout
+from nbyt.objective.ppo import Coefficients
+from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.rng import numpy_stream, seeds, stream
+from nbyt.train.batch import Digest, Scale, digest
+from nbyt.train.ppo import Gathered, Learner, coefficients_of
+from nbyt.train.settings import PPOSettings
+
+
+class HostSource:
+    """N host environments that give a batch at a time."""
+
+    def __init__(
+        self,
+        env: HostEnv,
+        policy: ActorCritic,
+        settings: PPOSettings,
+        layout: Layout,
+        *,
+        vector: str = "sync",
+    ) -> None:
+        self._env, self._policy, self._settings, self._layout = env, policy, settings, layout
+        self._coefficients, self._vector = coefficients_of(settings), vector
+        self._running: HostRunner | None = None
+
+    def begin(self, learner: Learner, seed: int) -> None:
+        """Start the environments, at random phases of an episode if the settings say so."""
+        running = self._env.start(self._layout.envs, vector=self._vector)
+        env_seeds = seeds(seed, "env.start", self._layout.envs)
+        self._running = HostRunner(running, self._policy, env_seeds)
+        if self._settings.stagger:
+            limit = min(self._env.time_limit or STAGGER_LIMIT, STAGGER_LIMIT)
+            counts = numpy_stream(seed, "stagger").integers(0, limit, self._layout.envs)
+            key = stream(jax.random.key(seed), "envs")
+            self._running.wander(learner.params, key, np.asarray(counts))
+
+    def gather(self, learner: Learner, key: jax.Array) -> Gathered:
+        """The next N x T samples under the learner's policy."""
+        assert self._running is not None, "begin() comes first"
+        record, episodes = self._running.collect(learner.params, key, self._layout.steps)
+        made = experience(
+            self._policy, self._settings, learner.params, record, learner.scale, self._coefficients
+        )
+        return Gathered(*made, episodes)
+
+    def close(self) -> None:
+        """Stop the environments."""
+        if self._running is not None:
+            self._running.close()
+
+
+@partial(jax.jit, static_argnames=("policy", "settings"))
+def experience(
+    policy: ActorCritic,
+    settings: PPOSettings,
+    params: Params,
+    record: Record,
+    scale: Scale | None,
+    coefficients: Coefficients,
+) -> Digest:
+    """The batch of a record."""
+    made = rollout(policy, params, record)
+    return digest(policy, settings, params, made, scale, coefficients)

@@ -1,0 +1,218 @@
+"""The loop around PPO: resume, watch, keep stages and checkpoints, evaluate.
+
+All effects of a training run are here; what it computes is in `ppo`.
+"""
+
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import jax
+
+from nbyt.collect.evaluate import LONGEST, episode_returns
+from nbyt.envs import DeviceEnv, HostEnv, resolve
+from nbyt.errors import Interrupted, TrainingError
+from nbyt.policy.actor_critic import ActorCritic, Params, build
+from nbyt.policy.files import describe, from_tensors, shapes, stage_tensors, to_tensors
+from nbyt.policy.stage import Stage
+from nbyt.rng import stream
+from nbyt.stats import Estimate, mean
+from nbyt.store.run import RunFolder
+from nbyt.store.tensors import match
+from nbyt.train.device_source import DeviceSource
+from nbyt.train.host_source import HostSource
+from nbyt.train.metrics import Row, row_of
+from nbyt.train.plan import Plan
+from nbyt.train.ppo import Learner, Update, new_learner, updates
+from nbyt.train.signals import StopRequest, stop_on_signal
+
+_CHECKPOINT_SECONDS = 15.0
+# Updates that may be under way before their numbers are looked at: enough to keep the device busy,
+# few enough that a NaN is found at once.
+_AHEAD = 2
+
+
+class Listener(Protocol):
+    """Somebody who watches a run: a progress bar, a tracker."""
+
+    def on_update(self, row: Row) -> None:
+        """Called with every row of the metrics table, in order."""
+        ...
+
+
+class Result(NamedTuple):
+    """What a run leaves behind."""
+
+    final_return: Estimate
+    unfinished: int
+    steps_per_second: float
+    stages: list[str]
+
+
+@dataclass
+class Run:
+    """A run under way."""
+
+    plan: Plan
+    folder: RunFolder
+    env: DeviceEnv | HostEnv
+    policy: ActorCritic
+    source: DeviceSource | HostSource
+    learner: Learner
+    done_updates: int = 0
+    rows: list[Row] = field(default_factory=list)
+
+
+def train(
+    plan: Plan,
+    folder: RunFolder,
+    listeners: tuple[Listener, ...] = (),
+    *,
+    weights: Params | None = None,
+) -> Result:
+    """Train as planned, from the beginning or from where the folder's checkpoint stands.
+
+    `weights` are those to begin with, instead of fresh ones.
+    """
+    run = _open(plan, folder, weights)
+    began, first = time.perf_counter(), run.done_updates
+    try:
+        with stop_on_signal() as request:
+            _advance(run, listeners, request)
+    finally:
+        run.source.close()
+    seconds = time.perf_counter() - began
+    returns, unfinished = episode_returns(run.env, run.policy, run.learner.params, plan.seed)
+    steps = (run.done_updates - first) * plan.layout.batch
+    return _finish(run, mean(returns), unfinished, steps / seconds)
+
+
+def _open(plan: Plan, folder: RunFolder, weights: Params | None) -> Run:
+    env = resolve(plan.env)
+    settings = plan.settings
+    policy = build(
+        env.observation_space, env.action_space, settings.parsed_network, shared=settings.shared
+    )
+    key = stream(jax.random.key(plan.seed), "learner")
+    learner = new_learner(policy, settings, plan.layout, key)
+    if weights is not None:
+        match(to_tensors(weights), shapes(learner.params), "--from")
+        learner = learner._replace(params=weights)
+    source: DeviceSource | HostSource
+    if isinstance(env, HostEnv):
+        source = HostSource(env, policy, settings, plan.layout, vector=plan.vector)
+    else:
+        source = DeviceSource(env, policy, settings, plan.layout)
+    source.begin(learner, plan.seed)
+    run = Run(plan, folder, env, policy, source, learner)
+    _resume(run)
+    return run
+
+
+def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) -> None:
+    plan, waiting, saved = run.plan, deque[Update](), time.monotonic()
+    for update in updates(
+        run.policy,
+        plan.settings,
+        plan.layout,
+        run.source,
+        run.learner,
+        seed=plan.seed,
+        first=run.done_updates + 1,
+        last=plan.updates,
+    ):
+        run.learner, run.done_updates = update.learner, update.number
+        waiting.append(update)
+        at_stage = update.number in plan.stages
+        due = request.made or time.monotonic() - saved > _CHECKPOINT_SECONDS
+        _look(run, waiting, listeners, leave=0 if due or at_stage else _AHEAD)
+        if at_stage:
+            _save_stage(run)
+        if due and update.number < plan.updates:
+            _save_checkpoint(run)
+            saved = time.monotonic()
+        if request.made and update.number < plan.updates:
+            raise Interrupted(
+                f"stopped after update {update.number} of {plan.updates}; everything is saved",
+                where=str(run.folder.path),
+                fix="give the same command again to go on",
+            )
+    _look(run, waiting, listeners, leave=0)
+
+
+def _look(
+    run: Run, waiting: deque[Update], listeners: tuple[Listener, ...], *, leave: int
+) -> None:
+    """Read the numbers of all but the last `leave` updates; nothing unread is ever saved."""
+    while len(waiting) > leave:
+        row = row_of(run.plan, waiting.popleft())
+        run.rows.append(row)
+        for listener in listeners:
+            listener.on_update(row)
+
+
+def _save_stage(run: Run) -> None:
+    plan = run.plan
+    facts = {
+        "env": run.env.id,
+        "updates": run.done_updates,
+        "steps": run.done_updates * plan.layout.batch,
+        "layout": plan.layout.as_dict(),
+        "seed": plan.seed,
+        "settings": plan.settings.as_dict(),
+        "policy": describe(run.policy),
+        "mean_return": run.rows[-1]["mean_return"],
+    }
+    number = plan.stages.index(run.done_updates) + 1
+    stage = Stage(run.policy, run.learner.params, facts)
+    run.folder.save_stage(number, stage_tensors(stage), facts)
+
+
+def _state(run: Run) -> dict[str, Any]:
+    runner = run.source.runner if isinstance(run.source, DeviceSource) else ()
+    return {"learner": run.learner, "runner": runner}
+
+
+def _save_checkpoint(run: Run) -> None:
+    run.folder.write_metrics(run.rows)
+    run.folder.save_checkpoint(to_tensors(_state(run)), {"updates": run.done_updates})
+
+
+def _resume(run: Run) -> None:
+    """Put the run where its checkpoint stands, if there is one."""
+    saved = run.folder.load_checkpoint()
+    if saved is None:
+        return
+    tensors, facts = saved
+    template = _state(run)
+    match(tensors, shapes(template), str(run.folder.path))
+    state = from_tensors(template, tensors)
+    run.learner, run.done_updates = state["learner"], int(facts["updates"])
+    if isinstance(run.source, DeviceSource):
+        run.source.runner = state["runner"]
+    rows = run.folder.read_metrics()
+    run.rows = [row for row in rows if row["update"] <= run.done_updates]
+    if len(run.rows) != run.done_updates:
+        raise TrainingError(
+            f"metrics.csv has {len(run.rows)} rows for {run.done_updates} updates",
+            where=str(run.folder.path),
+            fix="train into another --out, or with --force",
+        )
+
+
+def _finish(run: Run, final: Estimate, unfinished: int, speed: float) -> Result:
+    stages = [str(run.folder.stage_path(n + 1)) for n in range(len(run.plan.stages))]
+    run.folder.write_metrics(run.rows)
+    run.folder.write_result(
+        {
+            "env": run.env.id,
+            "final_return": {**final.as_dict(), "replicates": final.replicates},
+            "unfinished": unfinished,
+            "longest": LONGEST,
+            "layout": run.plan.layout.as_dict(),
+            "updates": run.plan.updates,
+        }
+    )
+    run.folder.clear_checkpoint()
+    return Result(final, unfinished, speed, stages)

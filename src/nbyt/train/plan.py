@@ -1,0 +1,69 @@
+"""Plan: one training run, described completely."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from nbyt.errors import UsageError
+from nbyt.layout import Layout
+from nbyt.train.settings import PPOSettings
+
+# Early, middle and final: where a run's stages are taken unless the user says otherwise.
+_DEFAULT_SHARES = (0.1, 0.5, 1.0)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Env, layout, length, seed and settings of a run, and the updates after which stages are kept.
+
+    vector: how host envs run, "sync" or "async"; it does not change the numbers.
+    """
+
+    env: str
+    layout: Layout
+    total: int
+    seed: int
+    settings: PPOSettings
+    stages: tuple[int, ...]
+    vector: str = "sync"
+
+    @property
+    def updates(self) -> int:
+        """How many updates the run makes."""
+        return self.layout.updates(self.total)
+
+    def identity(self) -> dict[str, Any]:
+        """All that decides the run's numbers, as plain values."""
+        return {
+            "algo": "ppo",
+            "env": self.env,
+            "layout": self.layout.as_dict(),
+            "total": self.total,
+            "seed": self.seed,
+            "settings": self.settings.as_dict(),
+            "stages": list(self.stages),
+        }
+
+
+def stage_updates(
+    updates: int, *, count: int | None = None, save_at: tuple[int, ...] = ()
+) -> tuple[int, ...]:
+    """The updates after which a stage is kept: three by default, `count` evenly spaced, or named."""
+    if save_at:
+        outside = [number for number in save_at if not 1 <= number <= updates]
+        if outside:
+            raise UsageError(
+                f"stages at updates {outside} are outside the run's 1 to {updates}",
+                where="save-at",
+                fix="name updates within the run, or lengthen --total",
+            )
+        return tuple(sorted(set(save_at)))
+    if count is not None and not 1 <= count <= updates:
+        raise UsageError(
+            f"{count} stages do not fit into {updates} updates",
+            where="stages",
+            fix=f"ask for 1 to {updates} stages",
+        )
+    shares = _DEFAULT_SHARES
+    if count is not None:
+        shares = tuple(place / count for place in range(1, count + 1))
+    return tuple(sorted({max(1, round(updates * share)) for share in shares}))

@@ -1,0 +1,240 @@
+"""PPO: the compiled programs and the sequence of updates they make.
+
+Two kinds of program. `experience` collects and depends on N and T; `improve` learns and depends on
+B and the mini-batch only, so trying another split of the same batch compiles no second learner.
+Actor and critic with networks of their own are improved by two programs, side by side on two
+devices where there are two (a CPU counts as two devices, see `hardware`).
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int
+
+from nbyt.collect.rollout import Episodes, update_key
+from nbyt.layout import Layout
+from nbyt.minibatch import shuffle_and_chop
+from nbyt.objective.ppo import Batch, Coefficients, actor_loss, critic_loss, normalised
+from nbyt.policy import normalise
+from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.rng import numpy_stream, stream
+from nbyt.train.batch import BatchNumbers, Scale
+from nbyt.train.settings import PPOSettings
+
+_ADAM_EPS = 1e-5
+_KL_MARGIN = 1.5
+
+
+class Learner(NamedTuple):
+    """All that learning carries from one update to the next."""
+
+    params: Params
+    optimiser: dict[str, Any]
+    scale: Scale | None
+
+
+class Gathered(NamedTuple):
+    """One update's batch, with what it brings for the next one."""
+
+    batch: Batch
+    observation: normalise.Moments | None
+    scale: Scale | None
+    numbers: BatchNumbers
+    episodes: Episodes
+
+
+class Source(Protocol):
+    """Where batches come from: environments on the device or on the host."""
+
+    def gather(self, learner: Learner, key: jax.Array) -> Gathered:
+        """The next N x T samples under the learner's policy."""
+        ...
+
+
+class Update(NamedTuple):
+    """The state after one update; numbers are arrays that may still be on their way."""
+
+    number: int
+    learner: Learner
+    numbers: dict[str, jax.Array]
+
+
+def new_learner(
+    policy: ActorCritic, settings: PPOSettings, layout: Layout, key: jax.Array
+) -> Learner:
+    """A learner before its first update."""
+    params = policy.init(
+        stream(key, "policy"), normalise_observations=settings.normalise_observations
+    )
+    optimiser = {
+        part: _optimiser(settings.max_grad_norm).init(trained(params, part))
+        for part in settings.parts
+    }
+    scale = None
+    if settings.normalise_rewards:
+        scale = Scale(normalise.fresh(()), jnp.zeros(layout.envs))
+    return Learner(params, optimiser, scale)
+
+
+def updates(
+    policy: ActorCritic,
+    settings: PPOSettings,
+    layout: Layout,
+    source: Source,
+    learner: Learner,
+    *,
+    seed: int,
+    first: int,
+    last: int,
+) -> Iterator[Update]:
+    """Updates `first` to `last` (counted from 1), each a pure function of the one before.
+
+    Randomness is found by the update's number, so starting at any update meets the same numbers.
+    """
+    key = jax.random.key(seed)
+    coefficients = coefficients_of(settings)
+    for number in range(first, last + 1):
+        gathered = source.gather(learner, update_key(key, number))
+        indices = shuffle_and_chop(layout, numpy_stream(seed, "minibatch.shuffle", number))
+        rate = settings.learning_rate * (1 - (number - 1) / last if settings.anneal else 1)
+        learner, numbers = learn(
+            policy, settings, learner, gathered, indices, coefficients, jnp.float32(rate)
+        )
+        yield Update(number, learner, numbers)
+
+
+def learn(
+    policy: ActorCritic,
+    settings: PPOSettings,
+    learner: Learner,
+    gathered: Gathered,
+    indices: Int[Any, "gradient_steps minibatch"],
+    coefficients: Coefficients,
+    rate: jax.Array,
+) -> tuple[Learner, dict[str, jax.Array]]:
+    """The learner after one update, and the update's numbers."""
+    params, optimiser = learner.params, dict(learner.optimiser)
+    numbers: dict[str, jax.Array] = {}
+    for part, device in zip(settings.parts, _devices(settings.parts), strict=True):
+        inputs = (trained(params, part), params.observation, optimiser[part])
+        rest = (gathered.batch, coefficients, rate)
+        if device is not None:
+            inputs, rest = jax.device_put((inputs, rest), device)
+        improved, state, seen = improve(policy, settings, part, *inputs, *rest, indices)
+        if device is not None:
+            improved, state, seen = jax.device_put((improved, state, seen), jax.devices()[0])
+        params, optimiser[part] = params._replace(**improved), state
+        numbers |= seen
+    numbers |= {**gathered.numbers._asdict(), **gathered.episodes._asdict(), "learning_rate": rate}
+    params = params._replace(observation=gathered.observation)
+    return Learner(params, optimiser, gathered.scale), numbers
+
+
+@partial(jax.jit, static_argnames=("policy", "settings", "part"))
+def improve(
+    policy: ActorCritic,
+    settings: PPOSettings,
+    part: str,
+    weights: dict[str, Any],
+    observation: normalise.Moments | None,
+    optimiser: Any,
+    batch: Batch,
+    coefficients: Coefficients,
+    rate: Float[Array, ""],
+    indices: Int[Array, "gradient_steps minibatch"],
+) -> tuple[dict[str, Any], Any, dict[str, jax.Array]]:
+    """Weights after all epochs, the optimiser's state, and means over the gradient steps made."""
+    loss = partial(_loss, policy, settings, part, observation, coefficients)
+    body = partial(_gradient_step, settings, loss, batch, rate)
+    carried = (weights, optimiser, jnp.bool_(False))
+    (weights, optimiser, _), (numbers, made) = jax.lax.scan(body, carried, indices)
+    share = made / jnp.maximum(made.sum(), 1.0)
+    return weights, optimiser, {name: values @ share for name, values in numbers.items()}
+
+
+def trained(params: Params, part: str) -> dict[str, Any]:
+    """The weights that belong to a part."""
+    if part == "both":
+        return {"actor": params.actor, "critic": params.critic, "torso": params.torso}
+    return {part: getattr(params, part)}
+
+
+def coefficients_of(settings: PPOSettings) -> Coefficients:
+    """The settings' numbers as arrays."""
+    values = (
+        settings.gamma,
+        settings.lam,
+        settings.clip,
+        settings.value_clip or 0.0,
+        settings.entropy_coefficient,
+        settings.value_coefficient,
+    )
+    return Coefficients(*(jnp.float32(value) for value in values))
+
+
+def _gradient_step(
+    settings: PPOSettings,
+    loss: Any,
+    batch: Batch,
+    rate: jax.Array,
+    carried: tuple[Any, Any, jax.Array],
+    indices: jax.Array,
+) -> tuple[tuple[Any, Any, jax.Array], tuple[dict[str, jax.Array], jax.Array]]:
+    weights, state, stopped = carried
+    minibatch = jax.tree.map(lambda rows: rows[indices], batch)
+    gradient, numbers = jax.grad(loss, has_aux=True)(weights, minibatch)
+    change, next_state = _optimiser(settings.max_grad_norm).update(gradient, state)
+    moved = jax.tree.map(lambda w, c: w - rate * c, weights, change)
+    if settings.target_kl is None:
+        return (moved, next_state, stopped), (numbers, jnp.float32(1))
+    stopped |= numbers["approximate_kl"] > _KL_MARGIN * settings.target_kl
+    keep = partial(jax.tree.map, partial(jnp.where, stopped))
+    return (keep(weights, moved), keep(state, next_state), stopped), (
+        numbers,
+        1.0 - stopped.astype(jnp.float32),
+    )
+
+
+def _loss(
+    policy: ActorCritic,
+    settings: PPOSettings,
+    part: str,
+    observation: normalise.Moments | None,
+    coefficients: Coefficients,
+    weights: dict[str, Any],
+    minibatch: Batch,
+) -> tuple[jax.Array, dict[str, jax.Array]]:
+    params = Params(**{"actor": None, "critic": None, **weights}, observation=observation)
+    total, numbers = jnp.float32(0), {}
+    if part != "critic":
+        if settings.normalise_advantages == "minibatch":
+            minibatch = minibatch._replace(advantage=normalised(minibatch))
+        loss, seen = actor_loss(policy, params, minibatch, coefficients)
+        total, numbers = total + loss, seen._asdict()
+    if part != "actor":
+        clipped = settings.value_clip is not None
+        loss, error = critic_loss(policy, params, minibatch, coefficients, value_clip=clipped)
+        total, numbers = total + loss, {**numbers, "value_loss": error}
+    return total, numbers
+
+
+def _optimiser(max_grad_norm: float) -> optax.GradientTransformation:
+    # One flat vector for all layers: a handful of operations a step instead of a dozen a layer.
+    return optax.flatten(
+        optax.chain(
+            optax.clip_by_global_norm(max_grad_norm), optax.scale_by_adam(eps=_ADAM_EPS)
+        )
+    )
+
+
+def _devices(parts: tuple[str, ...]) -> list[Any]:
+    """Where each part runs: None for where its data already is."""
+    devices = jax.devices()
+    if len(parts) == 1 or len(devices) == 1:
+        return [None] * len(parts)
+    # The part that runs elsewhere comes first in time: its copy is under way while the other runs.
+    return [None, devices[1]]

@@ -1,0 +1,115 @@
+"""Settings of PPO: everything, beside env, layout and seed, that decides the numbers."""
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from nbyt.errors import UsageError
+from nbyt.policy.networks import Network, parse_network
+
+
+@dataclass(frozen=True)
+class PPOSettings:
+    """How PPO learns. Frozen and hashable; wrong values are refused when it is made."""
+
+    gamma: float = 0.99
+    """Discount of a step."""
+
+    lam: float = 0.95
+    """Lambda of GAE: 0 trusts the critic after one step, 1 waits for the rewards."""
+
+    learning_rate: float = 3e-4
+    """Step size of Adam."""
+
+    anneal: bool = False
+    """Let the learning rate fall to 0 in a straight line over the run."""
+
+    clip: float = 0.2
+    """How far the probability ratio may leave 1."""
+
+    value_clip: float | None = None
+    """How far the critic may move from its old value in one update; none without."""
+
+    entropy_coefficient: float = 0.0
+    """Weight of the entropy bonus."""
+
+    value_coefficient: float = 0.5
+    """Weight of half the critic's squared error."""
+
+    max_grad_norm: float = 0.5
+    """Longest gradient, clipped for actor and critic apart where their networks are."""
+
+    clip_jointly: bool = False
+    """Clip one gradient norm over actor and critic together, as Stable-Baselines3 does."""
+
+    normalise_advantages: Literal["minibatch", "batch", "off"] = "minibatch"
+    """Over what advantages get mean 0 and standard deviation 1."""
+
+    normalise_observations: bool = False
+    """Standardise vector observations by their running mean and variance."""
+
+    normalise_rewards: bool = False
+    """Divide rewards by the running standard deviation of the discounted return."""
+
+    target_kl: float | None = None
+    """Stop an update once the policy has moved 1.5 times this far; none without."""
+
+    network: str = "auto"
+    """Layer widths such as 64x64, or cnn, table, auto."""
+
+    activation: Literal["tanh", "relu", "swish"] = "tanh"
+    """Activation of an MLP's layers."""
+
+    shared: bool = False
+    """One torso for actor and critic instead of a network each."""
+
+    stagger: bool = False
+    """Start the envs at random phases of an episode instead of all at a reset."""
+
+    on_nonfinite: Literal["stop", "drop"] = "stop"
+    """What to do with a NaN or infinity from an env: stop, or leave those rows out."""
+
+    def __post_init__(self) -> None:
+        _within("gamma", self.gamma, 0, 1)
+        _within("lambda", self.lam, 0, 1)
+        for name in ("learning_rate", "clip", "max_grad_norm"):
+            _positive(name, getattr(self, name))
+        for name in ("value_clip", "target_kl"):
+            if getattr(self, name) is not None:
+                _positive(name, getattr(self, name))
+        for name in ("entropy_coefficient", "value_coefficient"):
+            _within(name, getattr(self, name), 0, float("inf"))
+        parse_network(self.network, self.activation)
+
+    @property
+    def parsed_network(self) -> Network:
+        """The network that `network` and `activation` describe."""
+        return parse_network(self.network, self.activation)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is trained apart: each part is a program of its own.
+
+        Actor and critic that share no weight, no gradient norm and no stopping rule do not
+        depend on each other within an update, so they can run side by side.
+        """
+        together = self.shared or self.clip_jointly or self.target_kl is not None
+        return ("both",) if together else ("actor", "critic")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, in the command line's words."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["lambda"] = values.pop("lam")
+        return values
+
+
+def _within(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        bounds = f"between {low} and {high}" if high < float("inf") else f"at least {low}"
+        raise UsageError(f"{name} must be {bounds}, not {value}", where=name, fix=f"change {name}")
+
+
+def _positive(name: str, value: float) -> None:
+    if not 0 < value < float("inf"):
+        raise UsageError(
+            f"{name} must be a positive number, not {value}", where=name, fix=f"change {name}"
+        )
