@@ -1,0 +1,1 @@
+"""Commands: data on stdout, talk on stderr."""

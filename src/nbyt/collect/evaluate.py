@@ -46,9 +46,7 @@ def episode_returns(
 
 
 @partial(jax.jit, static_argnames=("env", "policy"))
-def _device_returns(
-    env: DeviceEnv, policy: ActorCritic, params: Params, key: jax.Array
-) -> _Watch:
+def _device_returns(env: DeviceEnv, policy: ActorCritic, params: Params, key: jax.Array) -> _Watch:
     runner = start(env, _DEVICE_EPISODES, key)
     blank = jnp.zeros(_DEVICE_EPISODES)
     watch = _Watch(jnp.int32(0), runner, blank, blank.astype(bool))

@@ -1,51 +1,14 @@
-"""Checks on a host environment: run it twice with one seed, write everything down, then judge.
+"""Checks on a host environment: two runs with one seed, judged by one small function a promise."""
 
-The recording never stops at the first fault, and the judging is one small function for each
-promise.
-"""
-
-import copy
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Space
 
 from nbyt.envs import spaces
+from nbyt.envs.check_trace import Kept, Trace, is_step
 from nbyt.envs.check_values import flag_faults, observation_faults, reward_faults
 from nbyt.envs.faults import Fault
-
-
-@dataclass
-class Trace:
-    """What an env said in one run; answers are copies, made before the env could change them."""
-
-    observation_space: Any = None
-    action_space: Any = None
-    resets: list[tuple[str, Any]] = field(default_factory=list)
-    steps: list[tuple[str, Any]] = field(default_factory=list)
-    actions: list[Any] = field(default_factory=list)
-    raised: list[Fault] = field(default_factory=list)
-    ends: int = 0
-
-
-def record(make: Callable[[], Any], seed: int, steps: int) -> Trace:
-    """One run of up to `steps` steps with sampled actions, and all that went wrong on the way."""
-    trace = Trace()
-    env = _attempt(trace, "constructor", "the constructor", make)
-    if env is None:
-        return trace
-    trace.observation_space = getattr(env, "observation_space", None)
-    trace.action_space = getattr(env, "action_space", None)
-    if _reset(trace, env, seed) and isinstance(trace.action_space, Space):
-        sampler = copy.deepcopy(trace.action_space)
-        sampler.seed(seed)
-        for number in range(steps):
-            if not _step(trace, env, sampler.sample(), number):
-                break
-    _attempt(trace, "close_raises", "close()", env.close)
-    return trace
 
 
 def judge(first: Trace, second: Trace) -> list[Fault]:
@@ -67,89 +30,7 @@ def notes(trace: Trace, other_seed: Trace) -> list[str]:
     return said
 
 
-def _attempt(trace: Trace, code: str, what: str, call: Callable[[], Any]) -> Any:
-    try:
-        return call()
-    except (Exception, SystemExit) as error:
-        cause = error.__cause__ if code == "constructor" and error.__cause__ else error
-        message = f"{what} raised {type(cause).__name__}: {cause}"
-        trace.raised.append(Fault(code, message, "mend the env; the message is its own"))
-        return None
-
-
-def _reset(trace: Trace, env: Any, seed: int | None) -> bool:
-    where = f"reset {len(trace.resets)}"
-    try:
-        answer = env.reset() if seed is None else env.reset(seed=seed)
-    except TypeError as error:
-        if seed is None or "seed" not in str(error):
-            return _reset_raised(trace, where, error)
-        trace.raised.append(
-            Fault(
-                "reset_seed",
-                f"reset(seed={seed}) is not accepted: {error}",
-                "def reset(self, *, seed=None, options=None): super().reset(seed=seed)",
-            )
-        )
-        return _reset(trace, env, None)
-    except (Exception, SystemExit) as error:
-        return _reset_raised(trace, where, error)
-    trace.resets.append((where, _kept(answer)))
-    return True
-
-
-def _reset_raised(trace: Trace, where: str, error: BaseException) -> bool:
-    message = f"{where} raised {type(error).__name__}: {error}"
-    trace.raised.append(Fault("reset_raises", message, "mend reset; it is called after every end"))
-    return False
-
-
-def _step(trace: Trace, env: Any, action: Any, number: int) -> bool:
-    where = f"step {number}"
-    given = copy.deepcopy(action)
-    try:
-        answer = env.step(action)
-    except (Exception, SystemExit) as error:
-        code = "step_raises" if trace.steps else "action_rejected"
-        message = f"{where} raised {type(error).__name__}: {error}, with the sampled action {given}"
-        fix = "accept every action of action_space" if number == 0 else "mend the env"
-        trace.raised.append(Fault(code, message, fix))
-        return False
-    trace.actions.append((where, given, action))
-    trace.steps.append((where, _kept(answer)))
-    if not _is_step(answer):
-        return False
-    if _true(answer[2]) or _true(answer[3]):
-        trace.ends += 1
-        return _reset(trace, env, None)
-    return True
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """A copy of an answer, and the answer itself to see whether the env changes it later."""
-
-    copied: Any
-    original: Any
-
-
-def _kept(answer: Any) -> _Kept:
-    try:
-        return _Kept(copy.deepcopy(answer), answer)
-    except Exception:  # an info with a lock or a window in it; observations are still there
-        head = answer[:4] if isinstance(answer, tuple) else answer
-        return _Kept((*copy.deepcopy(head), {}) if _is_step(answer) else answer, answer)
-
-
-def _is_step(answer: Any) -> bool:
-    return isinstance(answer, tuple) and len(answer) == 5
-
-
-def _true(flag: Any) -> bool:
-    return bool(np.all(flag)) if isinstance(flag, bool | int | np.generic | np.ndarray) else False
-
-
-def _observation(kept: _Kept) -> Any:
+def _observation(kept: Kept) -> Any:
     answer = kept.copied
     return answer[0] if isinstance(answer, tuple) and answer else answer
 
@@ -160,7 +41,7 @@ def _observations(trace: Trace) -> list[tuple[str, Any]]:
 
 def _column(trace: Trace, index: int) -> list[tuple[str, Any]]:
     answers = [(where, kept.copied) for where, kept in trace.steps]
-    return [(where, answer[index]) for where, answer in answers if _is_step(answer)]
+    return [(where, answer[index]) for where, answer in answers if is_step(answer)]
 
 
 def _check_spaces(first: Trace, second: Trace) -> Iterator[Fault]:
@@ -185,7 +66,7 @@ def _check_reset_result(first: Trace, second: Trace) -> Iterator[Fault]:
 
 def _check_step_result(first: Trace, second: Trace) -> Iterator[Fault]:
     for where, kept in first.steps:
-        if not _is_step(kept.original):
+        if not is_step(kept.original):
             message = f"{where} returned {_kind(kept.original)}, not 5 values"
             fix = "return observation, reward, terminated, truncated, info"
             yield Fault("step_result", message, fix)

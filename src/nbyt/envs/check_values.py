@@ -1,4 +1,4 @@
-"""Checks on what an env said: observations, rewards and flags, with the place where each was seen."""
+"""Checks on what an env said: observations, rewards and flags, each with its place."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

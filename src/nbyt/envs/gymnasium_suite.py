@@ -5,6 +5,7 @@ Finding is cheap: the env is built for the first time when its spaces are asked 
 
 import importlib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
 
@@ -66,7 +67,7 @@ class GymnasiumEnv:
         """N running envs: a loop here ("sync") or a process each ("async").
 
         autoreset "next" leaves Gymnasium's filler rows in, masked by `valid`. step_seconds is how
-        long an async env may take over one step.
+        long an env may take over one step; in one process that needs the main thread.
         """
         if envs < 1:
             raise EnvUsageError(
@@ -80,7 +81,7 @@ class GymnasiumEnv:
         self._spaces  # noqa: B018 (an env that cannot be built or served is refused here)
         makers: list[Callable[[], Env]] = [partial(_build, self._factory)] * envs
         if vector == "sync" and autoreset == "same":
-            return LocalEnvs(self.id, makers)
+            return LocalEnvs(self.id, makers, step_seconds=step_seconds)
         return VectorEnvs(
             self.id,
             makers,
@@ -110,7 +111,8 @@ class GymnasiumEnv:
             acted: Any = getattr(env, "action_space", None)
             return observed, acted, time_limit(env), copying.copyable(env)
         finally:
-            env.close()
+            with suppress(Exception):  # a close that fails is no news about the spaces
+                env.close()
 
 
 def find(name: str) -> GymnasiumEnv | None:

@@ -19,7 +19,7 @@ from gymnasium import Env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.async_vector_env import AsyncState
 
-from nbyt.envs.local import raised
+from nbyt.envs.local import hung, raised
 from nbyt.envs.protocol import HostStep
 from nbyt.errors import EnvError, NbytError
 
@@ -96,19 +96,15 @@ class VectorEnvs:
             getattr(vector, f"{what}_async")(*arguments, **named)
             return getattr(vector, f"{what}_wait")(timeout=self._seconds)
         except AnswerTimeout as error:
-            raise self._hung(self._vector) from error
+            raise self._hung(self._vector, f"in {what}") from error
         except Exception as error:
             failure = self._failure(error, f"in {what}")
             raise failure from (error.original if isinstance(error, _WorkerError) else error)
 
-    def _hung(self, vector: Any) -> EnvError:
+    def _hung(self, vector: Any, doing: str) -> EnvError:
         env = vector.silent()
         vector.close(terminate=True)
-        return EnvError(
-            f"env '{self.id}' gave no answer for {self._seconds:g} s at step {self._steps}",
-            where=self.where(env),
-            fix="look for a loop or a lock in the env; its processes have been ended",
-        )
+        return hung(self.id, self._seconds, doing, self._steps, self.where(env))
 
     def _failure(self, error: Exception, doing: str) -> NbytError:
         vector = getattr(self, "_vector", None)
@@ -165,7 +161,8 @@ class _Workers(AsyncVectorEnv):
         with _watching(self):
             return super().reset_wait(timeout)
 
-    def close_extras(  # type: ignore[override] (Gymnasium's two classes disagree)
+    # Gymnasium's own two classes disagree about the arguments of this one.
+    def close_extras(  # type: ignore[override]
         self, timeout: int | float | None = None, terminate: bool = False
     ) -> None:
         """Workers ended: asked first, killed when they do not answer in time."""

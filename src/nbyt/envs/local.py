@@ -11,19 +11,23 @@ import numpy as np
 from gymnasium import Env
 
 from nbyt.envs.protocol import HostStep
+from nbyt.envs.watchdog import TimeUpError, Watchdog
 from nbyt.errors import EnvError, EnvUsageError
 
 
 class LocalEnvs:
     """N running envs of one process."""
 
-    def __init__(self, env_id: str, makers: list[Callable[[], Env]]) -> None:
+    def __init__(
+        self, env_id: str, makers: list[Callable[[], Env]], *, step_seconds: float = 60.0
+    ) -> None:
         self.id = env_id
         self.envs = len(makers)
         self._seeds: list[int] = []
         self._steps = 0
         self._at = 0
         self._running: list[Env] = []
+        self._watchdog = Watchdog(step_seconds, lambda: (self._steps, self._at))
         self._build(makers)
         self._observation_space = self._running[0].observation_space
         self._action_dtype = self._running[0].action_space.dtype
@@ -33,10 +37,13 @@ class LocalEnvs:
         self._seeds, self._steps = list(seeds), 0
         rows: list = []
         try:
-            for env, seed in zip(self._running, seeds, strict=True):
-                self._at = len(rows)
-                observation, _ = env.reset(seed=seed)
-                rows.append(observation)
+            with self._watchdog:
+                for env, seed in zip(self._running, seeds, strict=True):
+                    self._at = len(rows)
+                    observation, _ = env.reset(seed=seed)
+                    rows.append(observation)
+        except TimeUpError as error:
+            raise self._hung("in reset") from error
         except (Exception, SystemExit) as error:
             raise self._raised(error, "in reset") from error
         return self._stack(rows)
@@ -47,7 +54,10 @@ class LocalEnvs:
         actions = np.array(action, dtype=self._action_dtype)
         finals: dict[int, np.ndarray] = {}
         try:
-            columns = self._loop(actions, finals)
+            with self._watchdog:
+                columns = self._loop(actions, finals)
+        except TimeUpError as error:
+            raise self._hung("in step") from error
         except (Exception, SystemExit) as error:
             raise self._raised(error, "in step") from error
         self._steps += 1
@@ -139,6 +149,10 @@ class LocalEnvs:
             fix=f"run `nbyt check-env {self.id}` to see all it breaks",
         )
 
+    def _hung(self, doing: str) -> EnvError:
+        seconds = self._watchdog.seconds
+        return hung(self.id, seconds, doing, self._steps, self.where(self._at))
+
     def _raised(self, error: BaseException, doing: str) -> EnvError:
         return raised(self.id, error, doing, self.where(self._at))
 
@@ -157,4 +171,13 @@ def raised(env_id: str, error: BaseException | str, doing: str, where: str) -> E
         f"env '{env_id}' raised {what} {doing}",
         where=where,
         fix=f"run `nbyt check-env {env_id}` to replay it on its own",
+    )
+
+
+def hung(env_id: str, seconds: float, doing: str, step: int, where: str) -> EnvError:
+    """The error of an env that did not answer."""
+    return EnvError(
+        f"env '{env_id}' gave no answer for {seconds:g} s at step {step} ({doing})",
+        where=where,
+        fix="look for a loop or a lock in the env",
     )

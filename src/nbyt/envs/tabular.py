@@ -69,7 +69,9 @@ class TabularEnv:
 
     def step(self, key: jax.Array, state: TabularState, action: jax.Array) -> Transition:
         """The transition that `action` makes; no reset."""
-        outcomes = jax.tree.map(lambda leaf: jnp.asarray(leaf)[state.number, action], self._outcomes)
+        outcomes = jax.tree.map(
+            lambda leaf: jnp.asarray(leaf)[state.number, action], self._outcomes
+        )
         chosen = _draw(key, outcomes.below)
         number, time = outcomes.state[chosen], state.time + 1
         terminated = outcomes.terminated[chosen]
@@ -117,7 +119,12 @@ def find(name: str) -> TabularEnv | None:
                 transition[s, a, after] += probability
                 reward[s, a, after], terminated[s, a, after] = gain, ended
     return from_arrays(
-        transition, reward, terminated, start, time_limit=spec.max_episode_steps, id=f"tabular:{name}"
+        transition,
+        reward,
+        terminated,
+        start,
+        time_limit=spec.max_episode_steps,
+        id=f"tabular:{name}",
     )
 
 

@@ -1,0 +1,1 @@
+"""Bridges to other tools; each optional package is imported in exactly one file."""

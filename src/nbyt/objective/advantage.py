@@ -35,9 +35,7 @@ def gae(
     return advantage
 
 
-def _backwards(
-    later: jax.Array, row: tuple[jax.Array, jax.Array]
-) -> tuple[jax.Array, jax.Array]:
+def _backwards(later: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
     delta, weight = row
     advantage = delta + weight * later
     return advantage, advantage

@@ -82,8 +82,8 @@ class ActorCritic:
             images = observation.astype(jnp.float32) / scale
             return jnp.moveaxis(images, -3, -1) if self.channels_first else images
         flat = observation.reshape(*batch, -1).astype(jnp.float32)
-        return flat if params.observation is None else normalise.standardise(
-            params.observation, flat
+        return (
+            flat if params.observation is None else normalise.standardise(params.observation, flat)
         )
 
     def _torso(self, key: jax.Array) -> list[dict[str, jax.Array]]:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from nbyt.errors import StoreError
-from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.policy.actor_critic import ActorCritic
 from nbyt.policy.distributions import Categorical, Gaussian, Head, MultiCategorical
 from nbyt.policy.networks import ACTIVATIONS, Network
 from nbyt.policy.stage import Stage
@@ -145,4 +145,3 @@ def require_env(stage: Stage, env_id: str, where: str) -> None:
             where=where,
             fix="give a stage of this env, or train one",
         )
-

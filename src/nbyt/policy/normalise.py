@@ -23,9 +23,7 @@ def fresh(shape: tuple[int, ...]) -> Moments:
     return Moments(jnp.float32(1e-4), jnp.zeros(shape), jnp.ones(shape))
 
 
-def update(
-    moments: Moments, values: Float[Array, "B ..."], weight: Float[Array, " B"]
-) -> Moments:
+def update(moments: Moments, values: Float[Array, "B ..."], weight: Float[Array, " B"]) -> Moments:
     """Moments that have also seen the rows of `values` whose weight is 1 (Chan's merge)."""
     spread = weight.reshape(-1, *(1,) * (values.ndim - 1))
     count = jnp.sum(weight)

@@ -111,9 +111,7 @@ def _finite(x: jax.Array) -> jax.Array:
     return jnp.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0)
 
 
-def _scaled(
-    scale: Scale, rollout: Rollout, gamma: jax.Array
-) -> tuple[Scale, Float[Array, "T N"]]:
+def _scaled(scale: Scale, rollout: Rollout, gamma: jax.Array) -> tuple[Scale, Float[Array, "T N"]]:
     """Rewards divided by the spread of discounted returns, and the moments brought up to date."""
     ended = rollout.terminated | rollout.truncated
 

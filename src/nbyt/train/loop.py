@@ -42,11 +42,11 @@ class Listener(Protocol):
 
 
 class Result(NamedTuple):
-    """What a run leaves behind."""
+    """What a run leaves behind; the speed is None where nothing had to be run."""
 
     final_return: Estimate
     unfinished: int
-    steps_per_second: float
+    steps_per_second: float | None
     stages: list[str]
 
 
@@ -141,9 +141,7 @@ def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) ->
     _look(run, waiting, listeners, leave=0)
 
 
-def _look(
-    run: Run, waiting: deque[Update], listeners: tuple[Listener, ...], *, leave: int
-) -> None:
+def _look(run: Run, waiting: deque[Update], listeners: tuple[Listener, ...], *, leave: int) -> None:
     """Read the numbers of all but the last `leave` updates; nothing unread is ever saved."""
     while len(waiting) > leave:
         row = row_of(run.plan, waiting.popleft())

@@ -225,9 +225,7 @@ def _loss(
 def _optimiser(max_grad_norm: float) -> optax.GradientTransformation:
     # One flat vector for all layers: a handful of operations a step instead of a dozen a layer.
     return optax.flatten(
-        optax.chain(
-            optax.clip_by_global_norm(max_grad_norm), optax.scale_by_adam(eps=_ADAM_EPS)
-        )
+        optax.chain(optax.clip_by_global_norm(max_grad_norm), optax.scale_by_adam(eps=_ADAM_EPS))
     )
 
 

@@ -1,0 +1,114 @@
+"""The `nbyt` command: finds the subcommand, and turns errors into messages and exit codes.
+
+Subcommands are imported when they are called, so that help and errors in words cost no JAX.
+"""
+
+import contextlib
+import os
+import sys
+import tomllib
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError, Parameter
+from cyclopts.config import Toml
+
+from nbyt import __version__
+from nbyt.cli.output import Outcome, print_error, print_json
+from nbyt.errors import Interrupted, NbytError, UsageError
+
+_COMMANDS = {
+    "train": "Train PPO with exactly the layout you name, and keep stages.",
+    "check-env": "Check an environment: spaces, numbers, seeding, resets, speed.",
+    "doctor": "Show versions and devices, and run a control whose answer is known.",
+}
+_WORDS = {"lam": "lambda", "from_": "from"}
+
+
+def _option_name(name: str) -> str:
+    return _WORDS.get(name, name).strip("_").replace("_", "-")
+
+
+def build_app() -> App:
+    """The command line, its subcommands not yet imported."""
+    app = App(
+        name="nbyt",
+        help="N by T: how to split a PPO batch into parallel environments and rollout steps.",
+        version=__version__,
+        name_transform=_option_name,
+        default_parameter=Parameter(negative=()),
+        help_format="plaintext",
+    )
+    for name, words in _COMMANDS.items():
+        module = name.replace("-", "_")
+        app.command(f"nbyt.cli.{module}:run", name=name, help=words)
+    app.register_install_completion_command()
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(run(tokens))
+
+
+def run(tokens: list[str]) -> int:
+    """The exit code of one command line."""
+    as_json = "--json" in tokens
+    command = tokens[0] if tokens and not tokens[0].startswith("-") else "nbyt"
+    try:
+        outcome = _call(tokens, as_json=as_json)
+    except NbytError as error:
+        print_error(error, command, as_json=as_json)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print_error(Interrupted("stopped"), command, as_json=as_json)
+        return Interrupted.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has gone; nothing more can be said to them.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    if not isinstance(outcome, Outcome):
+        return 0
+    if as_json:
+        print_json(command, outcome)
+    return outcome.exit_code
+
+
+def _call(tokens: list[str], *, as_json: bool) -> object:
+    """What the subcommand returns. With --json, stdout belongs to the one JSON object."""
+    app = build_app()
+    app.config = _config(tokens)
+    talk = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
+    helping = {"--help", "-h", "--version"} & set(tokens)
+    if helping:
+        talk = contextlib.nullcontext()
+    try:
+        with talk:
+            return app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        where = f"nbyt {tokens[0]}" if tokens and tokens[0] in _COMMANDS else "nbyt"
+        raise UsageError(_words(error), where=where, fix=f"see `{where} --help`") from error
+
+
+def _config(tokens: list[str]) -> list[Toml]:
+    """The TOML file named by --config, whose keys are options without their dashes."""
+    for place, token in enumerate(tokens):
+        name, equals, value = token.partition("=")
+        if name != "--config":
+            continue
+        path = value if equals else "".join(tokens[place + 1 : place + 2])
+        try:
+            with open(path, "rb") as file:
+                tomllib.load(file)
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise UsageError(
+                f"{path or 'nothing'} is no TOML file: {error}",
+                where="--config",
+                fix="give the path of a file with lines such as: envs = 8",
+            ) from error
+        return [Toml(path, must_exist=True, use_commands_as_keys=False)]
+    return []
+
+
+def _words(error: CycloptsError) -> str:
+    return " ".join(str(error).split())

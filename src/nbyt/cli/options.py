@@ -1,0 +1,41 @@
+"""Options that several commands share, and how their values are read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter, Token
+
+from nbyt.train.settings import PPOSettings
+
+
+def _count(kind: Any, tokens: list[Token]) -> int:
+    """A whole number, also written 500_000 or 1e6."""
+    del kind
+    text = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+        if not number.is_integer():
+            raise ValueError(f"'{text}' is not a whole number") from None
+        return int(number)
+
+
+Count = Annotated[int, Parameter(converter=_count)]
+
+Settings = Annotated[PPOSettings, Parameter(group="Learning")]
+
+
+@dataclass(frozen=True)
+class Common:
+    """How a command speaks."""
+
+    json: bool = False
+    """Print one JSON object on stdout."""
+
+    quiet: bool = False
+    """No progress and no remarks."""
+
+    config: Path | None = None
+    """Read options from this TOML file; the command line wins."""

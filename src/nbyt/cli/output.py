@@ -1,0 +1,78 @@
+"""What commands print: one JSON object, or words for people; errors in three parts."""
+
+import json
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from nbyt import __version__
+from nbyt.errors import Interrupted, NbytError
+from nbyt.store.text import plain
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command found: data for JSON, warnings, status and exit code."""
+
+    data: dict[str, Any]
+    warnings: list[str] = field(default_factory=list)
+    status: str = "ok"
+    exit_code: int = 0
+
+
+def print_json(command: str, outcome: Outcome) -> None:
+    """One JSON object on stdout."""
+    _dump(command, outcome.status, outcome.data, outcome.warnings)
+
+
+def print_error(error: NbytError, command: str, *, as_json: bool) -> None:
+    """The error in words on stderr, and as JSON on stdout where JSON was asked for."""
+    if as_json:
+        status = "interrupted" if isinstance(error, Interrupted) else "failed"
+        _dump(command, status, None, [], error=error.as_dict())
+    console = talk()
+    word = "stopped" if isinstance(error, Interrupted) else "error"
+    console.print(Text(f"{word}: ", style="bold red") + Text(plain(error.message)))
+    if error.where:
+        console.print(Text("  where: ", style="dim") + Text(plain(error.where)))
+    if error.fix:
+        console.print(Text("  fix:   ", style="dim") + Text(plain(error.fix)))
+
+
+def talk(*, quiet: bool = False) -> Console:
+    """The console for progress and remarks: stderr."""
+    return Console(stderr=True, quiet=quiet, highlight=False)
+
+
+def facts_table(rows: list[tuple[str, str]]) -> Table:
+    """Two columns without frames: what, and how much."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(name, Text(plain(value)))
+    return table
+
+
+def show(*things: Any) -> None:
+    """Print for people, on stdout."""
+    console = Console(highlight=False)
+    for thing in things:
+        console.print(thing)
+
+
+def warn(console: Console, warnings: list[str]) -> None:
+    """Each warning on its own line of stderr."""
+    for warning in warnings:
+        console.print(Text("warning: ", style="yellow") + Text(plain(warning)))
+
+
+def _dump(command: str, status: str, data: Any, warnings: list[str], **more: Any) -> None:
+    record = {"nbyt": __version__, "command": command, "status": status, "data": data}
+    record |= {"warnings": [plain(warning) for warning in warnings], **more}
+    json.dump(record, sys.stdout, allow_nan=False)
+    sys.stdout.write("\n")

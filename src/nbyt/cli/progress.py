@@ -1,0 +1,73 @@
+"""A progress bar on stderr: updates, steps a second, the return of late."""
+
+import time
+from collections import deque
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from nbyt.train.metrics import Row
+
+_RECENT_EPISODES = 100
+_LINE_SECONDS = 10.0
+
+
+class TrainingProgress:
+    """A listener that draws a bar on a terminal, and writes a line now and then elsewhere."""
+
+    def __init__(self, console: Console, updates: int, first: int = 0) -> None:
+        self._console, self._updates = console, updates
+        self._first_steps: int | None = None
+        self._began = self._said = time.monotonic()
+        self._recent: deque[tuple[int, float]] = deque()
+        self._bar = Progress(
+            TextColumn("training"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TextColumn("updates  {task.fields[speed]} steps/s  return {task.fields[score]}"),
+            TimeRemainingColumn(),
+            console=console,
+            expand=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=updates, completed=first, speed="-", score="-")
+
+    def __enter__(self) -> "TrainingProgress":
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def on_update(self, row: Row) -> None:
+        """Move the bar."""
+        now = time.monotonic()
+        if self._first_steps is None:  # the first update pays for compiling; count after it
+            self._first_steps, self._began = row["steps"], now
+        speed = (row["steps"] - self._first_steps) / max(now - self._began, 1e-9)
+        self._remember(row)
+        shown = f"{speed:,.0f}" if speed else "-"
+        self._bar.update(self._task, completed=row["update"], speed=shown, score=self._score())
+        if not self._console.is_terminal and now - self._said > _LINE_SECONDS:
+            self._said = now
+            self._console.print(
+                f"update {row['update']}/{self._updates}  {shown} steps/s  return {self._score()}"
+            )
+
+    def _remember(self, row: Row) -> None:
+        if row["episodes"]:
+            self._recent.append((row["episodes"], row["mean_return"]))
+        while len(self._recent) > 1 and (
+            sum(count for count, _ in self._recent) - self._recent[0][0] >= _RECENT_EPISODES
+        ):
+            self._recent.popleft()
+
+    def _score(self) -> str:
+        count = sum(count for count, _ in self._recent)
+        return f"{sum(c * r for c, r in self._recent) / count:.1f}" if count else "-"

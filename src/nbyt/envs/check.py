@@ -1,0 +1,174 @@
+"""Does an environment keep its promises? All that it breaks, at once, and how fast it is."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from nbyt.envs import check_host
+from nbyt.envs.check_trace import record
+from nbyt.envs.faults import Fault
+from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, HostStep
+from nbyt.errors import NbytError
+
+_SECONDS = 0.2  # how long each speed is measured
+_SCAN = 64  # steps of one compiled call when the speed of a device env is measured
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an env is, how fast it steps, and every promise it breaks."""
+
+    id: str
+    kind: str
+    observation: str
+    action: str
+    autoreset: str
+    time_limit: int | None
+    copyable: bool
+    steps_per_second: dict[int, float] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def check(
+    env: DeviceEnv | HostEnv,
+    *,
+    seed: int = 0,
+    steps: int = 200,
+    speeds: tuple[int, ...] = (1, 8, 64),
+) -> Report:
+    """The report on an env: run twice with `seed`, then timed with each number of envs in `speeds`.
+
+    Speeds are measured only for an env without faults.
+    """
+    # Not isinstance: that would build an env whose constructor may be the fault to report.
+    if callable(getattr(env, "start", None)):
+        return _check_host(env, seed, steps, speeds)
+    return _check_device(env, seed, steps, speeds)
+
+
+def _check_host(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> Report:
+    def make() -> Any:
+        one = env.start_one()
+        return _FirstRow(env) if one is None else one
+
+    first = record(make, seed, steps)
+    faults = check_host.judge(first, record(make, seed, steps))
+    notes = check_host.notes(first, record(make, seed + 1, 1))
+    return Report(
+        id=env.id,
+        kind="host",
+        observation=str(first.observation_space),
+        action=str(first.action_space),
+        autoreset=getattr(env, "autoreset", "unknown"),
+        time_limit=_fact(env, "time_limit"),
+        copyable=bool(_fact(env, "copyable")),
+        steps_per_second={} if faults else {n: _host_speed(env, n, seed) for n in speeds},
+        faults=faults,
+        notes=notes,
+    )
+
+
+def _check_device(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> Report:
+    from nbyt.envs import check_device
+
+    faults, notes = check_device.judge(env, seed, steps)
+    return Report(
+        id=env.id,
+        kind="device",
+        observation=str(env.observation_space),
+        action=str(env.action_space),
+        autoreset="none, the collector resets",
+        time_limit=env.time_limit,
+        copyable=True,
+        steps_per_second={} if faults else {n: _device_speed(env, n, seed) for n in speeds},
+        faults=faults,
+        notes=notes,
+    )
+
+
+def _fact(env: Any, name: str) -> Any:
+    try:
+        return getattr(env, name)
+    except NbytError:  # the env cannot be built, which is among the faults already
+        return None
+
+
+def _host_speed(env: Any, envs: int, seed: int) -> float:
+    running = env.start(envs)
+    try:
+        running.reset(list(range(seed, seed + envs)))
+        env.action_space.seed(seed)
+        action = np.array([env.action_space.sample() for _ in range(envs)])
+        return _rate(lambda: running.step(action), envs)
+    finally:
+        running.close()
+
+
+def _device_speed(env: Any, envs: int, seed: int) -> float:
+    import jax
+
+    from nbyt.envs.check_device import advance, sampled
+
+    actions = sampled(env.action_space, seed, _SCAN)
+
+    @jax.jit
+    def run(keys: Any) -> Any:
+        def one(key: Any) -> Any:
+            carry = (key, env.reset(key)[0])
+            # The sums keep XLA from dropping a step whose answers nobody reads.
+            rows = jax.lax.scan(lambda c, a: advance(env, c, a), carry, actions)[1]
+            return [row.sum() for row in rows]
+
+        return jax.vmap(one)(keys)
+
+    keys = jax.random.split(jax.random.key(seed), envs)
+    jax.block_until_ready(run(keys))
+    return _rate(lambda: jax.block_until_ready(run(keys)), envs * _SCAN)
+
+
+def _rate(call: Any, steps: int) -> float:
+    """Steps per second of `call`, repeated for a fixed time after one call to warm up."""
+    call()
+    began, calls = time.perf_counter(), 0
+    while time.perf_counter() - began < _SECONDS:
+        call()
+        calls += 1
+    return calls * steps / (time.perf_counter() - began)
+
+
+class _FirstRow:
+    """One env of a suite that has only vectors, in the shape of a single Gymnasium env."""
+
+    def __init__(self, env: Any) -> None:
+        self.observation_space = env.observation_space
+        self.action_space = env.action_space
+        self._envs: HostEnvs = env.start(1)
+        self._last: HostStep | None = None
+
+    def reset(self, *, seed: int | None = None) -> tuple[Any, dict]:
+        """The first observation: of a new run with a seed, of the next episode without."""
+        if seed is not None:
+            return self._envs.reset([seed])[0], {}
+        if isinstance(self._last, HostStep) and not self._resets_in_place():
+            self._last = self._envs.step(np.array([self.action_space.sample()]))
+        assert self._last is not None
+        return self._last.observation[0], {}
+
+    def step(self, action: Any) -> tuple[Any, Any, Any, Any, dict]:
+        """The five values of a Gymnasium step, from row 0."""
+        step = self._last = self._envs.step(np.array([action]))
+        ended = step.terminated[0] or step.truncated[0]
+        rows = step.final_observation if ended else step.observation
+        assert rows is not None
+        return rows[0], step.reward[0], step.terminated[0], step.truncated[0], {}
+
+    def close(self) -> None:
+        """Release the vector."""
+        self._envs.close()
+
+    def _resets_in_place(self) -> bool:
+        # In the next-step way the final observation *is* the observation of that step.
+        return self._last is not None and self._last.final_observation is not self._last.observation
