@@ -1,6 +1,7 @@
 """Gymnasium envs: found, started, seeded, and named when they fail."""
 
 import multiprocessing
+import signal
 import time
 
 import corridor
@@ -173,15 +174,40 @@ def test_a_factory_that_returns_one_env_twice_is_refused() -> None:
         start(lambda: shared, 2)
 
 
-def test_an_async_env_that_hangs_is_ended() -> None:
-    running = start(corridor.sleeping, 2, vector="async", step_seconds=0.5)
+@pytest.mark.parametrize("vector", ["sync", "async"])
+def test_an_env_that_hangs_is_ended(vector: str) -> None:
+    running = start(corridor.sleeping, 2, vector=vector, step_seconds=0.5)
     running.reset([1, 2])
     began = time.monotonic()
-    with pytest.raises(EnvError, match=r"no answer for 0.5 s at step 3 \(env 0, step 3, seed 1\)"):
+    with pytest.raises(EnvError, match=r"no answer for 0\.5 s at step 3") as caught:
         go_left(running)
+    assert caught.value.where == "env 0, step 3, seed 1"
     assert time.monotonic() - began < 5
     running.close()
     assert not multiprocessing.active_children()
+
+
+def test_many_slow_envs_are_not_a_hang() -> None:
+    class Slow(corridor.Corridor):
+        def step(self, action):
+            time.sleep(0.1)
+            return super().step(action)
+
+    running = start(Slow, 8, step_seconds=0.4)
+    running.reset(list(range(8)))
+    assert running.step(np.zeros(8, int)).valid.all()
+
+
+def test_an_alarm_of_the_user_is_left_alone() -> None:
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        mine = signal.getsignal(signal.SIGALRM)
+        running = start(corridor.make, 1)
+        running.reset([0])
+        running.step(np.zeros(1, int))
+        assert signal.getsignal(signal.SIGALRM) is mine
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_an_async_env_that_dies_gives_its_signal() -> None:

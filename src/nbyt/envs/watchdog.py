@@ -3,6 +3,9 @@
 It works where Python runs: in the main thread, on systems with SIGALRM, when nobody else uses that
 signal; elsewhere it does nothing. C code that never returns to Python is not interrupted: envs like
 that need processes of their own (`vector="async"`).
+
+The alarm ticks on between two steps, because setting it anew for each step costs as much as a step
+of a small env; it stops by itself when nothing was watched for a while.
 """
 
 import signal
@@ -19,30 +22,26 @@ class TimeUpError(BaseException):
 
 
 class Watchdog:
-    """A context in which `progress()` must change at least every `seconds`, or TimeUpError comes.
-
-    Asking for progress in the alarm, and not setting an alarm for each env, keeps the cost to two
-    system calls however many envs a step has.
-    """
+    """A context in which `progress()` must change every `seconds`, or else TimeUpError comes."""
 
     def __init__(self, seconds: float, progress: Callable[[], Any]) -> None:
         self.seconds = seconds
+        self.tick = seconds / _TICKS
         self._progress = progress
         self._last: Any = None
         self._still = 0
-        self._armed = False
 
     def __enter__(self) -> None:
-        self._armed = _usable()
-        if self._armed:
-            self._last, self._still = None, 0
-            _watching[0] = self
-            tick = self.seconds / _TICKS
-            signal.setitimer(signal.ITIMER_REAL, tick, tick)
+        if threading.get_ident() != _MAIN:
+            return
+        if _alarm.tick != self.tick:
+            _alarm.start(self.tick)
+        self._still = 0
+        _alarm.watching = self
 
     def __exit__(self, *_: Any) -> None:
-        if self._armed:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        if _alarm.watching is self:
+            _alarm.watching = None
 
     def look(self) -> None:
         """Count another tick without progress; raise when there were too many."""
@@ -50,26 +49,44 @@ class Watchdog:
         self._still = self._still + 1 if now == self._last else 1
         self._last = now
         if self._still > _TICKS:
-            signal.setitimer(signal.ITIMER_REAL, 0)
             raise TimeUpError
 
 
-_watching: list[Watchdog | None] = [None]
+class _Alarm:
+    """The one ticking alarm of this process, and whom it serves now."""
+
+    def __init__(self) -> None:
+        self.tick: float | None = None  # None: the alarm is off
+        self.watching: Watchdog | None = None
+        self._idle = 0
+
+    def start(self, tick: float) -> None:
+        """Tick from now on, unless SIGALRM belongs to somebody else."""
+        if not hasattr(signal, "setitimer"):
+            return
+        handler = signal.getsignal(signal.SIGALRM)
+        if handler is signal.SIG_DFL:
+            signal.signal(signal.SIGALRM, _on_alarm)
+        elif handler is not _on_alarm:
+            return
+        signal.setitimer(signal.ITIMER_REAL, tick, tick)
+        self.tick, self._idle = tick, 0
+
+    def ring(self) -> None:
+        """Ask the one who is watching to look, or go off when nobody has been for a while."""
+        if self.watching is not None:
+            self._idle = 0
+            self.watching.look()
+            return
+        self._idle += 1
+        if self._idle > _TICKS:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self.tick = None
 
 
 def _on_alarm(number: int, frame: FrameType | None) -> None:
-    if _watching[0] is not None:
-        _watching[0].look()
+    _alarm.ring()
 
 
-def _usable() -> bool:
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not _MAIN:
-        return False
-    handler = signal.getsignal(signal.SIGALRM)
-    if handler is signal.SIG_DFL:
-        signal.signal(signal.SIGALRM, _on_alarm)
-        return True
-    return handler is _on_alarm
-
-
-_MAIN = threading.main_thread()
+_alarm = _Alarm()
+_MAIN = threading.main_thread().ident
