@@ -241,10 +241,9 @@ def _died(env_id: str, error: _WorkerDeathError, where: str) -> EnvError:
     code = error.exit_code
     if code is not None and code < 0:
         how = f"by signal {-code} ({signal.Signals(-code).name})"
+        fix = "signal 9 is often too little memory: use fewer envs; otherwise debug the simulator"
     else:
         how = f"with exit code {code}"
-    return EnvError(
-        f"the process of env '{env_id}' ended {how}",
-        where=where,
-        fix="signal 9 is often too little memory: use fewer envs; otherwise debug the simulator",
-    )
+        # Workers import the main script; one that starts envs at its top level ends there.
+        fix = 'start envs under `if __name__ == "__main__":`, and see the traceback above'
+    return EnvError(f"the process of env '{env_id}' ended {how}", where=where, fix=fix)
