@@ -85,7 +85,7 @@ class MissingExtraError(UsageError):
         )
 
 
-class Interrupted(NbytError):
+class RunInterruptedError(NbytError):
     """The user pressed Ctrl-C and the state was saved."""
 
     code = "interrupted"

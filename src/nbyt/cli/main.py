@@ -14,7 +14,7 @@ from cyclopts.config import Toml
 
 from nbyt import __version__
 from nbyt.cli.output import Outcome, print_error, print_json
-from nbyt.errors import Interrupted, NbytError, UsageError
+from nbyt.errors import NbytError, RunInterruptedError, UsageError
 
 _COMMANDS = {
     "train": "Train PPO with exactly the layout you name, and keep stages.",
@@ -61,8 +61,8 @@ def run(tokens: list[str]) -> int:
         print_error(error, command, as_json=as_json)
         return error.exit_code
     except KeyboardInterrupt:
-        print_error(Interrupted("stopped"), command, as_json=as_json)
-        return Interrupted.exit_code
+        print_error(RunInterruptedError("stopped"), command, as_json=as_json)
+        return RunInterruptedError.exit_code
     except BrokenPipeError:
         # Whoever read our output has gone; nothing more can be said to them.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

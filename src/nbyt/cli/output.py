@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbyt import __version__
-from nbyt.errors import Interrupted, NbytError
+from nbyt.errors import NbytError, RunInterruptedError
 from nbyt.store.text import plain
 
 
@@ -32,10 +32,10 @@ def print_json(command: str, outcome: Outcome) -> None:
 def print_error(error: NbytError, command: str, *, as_json: bool) -> None:
     """The error in words on stderr, and as JSON on stdout where JSON was asked for."""
     if as_json:
-        status = "interrupted" if isinstance(error, Interrupted) else "failed"
+        status = "interrupted" if isinstance(error, RunInterruptedError) else "failed"
         _dump(command, status, None, [], error=error.as_dict())
     console = talk()
-    word = "stopped" if isinstance(error, Interrupted) else "error"
+    word = "stopped" if isinstance(error, RunInterruptedError) else "error"
     console.print(Text(f"{word}: ", style="bold red") + Text(plain(error.message)))
     if error.where:
         console.print(Text("  where: ", style="dim") + Text(plain(error.where)))

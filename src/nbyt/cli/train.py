@@ -6,6 +6,7 @@ from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from cyclopts import Parameter
 from rich.console import Console
 
@@ -214,7 +215,9 @@ def _show(plan: Plan, folder: RunFolder, result: Result) -> None:
 
 def _dry_run(plan: Plan, common: Common) -> Outcome:
     env = resolve(plan.env)
-    sample = env.observation_space.dtype.itemsize * prod(env.observation_space.shape or (1,))
+    sample = np.dtype(env.observation_space.dtype).itemsize * prod(
+        env.observation_space.shape or ()
+    )
     # Observation, final observation, and eight numbers of each step; a mini-batch is a copy.
     memory = plan.layout.batch * (2 * sample + 8 * 4)
     data = {

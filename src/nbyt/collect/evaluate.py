@@ -5,7 +5,7 @@ favour the short ones.
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from nbyt.collect.device import Runner, advance, start, step_inputs
-from nbyt.collect.host import act
-from nbyt.collect.rollout import action_noise
+from nbyt.collect.host_actor import HostActor
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import seeds, stream
@@ -74,13 +73,11 @@ def _host_returns(
     running = env.start(_HOST_EPISODES)
     observation = running.reset(seeds(seed, "evaluate", _HOST_EPISODES))
     total, ended = np.zeros(_HOST_EPISODES), np.zeros(_HOST_EPISODES, bool)
-    noise: Any = None
     for time in range(LONGEST):
         if time % _CHUNK == 0:
             chunk = stream(key, "chunk", time // _CHUNK)
-            noise = action_noise(policy.head, chunk, _CHUNK, _HOST_EPISODES)
-        _, action = act(policy, params, observation, noise, np.int32(time % _CHUNK))
-        step = running.step(np.asarray(action))
+            actor = HostActor(policy, params, chunk, _CHUNK, _HOST_EPISODES)
+        step = running.step(actor.act(observation, time % _CHUNK)[1])
         total += np.where(ended, 0.0, step.reward)
         ended |= step.terminated | step.truncated
         observation = step.observation

@@ -1,13 +1,13 @@
-"""Collecting from host environments: the policy is compiled, only actions come back each step."""
+"""Collecting from host environments: stepped here, digested on the device in one piece."""
 
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nbyt.collect.rollout import Episodes, Rollout, action_noise
+from nbyt.collect.host_actor import HostActor
+from nbyt.collect.rollout import Episodes, Rollout
 from nbyt.envs.protocol import HostEnvs, HostStep
 from nbyt.policy.actor_critic import ActorCritic, Params
 
@@ -39,14 +39,14 @@ class HostRunner:
 
     def collect(self, params: Params, key: jax.Array, steps: int) -> tuple[Record, Episodes]:
         """The next `steps` steps of every environment."""
-        noise = _noise(self._policy, key, steps, self._running.envs)
+        actor = HostActor(self._policy, params, key, steps, self._running.envs)
         rows: list[tuple[np.ndarray, np.ndarray, HostStep]] = []
         finished: list[tuple[float, float]] = []
         for time in range(steps):
             before = self.observation
-            action, env_action = act(self._policy, params, before, noise, np.int32(time))
-            step = self._running.step(np.asarray(env_action))
-            rows.append((before, np.asarray(action), step))
+            action, env_action = actor.act(before, time)
+            step = self._running.step(env_action)
+            rows.append((before, action, step))
             self.observation = step.observation
             finished += self._tally(step)
         episodes = Episodes(
@@ -57,15 +57,14 @@ class HostRunner:
     def wander(self, params: Params, key: jax.Array, counts: np.ndarray) -> None:
         """Let env i go counts[i] steps from a reset, so that the envs stand at random phases."""
         limit = int(counts.max(initial=0))
-        noise = _noise(self._policy, key, max(limit, 1), self._running.envs)
+        actor = HostActor(self._policy, params, key, max(limit, 1), self._running.envs)
         for time in range(limit):
             # An env that has fewer steps to go starts later, from a reset at its own time.
             late = counts == limit - time
             if time and late.any():
-                self.observation = self._running.restart(late)
+                self.observation = self._running.restart(late, self.observation)
                 self._returns[late] = self._lengths[late] = 0
-            _, env_action = act(self._policy, params, self.observation, noise, np.int32(time))
-            step = self._running.step(np.asarray(env_action))
+            step = self._running.step(actor.act(self.observation, time)[1])
             self.observation = step.observation
             self._tally(step)
 
@@ -83,16 +82,6 @@ class HostRunner:
         finished = list(zip(self._returns[ended], self._lengths[ended], strict=True))
         self._returns[ended] = self._lengths[ended] = 0
         return finished
-
-
-@partial(jax.jit, static_argnames=("policy",))
-def act(
-    policy: ActorCritic, params: Params, observation: Any, noise: jax.Array, time: Any
-) -> tuple[jax.Array, jax.Array]:
-    """The policy's actions at one time of a rollout, and as the environments take them."""
-    parameters = policy.parameters(params, observation)
-    action = policy.head.sample(parameters, noise[time])
-    return action, policy.head.to_env(action)
 
 
 def rollout(policy: ActorCritic, params: Params, record: Record) -> Rollout:
@@ -115,11 +104,6 @@ def rollout(policy: ActorCritic, params: Params, record: Record) -> Rollout:
         final_value,
         policy.value(params, jnp.asarray(record.last_observation)),
     )
-
-
-@partial(jax.jit, static_argnames=("policy", "steps", "envs"))
-def _noise(policy: ActorCritic, key: jax.Array, steps: int, envs: int) -> jax.Array:
-    return action_noise(policy.head, key, steps, envs)
 
 
 def _columns(pairs: list[tuple[float, float]]) -> tuple[list[float], list[float]]:

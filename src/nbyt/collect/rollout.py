@@ -32,7 +32,7 @@ class Rollout(NamedTuple):
 class Episodes(NamedTuple):
     """The episodes that ended in a rollout: how many, and the sums over them."""
 
-    count: jax.Array
+    episodes: jax.Array
     returns: jax.Array
     lengths: jax.Array
 

@@ -97,6 +97,13 @@ class EnvPoolEnvs:
         final = observation if self._ended.any() else None
         return HostStep(observation, reward, terminated, truncated, valid, final)
 
+    def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
+        """The observations, where the mask is set those of an episode just begun."""
+        fresh = observation.copy()
+        fresh[mask], _ = self._pool.reset(np.flatnonzero(mask))
+        self._ended &= ~mask
+        return fresh
+
     def close(self) -> None:
         """Let go of the pool and its threads."""
         self._pool = None

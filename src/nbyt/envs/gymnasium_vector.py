@@ -68,6 +68,12 @@ class VectorEnvs:
         final = self._final(observation, info) if self._ended.any() else None
         return HostStep(observation, reward, terminated, truncated, valid, final)
 
+    def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
+        """The observations, where the mask is set those of an episode just begun."""
+        fresh, _ = self._ask("reset", options={"reset_mask": mask})
+        self._ended &= ~mask
+        return np.where(mask.reshape(-1, *(1,) * (observation.ndim - 1)), fresh, observation)
+
     def close(self) -> None:
         """End every env and its process; closing twice is harmless."""
         try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from gymnasium.spaces import Space
+from gymnasium.spaces import Discrete, Space
 
 from nbyt.envs.deferred import deferred
 from nbyt.envs.protocol import Transition
@@ -53,8 +53,7 @@ class GymnaxEnv:
         )
 
     def _observation(self, observation: jax.Array) -> jax.Array:
-        discrete = self.observation_space.dtype.kind in "iu" and self.observation_space.shape == ()
-        dtype = jnp.int32 if discrete else jnp.float32
+        dtype = jnp.int32 if isinstance(self.observation_space, Discrete) else jnp.float32
         return jnp.asarray(observation, dtype).reshape(self.observation_space.shape)
 
 
@@ -73,8 +72,7 @@ def find(name: str) -> GymnaxEnv | None:
 
 
 def _space(space: Any) -> Space:
-    converted = gymnax_space_to_gym_space(space)
-    return converted
+    return gymnax_space_to_gym_space(space)
 
 
 def _strong(state: Any) -> Any:

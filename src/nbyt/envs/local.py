@@ -71,6 +71,20 @@ class LocalEnvs:
             self._final(finals) if finals else None,
         )
 
+    def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
+        """The observations, where the mask is set those of an episode just begun."""
+        fresh = observation.copy()
+        try:
+            with self._watchdog:
+                for env in np.flatnonzero(mask):
+                    self._at = int(env)
+                    fresh[env], _ = self._running[env].reset()
+        except TimeUpError as error:
+            raise self._hung("in reset") from error
+        except (Exception, SystemExit) as error:
+            raise self._raised(error, "in reset") from error
+        return fresh
+
     def close(self) -> None:
         """Close every env; the first that raises is named after all were closed."""
         failed = None

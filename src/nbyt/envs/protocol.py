@@ -30,14 +30,28 @@ class DeviceEnv(Protocol):
     """An environment whose reset and step are pure JAX functions, for one env; `vmap` makes N.
 
     The state is a pytree, so it can be copied and branched from. Instances are hashable and are
-    static arguments of compiled functions. `time_limit` is the step at which an episode is
-    truncated, None without limit.
+    static arguments of compiled functions.
     """
 
-    id: str
-    observation_space: Space
-    action_space: Space
-    time_limit: int | None
+    @property
+    def id(self) -> str:
+        """The id that finds this env."""
+        ...
+
+    @property
+    def observation_space(self) -> Space:
+        """The space of one env's observations."""
+        ...
+
+    @property
+    def action_space(self) -> Space:
+        """The space of one env's actions."""
+        ...
+
+    @property
+    def time_limit(self) -> int | None:
+        """The step at which an episode is truncated, None without limit."""
+        ...
 
     def reset(self, key: Any) -> tuple[Any, Any]:
         """A start state and its observation."""
@@ -79,6 +93,10 @@ class HostEnvs(Protocol):
         """Take one action in every env."""
         ...
 
+    def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
+        """The observations, where the mask is set those of an episode just begun."""
+        ...
+
     def close(self) -> None:
         """Release processes and memory."""
         ...
@@ -86,16 +104,32 @@ class HostEnvs(Protocol):
 
 @runtime_checkable
 class HostEnv(Protocol):
-    """A host environment that has been found but not started; `start` makes N of them.
+    """A host environment that has been found but not started; `start` makes N of them."""
 
-    `copyable`: the simulator's state can be saved and put back (envs.copying).
-    """
+    @property
+    def id(self) -> str:
+        """The id that finds this env."""
+        ...
 
-    id: str
-    observation_space: Space
-    action_space: Space
-    time_limit: int | None
-    copyable: bool
+    @property
+    def observation_space(self) -> Space:
+        """The space of one env's observations."""
+        ...
+
+    @property
+    def action_space(self) -> Space:
+        """The space of one env's actions."""
+        ...
+
+    @property
+    def time_limit(self) -> int | None:
+        """The step at which an episode is truncated, None without limit."""
+        ...
+
+    @property
+    def copyable(self) -> bool:
+        """Whether the simulator's state can be saved and put back (envs.copying)."""
+        ...
 
     def start(self, envs: int, *, vector: str = "sync") -> HostEnvs:
         """N running environments; `vector` is "sync" (one process) or "async" (a process each)."""

@@ -12,7 +12,7 @@ from gymnasium import Env
 from gymnasium.spaces import Box, Discrete, MultiDiscrete, Space
 from gymnasium.wrappers import TransformAction, TransformObservation
 
-from nbyt.envs.faults import Fault
+from nbyt.envs.checks.faults import Fault
 from nbyt.errors import EnvUsageError
 
 _FLATTEN_OBSERVATION = "wrap the env in gymnasium.wrappers.FlattenObservation"

@@ -2,19 +2,22 @@
 
 Every head turns the actor's output into actions, log-probabilities and entropies. Noise is drawn
 apart from its use, so that a whole rollout's noise comes from one call and sampling inside the
-rollout is only arithmetic.
+rollout is only arithmetic; that arithmetic takes JAX's arrays and NumPy's alike.
 """
 
 from dataclasses import dataclass
 from math import log, pi, prod
-from typing import Protocol
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from gymnasium import spaces
 from jaxtyping import Array, Float, Int
 
 from nbyt.errors import EnvUsageError
+
+Arrays = Array | np.ndarray
 
 
 class Head(Protocol):
@@ -29,11 +32,11 @@ class Head(Protocol):
         """Independent noise for `shape` actions."""
         ...
 
-    def sample(self, parameters: jax.Array, noise: jax.Array) -> jax.Array:
+    def sample(self, parameters: Any, noise: Any) -> Any:
         """Actions, as the policy means them (unclipped)."""
         ...
 
-    def to_env(self, action: jax.Array) -> jax.Array:
+    def to_env(self, action: Any) -> Any:
         """Actions, as the environment takes them."""
         ...
 
@@ -60,11 +63,11 @@ class Categorical:
         return jax.random.gumbel(key, (*shape, self.actions))
 
     def sample(
-        self, parameters: Float[Array, "... A"], noise: Float[Array, "... A"]
-    ) -> Int[Array, "..."]:
-        return jnp.argmax(parameters + noise, axis=-1).astype(jnp.int32)
+        self, parameters: Float[Arrays, "... A"], noise: Float[Arrays, "... A"]
+    ) -> Int[Arrays, "..."]:
+        return (parameters + noise).argmax(axis=-1).astype(jnp.int32)
 
-    def to_env(self, action: Int[Array, "..."]) -> Int[Array, "..."]:
+    def to_env(self, action: Int[Arrays, "..."]) -> Int[Arrays, "..."]:
         return action
 
     def log_prob(
@@ -94,30 +97,33 @@ class MultiCategorical:
         return jax.random.gumbel(key, (*shape, self.outputs))
 
     def sample(
-        self, parameters: Float[Array, "... A"], noise: Float[Array, "... A"]
-    ) -> Int[Array, "... D"]:
-        parts = [jnp.argmax(part, axis=-1) for part in self._split(parameters + noise)]
-        return jnp.stack(parts, axis=-1).astype(jnp.int32)
+        self, parameters: Float[Arrays, "... A"], noise: Float[Arrays, "... A"]
+    ) -> Int[Arrays, "... D"]:
+        parts = [part.argmax(axis=-1) for part in self._split(parameters + noise)]
+        stack = np.stack if isinstance(parameters, np.ndarray) else jnp.stack
+        return stack(parts, axis=-1).astype(jnp.int32)
 
-    def to_env(self, action: Int[Array, "... D"]) -> Int[Array, "... D"]:
+    def to_env(self, action: Int[Arrays, "... D"]) -> Int[Arrays, "... D"]:
         return action
 
     def log_prob(
         self, parameters: Float[Array, "... A"], action: Int[Array, "... D"]
     ) -> Float[Array, "..."]:
-        return sum(
+        parts = [
             Categorical(size).log_prob(part, action[..., place])
             for place, (size, part) in enumerate(
                 zip(self.sizes, self._split(parameters), strict=True)
             )
-        )
+        ]
+        return jnp.sum(jnp.stack(parts), axis=0)
 
     def entropy(self, parameters: Float[Array, "... A"]) -> Float[Array, "..."]:
-        return sum(Categorical(part.shape[-1]).entropy(part) for part in self._split(parameters))
+        parts = [Categorical(part.shape[-1]).entropy(part) for part in self._split(parameters)]
+        return jnp.sum(jnp.stack(parts), axis=0)
 
-    def _split(self, array: jax.Array) -> list[jax.Array]:
-        bounds = [sum(self.sizes[:place]) for place in range(1, len(self.sizes))]
-        return jnp.split(array, bounds, axis=-1)
+    def _split(self, array: Any) -> list[Any]:
+        ends = [sum(self.sizes[: place + 1]) for place in range(len(self.sizes))]
+        return [array[..., end - size : end] for size, end in zip(self.sizes, ends, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -140,13 +146,14 @@ class Gaussian:
         return jax.random.normal(key, (*shape, self.outputs))
 
     def sample(
-        self, parameters: Float[Array, "... 2A"], noise: Float[Array, "... A"]
-    ) -> Float[Array, "... A"]:
-        mean, log_std = jnp.split(parameters, 2, axis=-1)
-        return mean + jnp.exp(log_std) * noise
+        self, parameters: Float[Arrays, "... 2A"], noise: Float[Arrays, "... A"]
+    ) -> Float[Arrays, "... A"]:
+        mean, log_std = parameters[..., : self.outputs], parameters[..., self.outputs :]
+        exp = np.exp if isinstance(parameters, np.ndarray) else jnp.exp
+        return mean + exp(log_std) * noise
 
-    def to_env(self, action: Float[Array, "... A"]) -> Float[Array, "..."]:
-        clipped = jnp.clip(action, jnp.array(self.low), jnp.array(self.high))
+    def to_env(self, action: Float[Arrays, "... A"]) -> Float[Arrays, "..."]:
+        clipped = action.clip(np.array(self.low, np.float32), np.array(self.high, np.float32))
         return clipped.reshape(*action.shape[:-1], *self.shape)
 
     def log_prob(

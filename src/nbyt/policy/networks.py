@@ -84,8 +84,8 @@ def apply_head(layer: dict[str, jax.Array], features: jax.Array) -> jax.Array:
 
 def init_torso(network: Network, key: jax.Array, shape: tuple[int, ...]) -> Layers:
     """Layers of everything before the output layer, for encoded observations of `shape`."""
-    layers, width = [], prod(shape)
-    widths = network.widths
+    layers: Layers = []
+    width, widths = prod(shape), network.widths
     if network.kind == "cnn":
         convolutions, dense_width = _image_layers(shape)
         layers, width = _init_convolutions(convolutions, key, shape)

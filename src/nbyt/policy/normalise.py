@@ -6,14 +6,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-_CLIP = 10.0
-_TINY = 1e-8
+CLIP = 10.0
+TINY = 1e-8
 
 
 class Moments(NamedTuple):
     """How many values were seen, their mean and their variance."""
 
-    count: jax.Array
+    seen: jax.Array
     mean: jax.Array
     variance: jax.Array
 
@@ -29,19 +29,19 @@ def update(moments: Moments, values: Float[Array, "B ..."], weight: Float[Array,
     count = jnp.sum(weight)
     mean = jnp.sum(values * spread, axis=0) / jnp.maximum(count, 1.0)
     variance = jnp.sum((values - mean) ** 2 * spread, axis=0) / jnp.maximum(count, 1.0)
-    total = moments.count + count
+    total = moments.seen + count
     shift = mean - moments.mean
-    merged = moments.variance * moments.count + variance * count
-    merged = merged + shift**2 * moments.count * count / total
+    merged = moments.variance * moments.seen + variance * count
+    merged = merged + shift**2 * moments.seen * count / total
     return Moments(total, moments.mean + shift * count / total, merged / total)
 
 
 def standardise(moments: Moments, values: jax.Array) -> jax.Array:
     """Values with mean 0 and variance 1 under the moments, clipped to +-10."""
-    scaled = (values - moments.mean) / jnp.sqrt(moments.variance + _TINY)
-    return jnp.clip(scaled, -_CLIP, _CLIP)
+    scaled = (values - moments.mean) / jnp.sqrt(moments.variance + TINY)
+    return jnp.clip(scaled, -CLIP, CLIP)
 
 
 def rescale(moments: Moments, values: jax.Array) -> jax.Array:
     """Values divided by the standard deviation only (for rewards), clipped to +-10."""
-    return jnp.clip(values / jnp.sqrt(moments.variance + _TINY), -_CLIP, _CLIP)
+    return jnp.clip(values / jnp.sqrt(moments.variance + TINY), -CLIP, CLIP)

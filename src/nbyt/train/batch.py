@@ -115,7 +115,9 @@ def _scaled(scale: Scale, rollout: Rollout, gamma: jax.Array) -> tuple[Scale, Fl
     """Rewards divided by the spread of discounted returns, and the moments brought up to date."""
     ended = rollout.terminated | rollout.truncated
 
-    def forwards(carried: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
+    def forwards(
+        carried: jax.Array, row: tuple[jax.Array, jax.Array]
+    ) -> tuple[jax.Array, jax.Array]:
         reward, cut = row
         total = gamma * carried + reward
         return jnp.where(cut, 0.0, total), total

@@ -46,7 +46,7 @@ class DeviceSource:
             key,
             self._coefficients,
         )
-        return Gathered(*made, episodes)
+        return Gathered(**made._asdict(), episodes=episodes)
 
     def close(self) -> None:
         """Nothing to release on the device."""

@@ -51,7 +51,7 @@ class HostSource:
         made = experience(
             self._policy, self._settings, learner.params, record, learner.scale, self._coefficients
         )
-        return Gathered(*made, episodes)
+        return Gathered(**made._asdict(), episodes=episodes)
 
     def close(self) -> None:
         """Stop the environments."""

@@ -12,7 +12,7 @@ import jax
 
 from nbyt.collect.evaluate import LONGEST, episode_returns
 from nbyt.envs import DeviceEnv, HostEnv, resolve
-from nbyt.errors import Interrupted, TrainingError
+from nbyt.errors import RunInterruptedError, TrainingError
 from nbyt.policy.actor_critic import ActorCritic, Params, build
 from nbyt.policy.files import describe, from_tensors, shapes, stage_tensors, to_tensors
 from nbyt.policy.stage import Stage
@@ -133,7 +133,7 @@ def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) ->
             _save_checkpoint(run)
             saved = time.monotonic()
         if request.made and update.number < plan.updates:
-            raise Interrupted(
+            raise RunInterruptedError(
                 f"stopped after update {update.number} of {plan.updates}; everything is saved",
                 where=str(run.folder.path),
                 fix="give the same command again to go on",

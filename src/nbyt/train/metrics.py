@@ -20,7 +20,7 @@ def row_of(plan: Plan, update: Update) -> Row:
     fault = int(numbers.pop("fault"))
     if fault >= 0 and plan.settings.on_nonfinite == "stop":
         raise _env_fault(plan, update.number, fault, action)
-    count = float(numbers.pop("count"))
+    count = float(numbers.pop("episodes"))
     returns, lengths = float(numbers.pop("returns")), float(numbers.pop("lengths"))
     row = {
         "update": update.number,

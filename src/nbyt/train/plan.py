@@ -47,7 +47,7 @@ class Plan:
 def stage_updates(
     updates: int, *, count: int | None = None, save_at: tuple[int, ...] = ()
 ) -> tuple[int, ...]:
-    """The updates after which a stage is kept: three by default, `count` evenly spaced, or named."""
+    """The updates after which stages are kept: three, `count` evenly spaced, or those named."""
     if save_at:
         outside = [number for number in save_at if not 1 <= number <= updates]
         if outside:
@@ -63,7 +63,7 @@ def stage_updates(
             where="stages",
             fix=f"ask for 1 to {updates} stages",
         )
-    shares = _DEFAULT_SHARES
+    shares: tuple[float, ...] = _DEFAULT_SHARES
     if count is not None:
         shares = tuple(place / count for place in range(1, count + 1))
     return tuple(sorted({max(1, round(updates * share)) for share in shares}))

@@ -27,7 +27,7 @@ def stop_on_signal() -> Iterator[StopRequest]:
         request.made = True
         signal.signal(number, before[number])
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:
         signal.signal(number, ask)
     try:

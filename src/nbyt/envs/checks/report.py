@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from nbyt.envs import check_host
-from nbyt.envs.check_trace import record
-from nbyt.envs.faults import Fault
+from nbyt.envs.checks import host
+from nbyt.envs.checks.faults import Fault
+from nbyt.envs.checks.trace import record
 from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, HostStep
 from nbyt.errors import NbytError
 
@@ -55,8 +55,8 @@ def _check_host(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> Rep
         return _FirstRow(env) if one is None else one
 
     first = record(make, seed, steps)
-    faults = check_host.judge(first, record(make, seed, steps))
-    notes = check_host.notes(first, record(make, seed + 1, 1))
+    faults = host.judge(first, record(make, seed, steps))
+    notes = host.notes(first, record(make, seed + 1, 1))
     return Report(
         id=env.id,
         kind="host",
@@ -72,9 +72,9 @@ def _check_host(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> Rep
 
 
 def _check_device(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> Report:
-    from nbyt.envs import check_device
+    from nbyt.envs.checks import device
 
-    faults, notes = check_device.judge(env, seed, steps)
+    faults, notes = device.judge(env, seed, steps)
     return Report(
         id=env.id,
         kind="device",
@@ -110,7 +110,7 @@ def _host_speed(env: Any, envs: int, seed: int) -> float:
 def _device_speed(env: Any, envs: int, seed: int) -> float:
     import jax
 
-    from nbyt.envs.check_device import advance, sampled
+    from nbyt.envs.checks.device import advance, sampled
 
     actions = sampled(env.action_space, seed, _SCAN)
 

@@ -1,6 +1,6 @@
 """One run of a single env, written down: what it answered and what it raised.
 
-The recording goes on past a fault wherever the env lets it; envs.check_host judges.
+The recording goes on past a fault wherever the env lets it; envs.checks.host judges.
 """
 
 import copy
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Space
 
-from nbyt.envs.faults import Fault
+from nbyt.envs.checks.faults import Fault
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,38 @@
+# Everything a fresh machine needs is Python 3.11 or newer and make.
+PYTHON ?= python3
+BIN := .venv/bin
+EXTRAS := dev,sb3,envpool,mujoco,trackers
+
+.PHONY: install demo test lint types layers unit bench bench-throughput parity clean
+
+install: .venv/installed
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
+	touch $@
+
+demo: install
+	$(BIN)/nbyt train CartPole-v1 --envs 8 --steps 256 --minibatch 256 --epochs 4 \
+		--total 100_000 --seed 0 --out runs/demo --force
+
+test: lint types layers unit
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install
+	$(BIN)/mypy
+
+layers: install
+	$(BIN)/lint-imports
+
+unit: install
+	$(BIN)/pytest -n 2
+
+bench: bench-throughput
+
+clean:
+	rm -rf .venv .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
