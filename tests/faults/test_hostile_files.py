@@ -159,7 +159,7 @@ def watch(event, args):
 def judge(name, path, load):
     seen.clear()
     here[0] = path
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         load(Path(path))
         verdict = "loaded"
@@ -168,7 +168,7 @@ def judge(name, path, load):
         name_in = path in error.message
     except BaseException as error:
         verdict = type(error).__name__
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     here[0] = ""
     report[name] = [verdict, seconds, list(seen), verdict != "StoreError" or name_in]
 

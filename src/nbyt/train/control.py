@@ -1,0 +1,83 @@
+"""A run whose answer is known: PPO on a table, its return measured and calculated."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from nbyt.collect.evaluate import episode_returns
+from nbyt.envs import tabular
+from nbyt.envs.tabular import TabularEnv
+from nbyt.errors import EnvUsageError
+from nbyt.layout import Layout
+from nbyt.policy.files import read_stage
+from nbyt.stats import Estimate, mean
+from nbyt.store.run import open_run
+from nbyt.train.loop import train
+from nbyt.train.plan import Plan
+from nbyt.train.settings import PPOSettings
+
+_ENV = "FrozenLake-v1"
+_EVALUATIONS = 8
+# Standard errors between measured and exact that chance explains: about 1 run in 16,000 has more.
+_LARGEST_GAP = 4.0
+
+
+class Control(NamedTuple):
+    """The measured mean return of a trained policy beside its exact one."""
+
+    measured: Estimate
+    exact: float
+    gap: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether chance explains the difference."""
+        return abs(self.gap) <= _LARGEST_GAP
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "env": f"tabular:{_ENV}",
+            "measured": self.measured.as_dict(),
+            "exact": self.exact,
+            "standard_errors_apart": self.gap,
+            "agrees": self.agrees,
+        }
+
+
+def run_control(folder: Path, seed: int) -> Control:
+    """Train on FrozenLake in `folder`, then measure and calculate the final policy's return."""
+    env = tabular.find(_ENV)
+    if env is None:
+        raise EnvUsageError(f"Gymnasium has no {_ENV}", fix="install gymnasium[toy-text]")
+    settings = PPOSettings(learning_rate=0.01, network="table")
+    layout = Layout(envs=32, steps=64, minibatch=512, epochs=4)
+    plan = Plan(env.id, layout, 100_000, seed, settings, (layout.updates(100_000),))
+    run = open_run(folder / "control", plan.identity())
+    train(plan, run)
+    stage = read_stage(run.stage_path(1))
+    returns = np.concatenate(
+        [
+            episode_returns(env, stage.policy, stage.params, seed + 1 + turn)[0]
+            for turn in range(_EVALUATIONS)
+        ]
+    )
+    logits = np.asarray(stage.params.actor["logits"])
+    exact = exact_return(env, np.asarray(jax.nn.softmax(logits)))
+    error = returns.std(ddof=1) / np.sqrt(len(returns))
+    gap = 0.0 if returns.mean() == exact else float((returns.mean() - exact) / max(error, 1e-12))
+    return Control(mean(returns), exact, gap)
+
+
+def exact_return(env: TabularEnv, policy: Float[np.ndarray, "S A"]) -> float:
+    """The mean return of an episode, by going backwards from the time limit."""
+    assert env.time_limit is not None, "an episode without limit has no last step to start from"
+    goes_on = env.transition * ~env.terminated
+    reward = np.einsum("sa,sat,sat->s", policy, env.transition, env.reward)
+    value = np.zeros(len(env.start))
+    for _ in range(env.time_limit):
+        value = reward + np.einsum("sa,sat,t->s", policy, goes_on, value)
+    return float(env.start @ value)
