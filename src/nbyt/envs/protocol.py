@@ -80,6 +80,7 @@ class HostStep(NamedTuple):
     final_observation: np.ndarray | None
 
 
+@runtime_checkable
 class HostEnvs(Protocol):
     """N running host environments."""
 

@@ -7,7 +7,7 @@ rollout is only arithmetic; that arithmetic takes JAX's arrays and NumPy's alike
 
 from dataclasses import dataclass
 from math import log, pi, prod
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +20,7 @@ from nbyt.errors import EnvUsageError
 Arrays = Array | np.ndarray
 
 
+@runtime_checkable
 class Head(Protocol):
     """One family of action distributions; hashable, so it can be static in a compiled function."""
 
@@ -146,7 +147,7 @@ class Gaussian:
         return jax.random.normal(key, (*shape, self.outputs))
 
     def sample(
-        self, parameters: Float[Arrays, "... 2A"], noise: Float[Arrays, "... A"]
+        self, parameters: Float[Arrays, "... P"], noise: Float[Arrays, "... A"]
     ) -> Float[Arrays, "... A"]:
         mean, log_std = parameters[..., : self.outputs], parameters[..., self.outputs :]
         exp = np.exp if isinstance(parameters, np.ndarray) else jnp.exp
@@ -157,13 +158,13 @@ class Gaussian:
         return clipped.reshape(*action.shape[:-1], *self.shape)
 
     def log_prob(
-        self, parameters: Float[Array, "... 2A"], action: Float[Array, "... A"]
+        self, parameters: Float[Array, "... P"], action: Float[Array, "... A"]
     ) -> Float[Array, "..."]:
         mean, log_std = jnp.split(parameters, 2, axis=-1)
         scaled = (action - mean) * jnp.exp(-log_std)
         return jnp.sum(-0.5 * scaled**2 - log_std - 0.5 * log(2 * pi), axis=-1)
 
-    def entropy(self, parameters: Float[Array, "... 2A"]) -> Float[Array, "..."]:
+    def entropy(self, parameters: Float[Array, "... P"]) -> Float[Array, "..."]:
         log_std = jnp.split(parameters, 2, axis=-1)[1]
         return jnp.sum(log_std + 0.5 * log(2 * pi) + 0.5, axis=-1)
 
