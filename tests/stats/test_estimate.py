@@ -1,0 +1,95 @@
+"""Laws of Estimate: its interval covers as often as it says, and print invents no digit."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from nbyt.stats import Estimate, mean
+
+SETS = 2000
+LAW = scipy_stats.binom(SETS, 0.95)
+BAND = (LAW.ppf(0.0005), LAW.ppf(0.9995))
+
+
+def covered(replicates: int, widening: float) -> int:
+    """How many of 2,000 normal data sets have the true mean in their interval."""
+    generator = np.random.default_rng(replicates)
+    hits = 0
+    for values in generator.normal(3.0, 2.0, (SETS, replicates)):
+        found = mean(values)
+        half = (found.high - found.low) / 2 * widening
+        hits += found.value - half <= 3.0 <= found.value + half
+    return hits
+
+
+@pytest.mark.parametrize("replicates", [8, 16, 32, 64])
+def test_95_percent_intervals_cover_95_percent_of_normal_data_sets(replicates) -> None:
+    low, high = BAND
+    assert low <= covered(replicates, 1.0) <= high
+
+
+@pytest.mark.parametrize("replicates", [8, 16, 32, 64])
+@pytest.mark.parametrize("widening", [0.8, 1.25])
+def test_the_gate_would_notice_intervals_of_the_wrong_width(replicates, widening) -> None:
+    low, high = BAND
+    assert not low <= covered(replicates, widening) <= high
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40))
+def test_the_interval_is_scipys_t_interval(values) -> None:
+    found = mean(np.array(values))
+    spread = np.std(values, ddof=1) / math.sqrt(len(values))
+    if spread == 0:
+        assert found.low == found.value == found.high
+        return
+    low, high = scipy_stats.t(len(values) - 1).interval(0.95)
+    scale = abs(found.value) + spread
+    np.testing.assert_allclose(found.value, np.mean(values), atol=1e-12 * scale)
+    np.testing.assert_allclose(found.low, found.value + low * spread, atol=1e-9 * scale)
+    np.testing.assert_allclose(found.high, found.value + high * spread, atol=1e-9 * scale)
+    assert found.replicates == len(values)
+
+
+def test_one_value_has_no_interval() -> None:
+    found = mean(np.array([2.5]))
+    assert (found.value, found.low, found.high, found.replicates) == (2.5, -math.inf, math.inf, 1)
+    assert str(found) == "2.5 [-inf, inf]"
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (0.3127846, 0.27, 0.36, "0.313 [0.270, 0.360]"),
+        (12.3456, 11.0, 13.7, "12.3 [11.0, 13.7]"),
+        (1234.56, 1200.0, 1270.0, "1235 [1200, 1270]"),
+        (1234.56, 500.0, 1970.0, "1235 [500, 1970]"),
+        (-0.5, -0.51, -0.49, "-0.500 [-0.510, -0.490]"),
+        (0.0, 0.0, 0.0, "0.0 [0.0, 0.0]"),
+    ],
+)
+def test_known_numbers_print_as_written_here(value, low, high, text) -> None:
+    assert str(Estimate(value, low, high, 8)) == text
+
+
+@given(st.floats(-1e5, 1e5), st.floats(1e-8, 1e5))
+def test_print_shows_two_digits_of_the_width_and_rounds_by_no_more(value, half) -> None:
+    estimate = Estimate(value, value - half, value + half, 8)
+    width = estimate.high - estimate.low
+    shown = re.fullmatch(r"(\S+) \[(\S+), (\S+)\]", str(estimate)).groups()
+    decimals = {len(text.partition(".")[2]) for text in shown}
+    assert len(decimals) == 1
+    unit = 10.0 ** -decimals.pop()
+    # Two digits of the width; only whole numbers may be finer, because nothing coarser exists.
+    assert unit <= max(width / 10, 1.0) * 1.0001
+    assert unit == 1.0 or unit >= width / 100.0001
+    for text, number in zip(shown, (value, estimate.low, estimate.high), strict=True):
+        assert abs(float(text) - number) <= unit / 2 * 1.0001
+
+
+def test_json_has_the_three_promised_fields() -> None:
+    assert mean(np.array([1.0, 3.0])).as_dict().keys() == {"value", "low", "high"}

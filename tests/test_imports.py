@@ -1,0 +1,119 @@
+"""Laws of imports: light ones stay light, each module stands alone, extras have one home.
+
+Each law is about a fresh interpreter, so each runs in a process of its own.
+"""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nbyt
+
+SOURCE = Path(nbyt.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+LIGHT = [
+    "nbyt",
+    "nbyt.layout",
+    "nbyt.errors",
+    "nbyt.rng",
+    "nbyt.store.run",
+    "nbyt.stats",
+    "nbyt.cli.main",
+]
+OPTIONAL = ["torch", "stable_baselines3", "envpool", "mujoco", "tensorboardX", "wandb"]
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a source file."""
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def run(code: str) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level packages that a file imports anywhere, by name or by importlib."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module":
+            names = [x.value for x in node.args if isinstance(x, ast.Constant)]
+            found |= {str(name).partition(".")[0] for name in names}
+    return found
+
+
+@pytest.mark.parametrize("module", LIGHT)
+def test_a_light_module_brings_neither_jax_nor_gymnax(module) -> None:
+    loaded = json.loads(run(f"import sys, json, {module}; print(json.dumps(list(sys.modules)))"))
+    assert module in loaded
+    assert not {"jax", "jaxlib", "gymnax", "gymnasium", "torch", "optax"} & set(loaded)
+
+
+def test_public_names_resolve_when_they_are_used() -> None:
+    code = """
+import sys, nbyt
+assert nbyt.Layout(envs=2, steps=3).batch == 6
+assert "jax" not in sys.modules
+env = nbyt.envs.tabular.from_arrays([[[1.0]]], [[[2.0]]], [[[True]]], [1.0])
+stage = nbyt.policy.table([[0.0, 1.0]], [0.0])
+assert env.transition.shape == (1, 1, 1) and stage.policy.head.actions == 2
+assert set(dir(nbyt)) == set(nbyt.__all__)
+for name in nbyt.__all__:
+    getattr(nbyt, name)
+try:
+    nbyt.nothing
+except AttributeError as error:
+    print(error)
+"""
+    assert run(code).strip() == "module 'nbyt' has no attribute 'nothing'"
+
+
+def test_every_module_imports_alone() -> None:
+    """Each in a fork of an interpreter that has imported none of nbyt: no import order helps.
+
+    Third-party packages are imported before the forks, only to save their seconds.
+    """
+    names = [module_name(path) for path in FILES]
+    code = f"""
+import os, sys, traceback, warnings
+warnings.filterwarnings("ignore")
+import cyclopts, flax, gymnasium, jax, jaxtyping, optax, rich, scipy.special
+for name in {names!r}:
+    child = os.fork()
+    if child == 0:
+        try:
+            __import__(name)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        print(name)
+"""
+    assert run(code).split() == []
+
+
+@pytest.mark.parametrize("package", OPTIONAL)
+def test_an_optional_package_is_imported_in_at_most_one_file(package) -> None:
+    homes = [path.relative_to(SOURCE) for path in FILES if package in imported(path)]
+    assert len(homes) <= 1, homes
+
+
+def test_the_reader_of_imports_sees_them() -> None:
+    """The law above would be empty if its reader saw nothing."""
+    homes = {p: [f for f in FILES if p in imported(f)] for p in ("gymnax", "envpool", "jax")}
+    assert [f.name for f in homes["gymnax"]] == ["gymnax_suite.py"]
+    assert [f.name for f in homes["envpool"]] == ["envpool_suite.py"]
+    assert len(homes["jax"]) > 5
