@@ -1,6 +1,7 @@
 """Layout: envs, steps, mini-batch size and epochs, and every size that follows from them."""
 
 from dataclasses import asdict, dataclass
+from math import isqrt
 
 from nbyt.errors import LayoutError
 
@@ -76,7 +77,8 @@ class Layout:
 
 def nearest_divisors(number: int, wanted: int) -> list[int]:
     """Divisors of `number` closest to `wanted`: the next below and the next above, if any."""
-    divisors = [d for d in range(1, number + 1) if number % d == 0]
+    small = [d for d in range(1, isqrt(number) + 1) if number % d == 0]
+    divisors = sorted({*small, *(number // d for d in small)})
     below = [d for d in divisors if d <= wanted]
     above = [d for d in divisors if d > wanted]
     return below[-1:] + above[:1]
