@@ -18,6 +18,7 @@ from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.integrations.trackers import TensorBoard, WeightsAndBiases
 from nbyt.layout import Layout
+from nbyt.policy.actor_critic import Params, build
 from nbyt.policy.files import read_stage, require_env
 from nbyt.stats import Estimate
 from nbyt.store.folder import METRICS
@@ -112,10 +113,11 @@ def run(
     console.print(f"{plan.env}: {plan.layout}; {plan.updates} updates, seed {plan.seed}")
     if options.dry_run:
         return _dry_run(plan, common)
+    weights = _weights(plan, options)
     folder = _folder(plan, options)
     known = folder.read_result()
     if known is None:
-        result = _train(plan, folder, options, console)
+        result = _train(plan, folder, weights, options, console)
     else:
         console.print(f"{folder.path} is complete; nothing to do")
         result = _known_result(plan, folder, known)
@@ -132,9 +134,10 @@ def _plan(env: str, layout: LayoutOptions, options: RunOptions, settings: PPOSet
     stages = stage_updates(updates, count=options.stages, save_at=_numbers(options.save_at))
     if options.seed < 0:
         raise UsageError(f"seed {options.seed} is negative", where="seed", fix="use 0 or more")
-    return Plan(
-        resolve(env).id, sizes, options.total, options.seed, settings, stages, options.vector
-    )
+    found = resolve(env)
+    # Built now, so that a network that does not fit the env is refused before anything is written.
+    build(found.observation_space, found.action_space, settings.parsed_network)
+    return Plan(found.id, sizes, options.total, options.seed, settings, stages, options.vector)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -154,12 +157,21 @@ def _folder(plan: Plan, options: RunOptions) -> RunFolder:
     return open_run(options.out or default, identity, manifest=made_by, force=options.force)
 
 
-def _train(plan: Plan, folder: RunFolder, options: RunOptions, console: Console) -> Result:
-    weights = None
-    if options.from_ is not None:
-        stage = read_stage(options.from_)
-        require_env(stage, plan.env, str(options.from_))
-        weights = stage.params
+def _weights(plan: Plan, options: RunOptions) -> Params | None:
+    if options.from_ is None:
+        return None
+    stage = read_stage(options.from_)
+    require_env(stage, plan.env, str(options.from_))
+    return stage.params
+
+
+def _train(
+    plan: Plan,
+    folder: RunFolder,
+    weights: Params | None,
+    options: RunOptions,
+    console: Console,
+) -> Result:
     with ExitStack() as stack:
         bar = stack.enter_context(TrainingProgress(console, plan.updates))
         listeners: list[Listener] = [bar]
@@ -177,6 +189,11 @@ def _known_result(plan: Plan, folder: RunFolder, known: dict[str, Any]) -> Resul
 
 def _outcome(plan: Plan, folder: RunFolder, result: Result) -> Outcome:
     warnings = []
+    if result.final_return.low == result.final_return.high:
+        warnings.append(
+            f"all {result.final_return.replicates} final episodes had the same return, so its "
+            "interval has no width; it does not show how rare other returns are"
+        )
     if result.unfinished:
         warnings.append(
             f"{result.unfinished} of {result.final_return.replicates} final episodes did not end "
@@ -205,7 +222,7 @@ def _show(plan: Plan, folder: RunFolder, result: Result) -> None:
             "final return",
             f"{result.final_return}  (95 % interval, {result.final_return.replicates} episodes)",
         ),
-        ("speed", f"{speed} with compiling, {plan.updates} updates"),
+        ("speed", f"{speed}, {plan.updates} updates"),
         ("run", str(folder.path)),
     ]
     for number, update in enumerate(plan.stages, start=1):

@@ -12,7 +12,7 @@ from gymnasium import Env
 from gymnasium.spaces import Box, Discrete, MultiDiscrete, Space
 from gymnasium.wrappers import TransformAction, TransformObservation
 
-from nbyt.envs.checks.faults import Fault
+from nbyt.envs.faults import Fault
 from nbyt.errors import EnvUsageError
 
 _FLATTEN_OBSERVATION = "wrap the env in gymnasium.wrappers.FlattenObservation"
@@ -48,6 +48,15 @@ def require_supported(observation_space: Any, action_space: Any, *, where: str) 
     if found:
         message = "; ".join(fault.message for fault in found)
         raise EnvUsageError(message, where=where, fix="; ".join(fault.fix for fault in found))
+
+
+def words(space: Any) -> str:
+    """The space in a few words: kind, shape, type, and bounds where all are alike."""
+    if not isinstance(space, Box):
+        return str(space)
+    low, high = np.unique(space.low), np.unique(space.high)
+    bounds = f" from {low[0]:g} to {high[0]:g}" if len(low) == len(high) == 1 else ""
+    return f"Box {list(space.shape)} {space.dtype}{bounds}"
 
 
 def zero_based(env: Env) -> Env:

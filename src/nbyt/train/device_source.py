@@ -12,6 +12,7 @@ from nbyt.objective.ppo import Coefficients
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import stream
 from nbyt.train.batch import Digest, Scale, digest
+from nbyt.train.hardware import settle
 from nbyt.train.ppo import Gathered, Learner, coefficients_of
 from nbyt.train.settings import PPOSettings
 
@@ -19,12 +20,13 @@ from nbyt.train.settings import PPOSettings
 class DeviceSource:
     """N device environments that give a batch at a time; `runner` is all their state."""
 
+    runner: Runner
+
     def __init__(
         self, env: DeviceEnv, policy: ActorCritic, settings: PPOSettings, layout: Layout
     ) -> None:
         self._env, self._policy, self._settings = env, policy, settings
         self._layout, self._coefficients = layout, coefficients_of(settings)
-        self.runner: Runner | None = None
 
     def begin(self, learner: Learner, seed: int) -> None:
         """Start the environments, at random phases of an episode if the settings say so."""
@@ -32,6 +34,7 @@ class DeviceSource:
         self.runner = start(self._env, self._layout.envs, key)
         if self._settings.stagger:
             self.runner = stagger(self._env, self._policy, learner.params, self.runner, key)
+        self.runner = settle(self.runner)
 
     def gather(self, learner: Learner, key: jax.Array) -> Gathered:
         """The next N x T samples under the learner's policy."""

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import jax
 
@@ -28,6 +29,15 @@ def prepare(device: str = "auto", *, cache: bool = True) -> None:
             where="device",
             fix="use --device cpu, or install JAX for that device",
         ) from error
+
+
+def settle(tree: Any) -> Any:
+    """The tree with every array bound to the first device.
+
+    JAX compiles anew when an array that was bound to no device comes back bound to one, so what is
+    carried from update to update is bound from the start.
+    """
+    return jax.device_put(tree, jax.devices()[0])
 
 
 def describe() -> str:

@@ -21,6 +21,7 @@ from nbyt.stats import Estimate, mean
 from nbyt.store.run import RunFolder
 from nbyt.store.tensors import match
 from nbyt.train.device_source import DeviceSource
+from nbyt.train.hardware import settle
 from nbyt.train.host_source import HostSource
 from nbyt.train.metrics import Row, row_of
 from nbyt.train.plan import Plan
@@ -41,8 +42,26 @@ class Listener(Protocol):
         ...
 
 
+class _Clock:
+    """A listener that measures speed from the first update on, which pays for compiling."""
+
+    def __init__(self) -> None:
+        self._seen: list[tuple[float, int]] = []
+
+    def on_update(self, row: Row) -> None:
+        """Note the time of the first update and of the latest."""
+        self._seen[1:] = [(time.perf_counter(), row["steps"])]
+
+    def steps_per_second(self) -> float | None:
+        """Environment steps a second after the first update; None for one update or none."""
+        if len(self._seen) < 2:
+            return None
+        (began, before), (ended, after) = self._seen
+        return (after - before) / (ended - began)
+
+
 class Result(NamedTuple):
-    """What a run leaves behind; the speed is None where nothing had to be run."""
+    """What a run leaves behind; the speed is None where there was too little to time."""
 
     final_return: Estimate
     unfinished: int
@@ -76,16 +95,14 @@ def train(
     `weights` are those to begin with, instead of fresh ones.
     """
     run = _open(plan, folder, weights)
-    began, first = time.perf_counter(), run.done_updates
+    clock = _Clock()
     try:
         with stop_on_signal() as request:
-            _advance(run, listeners, request)
+            _advance(run, (*listeners, clock), request)
     finally:
         run.source.close()
-    seconds = time.perf_counter() - began
     returns, unfinished = episode_returns(run.env, run.policy, run.learner.params, plan.seed)
-    steps = (run.done_updates - first) * plan.layout.batch
-    return _finish(run, mean(returns), unfinished, steps / seconds)
+    return _finish(run, mean(returns), unfinished, clock.steps_per_second())
 
 
 def _open(plan: Plan, folder: RunFolder, weights: Params | None) -> Run:
@@ -188,7 +205,7 @@ def _resume(run: Run) -> None:
     state = from_tensors(template, tensors)
     run.learner, run.done_updates = state["learner"], int(facts["updates"])
     if isinstance(run.source, DeviceSource):
-        run.source.runner = state["runner"]
+        run.source.runner = settle(state["runner"])
     rows = run.folder.read_metrics()
     run.rows = [row for row in rows if row["update"] <= run.done_updates]
     if len(run.rows) != run.done_updates:
@@ -199,7 +216,7 @@ def _resume(run: Run) -> None:
         )
 
 
-def _finish(run: Run, final: Estimate, unfinished: int, speed: float) -> Result:
+def _finish(run: Run, final: Estimate, unfinished: int, speed: float | None) -> Result:
     stages = [str(run.folder.stage_path(n + 1)) for n in range(len(run.plan.stages))]
     run.folder.write_metrics(run.rows)
     run.folder.write_result(

@@ -23,6 +23,7 @@ from nbyt.policy import normalise
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import numpy_stream, stream
 from nbyt.train.batch import BatchNumbers, Scale
+from nbyt.train.hardware import settle
 from nbyt.train.settings import PPOSettings
 
 _ADAM_EPS = 1e-5
@@ -63,6 +64,7 @@ class Update(NamedTuple):
     numbers: dict[str, jax.Array]
 
 
+@partial(jax.jit, static_argnames=("policy", "settings", "layout"))
 def new_learner(
     policy: ActorCritic, settings: PPOSettings, layout: Layout, key: jax.Array
 ) -> Learner:
@@ -96,7 +98,7 @@ def updates(
     Randomness is found by the update's number, so starting at any update meets the same numbers.
     """
     key = jax.random.key(seed)
-    coefficients = coefficients_of(settings)
+    coefficients, learner = coefficients_of(settings), settle(learner)
     for number in range(first, last + 1):
         gathered = source.gather(learner, update_key(key, number))
         indices = shuffle_and_chop(layout, numpy_stream(seed, "minibatch.shuffle", number))
@@ -126,7 +128,7 @@ def learn(
             inputs, rest = jax.device_put((inputs, rest), device)
         improved, state, seen = improve(policy, settings, part, *inputs, *rest, indices)
         if device is not None:
-            improved, state, seen = jax.device_put((improved, state, seen), jax.devices()[0])
+            improved, state, seen = settle((improved, state, seen))
         params, optimiser[part] = params._replace(**improved), state
         numbers |= seen
     numbers |= {**gathered.numbers._asdict(), **gathered.episodes._asdict(), "learning_rate": rate}

@@ -10,8 +10,8 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, Space
 
 from nbyt.envs import spaces
-from nbyt.envs.checks.faults import Fault
 from nbyt.envs.checks.values import flag_faults, observation_faults, reward_faults
+from nbyt.envs.faults import Fault
 
 
 def judge(env: Any, seed: int, steps: int) -> tuple[list[Fault], list[str]]:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from nbyt.envs import spaces
-from nbyt.envs.checks.faults import Fault
 from nbyt.envs.checks.trace import Kept, Trace, is_step
 from nbyt.envs.checks.values import flag_faults, observation_faults, reward_faults
+from nbyt.envs.faults import Fault
 
 
 def judge(first: Trace, second: Trace) -> list[Fault]:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from nbyt.envs.checks import host
-from nbyt.envs.checks.faults import Fault
 from nbyt.envs.checks.trace import record
+from nbyt.envs.faults import Fault
 from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, HostStep
+from nbyt.envs.spaces import words
 from nbyt.errors import NbytError
 
 _SECONDS = 0.2  # how long each speed is measured
@@ -60,8 +61,8 @@ def _check_host(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> Rep
     return Report(
         id=env.id,
         kind="host",
-        observation=str(first.observation_space),
-        action=str(first.action_space),
+        observation=words(first.observation_space),
+        action=words(first.action_space),
         autoreset=getattr(env, "autoreset", "unknown"),
         time_limit=_fact(env, "time_limit"),
         copyable=bool(_fact(env, "copyable")),
@@ -78,8 +79,8 @@ def _check_device(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> R
     return Report(
         id=env.id,
         kind="device",
-        observation=str(env.observation_space),
-        action=str(env.action_space),
+        observation=words(env.observation_space),
+        action=words(env.action_space),
         autoreset="none, the collector resets",
         time_limit=env.time_limit,
         copyable=True,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Space
 
-from nbyt.envs.checks.faults import Fault
+from nbyt.envs.faults import Fault
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Box, Discrete
 
-from nbyt.envs.checks.faults import Fault
+from nbyt.envs.faults import Fault
 
 Seen = Sequence[tuple[str, Any]]  # (where, value) in the order they were seen
 

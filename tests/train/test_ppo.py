@@ -1,0 +1,216 @@
+"""The update: what it may depend on, and what it must equal."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from nbyt.collect.rollout import update_key
+from nbyt.envs import resolve
+from nbyt.layout import Layout
+from nbyt.minibatch import shuffle_and_chop
+from nbyt.policy.actor_critic import build
+from nbyt.policy.files import to_tensors
+from nbyt.rng import numpy_stream
+from nbyt.train import device_source, ppo
+from nbyt.train.device_source import DeviceSource
+from nbyt.train.settings import PPOSettings
+
+LAYOUT = Layout(envs=8, steps=16, minibatch=32, epochs=2)
+
+
+def started(settings: PPOSettings, layout: Layout = LAYOUT, env: str = "gymnax:CartPole-v1"):
+    """A policy, a learner and its source, before the first update."""
+    found = resolve(env)
+    policy = build(
+        found.observation_space,
+        found.action_space,
+        settings.parsed_network,
+        shared=settings.shared,
+    )
+    learner = ppo.new_learner(policy, settings, layout, jax.random.key(7))
+    source = DeviceSource(found, policy, settings, layout)
+    source.begin(learner, seed=7)
+    return policy, learner, source
+
+
+def after(settings: PPOSettings, updates: int = 3, layout: Layout = LAYOUT, **kind: str):
+    """The learner and the numbers after some updates."""
+    policy, learner, source = started(settings, layout, **kind)
+    made = list(
+        ppo.updates(policy, settings, layout, source, learner, seed=7, first=1, last=updates)
+    )
+    return made[-1].learner, made[-1].numbers
+
+
+def weights(learner: ppo.Learner) -> dict[str, np.ndarray]:
+    return to_tensors(learner.params)
+
+
+def assert_close(
+    one: dict[str, np.ndarray], other: dict[str, np.ndarray], tolerance: float
+) -> None:
+    assert one.keys() == other.keys()
+    for name in one:
+        np.testing.assert_allclose(one[name], other[name], rtol=tolerance, atol=tolerance)
+
+
+def test_parts_side_by_side_equal_one_program() -> None:
+    """Without clipping, training the two networks apart is training them together."""
+    apart = PPOSettings(max_grad_norm=1e9, entropy_coefficient=0.01)
+    together = replace(apart, clip_jointly=True)
+    assert apart.parts == ("actor", "critic")
+    assert together.parts == ("both",)
+    assert_close(weights(after(apart)[0]), weights(after(together)[0]), 1e-5)
+
+
+def test_one_update_equals_the_obvious_one() -> None:
+    """An update is: for each mini-batch in order, clip the gradient, one Adam step. Written out."""
+    settings = PPOSettings(network="16", learning_rate=1e-2, clip_jointly=True, max_grad_norm=0.3)
+    policy, learner, source = started(settings)
+    gathered = source.gather(learner, update_key(jax.random.key(7), 1))
+    indices = shuffle_and_chop(LAYOUT, numpy_stream(7, "minibatch.shuffle", 1))
+    coefficients = ppo.coefficients_of(settings)
+    done, _ = ppo.learn(
+        policy, settings, learner, gathered, indices, coefficients, jnp.float32(1e-2)
+    )
+
+    def loss(trained, rows):
+        params = learner.params._replace(**trained)
+        batch = jax.tree.map(lambda x: x[rows], gathered.batch)
+        advantage = (batch.advantage - batch.advantage.mean()) / (batch.advantage.std() + 1e-8)
+        logits = policy.parameters(params, batch.observation)
+        log_prob = jax.nn.log_softmax(logits)[jnp.arange(len(rows)), batch.action]
+        ratio = jnp.exp(log_prob - batch.log_prob)
+        gain = jnp.minimum(ratio * advantage, jnp.clip(ratio, 0.8, 1.2) * advantage)
+        error = (policy.value(params, batch.observation) - batch.target) ** 2
+        return -gain.mean() + 0.5 * 0.5 * error.mean()
+
+    trained = ppo.trained(learner.params, "both")
+    first = jax.tree.map(jnp.zeros_like, trained)
+    second = first
+    for step, rows in enumerate(indices, start=1):
+        gradient = jax.grad(loss)(trained, rows)
+        norm = jnp.sqrt(sum(jnp.sum(g**2) for g in jax.tree.leaves(gradient)))
+        gradient = jax.tree.map(lambda g, n=norm: g * jnp.minimum(1, 0.3 / n), gradient)
+        first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, first, gradient)
+        second = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g**2, second, gradient)
+        trained = jax.tree.map(
+            lambda w, m, v, k=step: (
+                w - 1e-2 * (m / (1 - 0.9**k)) / (jnp.sqrt(v / (1 - 0.999**k)) + 1e-5)
+            ),
+            trained,
+            first,
+            second,
+        )
+    expected = weights(learner._replace(params=learner.params._replace(**trained)))
+    assert_close(weights(done), expected, 2e-4)
+
+
+def test_learner_is_compiled_once_for_a_batch_and_collector_once_for_a_split() -> None:
+    settings = PPOSettings(network="8", gamma=0.97)
+    before = ppo.improve._cache_size(), device_source.experience._cache_size()
+    for envs, steps in ((4, 16), (8, 8), (16, 4), (4, 16)):
+        layout = Layout(envs, steps, 16, 1)
+        after(settings, 2, layout)
+    learners = ppo.improve._cache_size() - before[0]
+    collectors = device_source.experience._cache_size() - before[1]
+    assert learners == len(settings.parts)
+    assert collectors == 3
+
+
+def test_changing_a_coefficient_compiles_nothing() -> None:
+    """Learning rate and coefficients are traced. (Settings are part of the program's name, so this
+    goes through the compiled functions themselves.)"""
+    settings = PPOSettings(network="8")
+    policy, learner, source = started(settings)
+    gathered = source.gather(learner, jax.random.key(0))
+    indices = shuffle_and_chop(LAYOUT, numpy_stream(0, "x"))
+    coefficients = ppo.coefficients_of(settings)
+    ppo.learn(policy, settings, learner, gathered, indices, coefficients, jnp.float32(1e-3))
+    before = ppo.improve._cache_size()
+    other = coefficients._replace(clip=jnp.float32(0.1), entropy_coefficient=jnp.float32(0.3))
+    ppo.learn(policy, settings, learner, gathered, indices, other, jnp.float32(1e-2))
+    assert ppo.improve._cache_size() == before
+
+
+def test_starting_in_the_middle_meets_the_same_numbers() -> None:
+    settings = PPOSettings(anneal=True, normalise_observations=True, normalise_rewards=True)
+    policy, learner, source = started(settings)
+    arguments = (policy, settings, LAYOUT, source)
+    whole, _ = after(settings, 4)
+    for update in ppo.updates(*arguments, learner, seed=7, first=1, last=4):
+        learner = update.learner
+        if update.number == 2:
+            break
+    for update in ppo.updates(*arguments, learner, seed=7, first=3, last=4):
+        learner = update.learner
+    for name, array in weights(whole).items():
+        assert np.array_equal(array, weights(learner)[name]), name
+
+
+def test_target_kl_stops_an_update() -> None:
+    """A policy that may hardly move makes fewer steps than one that may."""
+    free = PPOSettings(learning_rate=0.05, clip_jointly=True)
+    tight = replace(free, target_kl=1e-4)
+    moved, still = after(free, 1)[0], after(tight, 1)[0]
+    begun = started(free)[1]
+
+    def distance(learner: ppo.Learner) -> float:
+        pairs = zip(weights(begun).values(), weights(learner).values(), strict=True)
+        return float(sum(np.abs(a - b).sum() for a, b in pairs))
+
+    assert 0 < distance(still) < 0.5 * distance(moved)
+
+
+@pytest.mark.parametrize("mode", ["minibatch", "batch", "off"])
+def test_advantage_normalisation_modes_differ_only_where_they_should(mode: str) -> None:
+    settings = PPOSettings(normalise_advantages=mode)
+    policy, learner, source = started(settings)
+    batch = source.gather(learner, jax.random.key(1)).batch
+    mean, spread = float(batch.advantage.mean()), float(batch.advantage.std())
+    if mode == "batch":
+        assert abs(mean) < 1e-5 and abs(spread - 1) < 1e-3
+    else:
+        assert abs(spread - 1) > 1e-2
+    del policy
+
+
+def test_annealing_reaches_zero_at_the_end() -> None:
+    settings = PPOSettings(anneal=True, learning_rate=1.0, network="4")
+    policy, learner, source = started(settings)
+    rates = [
+        float(update.numbers["learning_rate"])
+        for update in ppo.updates(
+            policy, settings, LAYOUT, source, learner, seed=7, first=1, last=4
+        )
+    ]
+    np.testing.assert_allclose(rates, [1.0, 0.75, 0.5, 0.25])
+
+
+def test_reward_scale_follows_the_definition() -> None:
+    """Rewards are divided by the spread of each env's running discounted return."""
+    settings = PPOSettings(normalise_rewards=True, gamma=0.9, normalise_advantages="off")
+    plain = replace(settings, normalise_rewards=False)
+    raw = started(plain)
+    rewards = np.ones((LAYOUT.steps, LAYOUT.envs))  # CartPole pays 1 a step
+    gathered = started(settings)[2].gather(started(settings)[1], jax.random.key(3))
+    batch = raw[2].gather(raw[1], jax.random.key(3)).batch
+    assert gathered.scale is not None
+    spread = float(np.sqrt(gathered.scale.moments.variance))
+    scaled = np.asarray(gathered.batch.advantage).reshape(rewards.shape)
+    unscaled = np.asarray(batch.advantage).reshape(rewards.shape)
+    # Reward enters the last advantage of a rollout linearly with weight 1.
+    np.testing.assert_allclose(
+        scaled[-1] - unscaled[-1], np.ones(LAYOUT.envs) / spread - 1, atol=1e-4
+    )
+
+
+def test_it_learns() -> None:
+    """CartPole from 20 to well over 100 in 60,000 steps: far beyond chance."""
+    settings = PPOSettings(learning_rate=1e-3)
+    layout = Layout(envs=8, steps=128, minibatch=128, epochs=8)
+    _, numbers = after(settings, 60, layout)
+    assert float(numbers["returns"] / numbers["episodes"]) > 100
