@@ -112,3 +112,7 @@ def _config(tokens: list[str]) -> list[Toml]:
 
 def _words(error: CycloptsError) -> str:
     return " ".join(str(error).split())
+
+
+if __name__ == "__main__":
+    main()

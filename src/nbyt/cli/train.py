@@ -184,7 +184,8 @@ def _train(
 
 def _known_result(plan: Plan, folder: RunFolder, known: dict[str, Any]) -> Result:
     stages = [str(folder.stage_path(number + 1)) for number in range(len(plan.stages))]
-    return Result(Estimate(**known["final_return"]), known["unfinished"], None, stages)
+    final = Estimate(**known["final_return"])
+    return Result(final, known["unfinished"], known["spoiled"], None, stages)
 
 
 def _outcome(plan: Plan, folder: RunFolder, result: Result) -> Outcome:
@@ -198,6 +199,10 @@ def _outcome(plan: Plan, folder: RunFolder, result: Result) -> Outcome:
         warnings.append(
             f"{result.unfinished} of {result.final_return.replicates} final episodes did not end "
             f"within {LONGEST} steps; their return so far was counted"
+        )
+    if result.spoiled:
+        warnings.append(
+            f"{result.spoiled} final episodes had rewards that are not finite; those were left out"
         )
     data = {
         "env": plan.env,

@@ -108,7 +108,9 @@ def advance(
     after = jax.vmap(env.step)(step_keys, runner.state, policy.head.to_env(action))
     ended = after.terminated | after.truncated
     state, observation = _reset_where(env, ended, after, reset_keys)
-    returns, lengths = runner.episode_return + after.reward, runner.episode_length + 1
+    # A reward that is not a number must not spoil the mean return; the batch's check reports it.
+    counted = jnp.where(jnp.isfinite(after.reward), after.reward, 0.0)
+    returns, lengths = runner.episode_return + counted, runner.episode_length + 1
     row = Row(
         runner.observation,
         action,

@@ -24,6 +24,18 @@ _HOST_EPISODES = 20
 _CHUNK = 128
 
 
+class Evaluation(NamedTuple):
+    """Returns of whole episodes.
+
+    unfinished: episodes cut at `LONGEST` steps. spoiled: episodes with a reward that was not
+    finite, which is left out of their return.
+    """
+
+    returns: Float[np.ndarray, " episodes"]
+    unfinished: int
+    spoiled: int
+
+
 class _Watch(NamedTuple):
     """The first episodes of N environments while they are under way."""
 
@@ -31,24 +43,26 @@ class _Watch(NamedTuple):
     runner: Runner
     total: jax.Array
     ended: jax.Array
+    spoiled: jax.Array
 
 
 def episode_returns(
     env: DeviceEnv | HostEnv, policy: ActorCritic, params: Params, seed: int
-) -> tuple[Float[np.ndarray, " episodes"], int]:
-    """Returns of whole episodes, and how many were cut at `LONGEST` steps."""
+) -> Evaluation:
+    """Whole episodes of the policy, their actions sampled."""
     key = stream(jax.random.key(seed), "evaluate")
     if isinstance(env, HostEnv):
         return _host_returns(env, policy, params, key, seed)
     watch = _device_returns(env, policy, params, key)
-    return np.asarray(watch.total, float), int((~watch.ended).sum())
+    returns = np.asarray(watch.total, float)
+    return Evaluation(returns, int((~watch.ended).sum()), int(watch.spoiled.sum()))
 
 
 @partial(jax.jit, static_argnames=("env", "policy"))
 def _device_returns(env: DeviceEnv, policy: ActorCritic, params: Params, key: jax.Array) -> _Watch:
     runner = start(env, _DEVICE_EPISODES, key)
     blank = jnp.zeros(_DEVICE_EPISODES)
-    watch = _Watch(jnp.int32(0), runner, blank, blank.astype(bool))
+    watch = _Watch(jnp.int32(0), runner, blank, blank.astype(bool), blank.astype(bool))
     return jax.lax.while_loop(_under_way, partial(_watch_step, env, policy, params, key), watch)
 
 
@@ -62,26 +76,31 @@ def _watch_step(
     drawn = step_inputs(policy, stream(key, "step", watch.time), 1, _DEVICE_EPISODES)
     inputs = jax.tree.map(lambda rows: rows[0], drawn)
     runner, row = advance(env, policy, params, watch.runner, inputs)
-    total = watch.total + jnp.where(watch.ended, 0.0, row.reward)
+    finite = jnp.isfinite(row.reward)
+    total = watch.total + jnp.where(watch.ended | ~finite, 0.0, row.reward)
+    spoiled = watch.spoiled | (~watch.ended & ~finite)
     ended = watch.ended | row.terminated | row.truncated
-    return _Watch(watch.time + 1, runner, total, ended)
+    return _Watch(watch.time + 1, runner, total, ended, spoiled)
 
 
 def _host_returns(
     env: HostEnv, policy: ActorCritic, params: Params, key: jax.Array, seed: int
-) -> tuple[np.ndarray, int]:
+) -> Evaluation:
     running = env.start(_HOST_EPISODES)
     observation = running.reset(seeds(seed, "evaluate", _HOST_EPISODES))
-    total, ended = np.zeros(_HOST_EPISODES), np.zeros(_HOST_EPISODES, bool)
+    total = np.zeros(_HOST_EPISODES)
+    ended, spoiled = np.zeros(_HOST_EPISODES, bool), np.zeros(_HOST_EPISODES, bool)
     for time in range(LONGEST):
         if time % _CHUNK == 0:
             chunk = stream(key, "chunk", time // _CHUNK)
             actor = HostActor(policy, params, chunk, _CHUNK, _HOST_EPISODES)
         step = running.step(actor.act(observation, time % _CHUNK)[1])
-        total += np.where(ended, 0.0, step.reward)
+        finite = np.isfinite(step.reward)
+        total += np.where(ended | ~finite, 0.0, step.reward)
+        spoiled |= ~ended & ~finite
         ended |= step.terminated | step.truncated
         observation = step.observation
         if ended.all():
             break
     running.close()
-    return total, int((~ended).sum())
+    return Evaluation(total, int((~ended).sum()), int(spoiled.sum()))

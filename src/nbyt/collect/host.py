@@ -74,7 +74,8 @@ class HostRunner:
 
     def _tally(self, step: HostStep) -> list[tuple[float, float]]:
         """Returns and lengths of the episodes that ended in this step."""
-        self._returns += np.where(step.valid, step.reward, 0.0)
+        counted = step.valid & np.isfinite(step.reward)
+        self._returns += np.where(counted, step.reward, 0.0)
         self._lengths += step.valid
         ended = np.flatnonzero(step.terminated | step.truncated)
         if not ended.size:

@@ -11,6 +11,7 @@ from gymnasium.spaces import Discrete, Space
 from nbyt.envs.deferred import deferred
 from nbyt.envs.protocol import Transition
 from nbyt.envs.spaces import require_supported
+from nbyt.errors import EnvUsageError
 
 with deferred():
     import gymnax
@@ -67,7 +68,14 @@ def find(name: str) -> GymnaxEnv | None:
     """The gymnax env of that name, or None; one object a name, so that programs are shared."""
     if name not in gymnax.registered_envs:
         return None
-    env, _ = gymnax.make(name)
+    try:
+        env, _ = gymnax.make(name)
+    except Exception as error:  # MNISTBandit downloads its images when it is built
+        raise EnvUsageError(
+            f"gymnax cannot build '{name}': {type(error).__name__}: {error}",
+            where=f"gymnax:{name}",
+            fix="an env that downloads data needs a network the first time",
+        ) from error
     return GymnaxEnv(name, env)
 
 

@@ -7,8 +7,11 @@ user's, imported only because the user wrote it on the command line or in a call
 import difflib
 import importlib
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from gymnasium import Env
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvUsageError
@@ -77,9 +80,9 @@ def _from_code(module: str, name: str, env: str) -> DeviceEnv | HostEnv:
         sys.path.insert(0, here)
     try:
         factory = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (Exception, SystemExit) as error:  # the user's module may raise anything
         raise EnvUsageError(
-            f"'{env}' cannot be imported: {error}",
+            f"'{env}' cannot be imported: {type(error).__name__}: {error}",
             where="env",
             fix="give package.module:name of a function that makes an env; the working directory "
             "is on the import path",
@@ -100,11 +103,18 @@ def _from_object(thing: Any, *, where: str) -> DeviceEnv | HostEnv:
 
     try:
         made = thing()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise EnvUsageError(
             f"'{where}' raised {type(error).__name__}: {error}", where="env", fix="mend the factory"
         ) from error
     if isinstance(made, DeviceEnv | HostEnv):
         return made
-    made.close()
+    if not isinstance(made, Env):
+        raise EnvUsageError(
+            f"'{where}' returned {type(made).__name__}, not an environment",
+            where="env",
+            fix="return a gymnasium.Env, or an object with nbyt's DeviceEnv protocol",
+        )
+    with suppress(Exception):  # whether close works is a question for check-env
+        made.close()
     return gymnasium_suite.from_factory(where, thing)

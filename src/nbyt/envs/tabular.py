@@ -63,7 +63,7 @@ class TabularEnv:
 
     def reset(self, key: jax.Array) -> tuple[TabularState, jax.Array]:
         """A start state and its number."""
-        below = jnp.asarray(np.cumsum(self.start), jnp.float32)
+        below = jnp.asarray(_cumulative(self.start), jnp.float32)
         number = _draw(key, below)
         return TabularState(number, jnp.int32(0)), number
 
@@ -93,9 +93,16 @@ def from_arrays(
     id: str = "tabular:arrays",
 ) -> TabularEnv:
     """The environment of the tables [S, A, S], [S, A, S], [S, A, S] and [S]."""
-    transition, reward = np.asarray(transition, float), np.asarray(reward, float)
-    terminated, start = np.asarray(terminated, bool), np.asarray(start, float)
-    _check_tables(transition, reward, terminated, start, id)
+    try:
+        transition, reward = np.asarray(transition, float), np.asarray(reward, float)
+        terminated, start = np.asarray(terminated, bool), np.asarray(start, float)
+    except (TypeError, ValueError) as error:
+        raise _refused([f"not tables of numbers: {error}"], id) from error
+    faults = _faults(transition, reward, terminated, start)
+    if time_limit is not None and (type(time_limit) is not int or time_limit < 1):
+        faults.append(f"time_limit is {time_limit!r}, not a whole number of at least 1")
+    if faults:
+        raise _refused(faults, id)
     return TabularEnv(id, transition, reward, terminated, start, time_limit)
 
 
@@ -116,6 +123,9 @@ def find(name: str) -> TabularEnv | None:
     for s in range(states):
         for a in range(actions):
             for probability, after, gain, ended in table[s][a]:
+                known = (reward[s, a, after], terminated[s, a, after])
+                if transition[s, a, after] and known != (gain, ended):
+                    return None  # two ways to one state with two rewards fit no table [S, A, S]
                 transition[s, a, after] += probability
                 reward[s, a, after], terminated[s, a, after] = gain, ended
     return from_arrays(
@@ -135,12 +145,18 @@ def _draw(key: jax.Array, below: jax.Array) -> jax.Array:
     return jnp.minimum(jnp.sum(luck >= below), below.shape[0] - 1).astype(jnp.int32)
 
 
+def _cumulative(law: np.ndarray) -> np.ndarray:
+    """Cumulative probabilities that end in exactly 1, so that nothing impossible is ever drawn."""
+    below = np.cumsum(law, axis=-1)
+    return below / below[..., -1:]
+
+
 def _outcomes(env: TabularEnv) -> _Outcomes:
     states, actions, _ = env.transition.shape
     width = int((env.transition > 0).sum(axis=2).max())
     order = np.argsort(-env.transition, axis=2, kind="stable")[:, :, :width]
     s, a = np.arange(states)[:, None, None], np.arange(actions)[None, :, None]
-    below = np.cumsum(env.transition[s, a, order], axis=2)
+    below = _cumulative(env.transition[s, a, order])
     return _Outcomes(
         below.astype(np.float32),
         order.astype(np.int32),
@@ -149,12 +165,12 @@ def _outcomes(env: TabularEnv) -> _Outcomes:
     )
 
 
-def _check_tables(
-    transition: np.ndarray, reward: np.ndarray, terminated: np.ndarray, start: np.ndarray, id: str
-) -> None:
+def _faults(
+    transition: np.ndarray, reward: np.ndarray, terminated: np.ndarray, start: np.ndarray
+) -> list[str]:
     faults = []
     shape = transition.shape
-    if transition.ndim != 3 or shape[0] != shape[2]:
+    if transition.ndim != 3 or shape[0] != shape[2] or 0 in shape:
         faults.append(f"transition has shape {shape}, not [S, A, S]")
     if reward.shape != shape or terminated.shape != shape or start.shape != shape[:1]:
         faults.append(
@@ -164,11 +180,15 @@ def _check_tables(
     if not np.isfinite(reward).all():
         faults.append("reward has values that are not finite")
     for name, law in (("transition", transition), ("start", start)):
-        if (law < 0).any() or not np.allclose(law.sum(axis=-1), 1, atol=_TOLERANCE):
+        total = np.atleast_1d(law).sum(axis=-1)
+        if (law < 0).any() or not np.allclose(total, 1, rtol=0, atol=_TOLERANCE):
             faults.append(f"{name} has rows that are not probabilities summing to 1")
-    if faults:
-        raise EnvUsageError(
-            "; ".join(faults),
-            where=id,
-            fix="give transition, reward, terminated as [S, A, S] and start as [S]",
-        )
+    return faults
+
+
+def _refused(faults: list[str], id: str) -> EnvUsageError:
+    return EnvUsageError(
+        "; ".join(faults),
+        where=id,
+        fix="give transition, reward, terminated as [S, A, S] and start as [S]",
+    )

@@ -61,7 +61,7 @@ def run_control(folder: Path, seed: int) -> Control:
     stage = read_stage(run.stage_path(1))
     returns = np.concatenate(
         [
-            episode_returns(env, stage.policy, stage.params, seed + 1 + turn)[0]
+            episode_returns(env, stage.policy, stage.params, seed + 1 + turn).returns
             for turn in range(_EVALUATIONS)
         ]
     )

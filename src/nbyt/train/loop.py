@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol
 
 import jax
 
-from nbyt.collect.evaluate import LONGEST, episode_returns
+from nbyt.collect.evaluate import LONGEST, Evaluation, episode_returns
 from nbyt.envs import DeviceEnv, HostEnv, resolve
-from nbyt.errors import RunInterruptedError, TrainingError
+from nbyt.errors import EnvError, RunInterruptedError, TrainingError
 from nbyt.policy.actor_critic import ActorCritic, Params, build
 from nbyt.policy.files import describe, from_tensors, shapes, stage_tensors, to_tensors
 from nbyt.policy.stage import Stage
@@ -65,6 +65,7 @@ class Result(NamedTuple):
 
     final_return: Estimate
     unfinished: int
+    spoiled: int
     steps_per_second: float | None
     stages: list[str]
 
@@ -101,8 +102,7 @@ def train(
             _advance(run, (*listeners, clock), request)
     finally:
         run.source.close()
-    returns, unfinished = episode_returns(run.env, run.policy, run.learner.params, plan.seed)
-    return _finish(run, mean(returns), unfinished, clock.steps_per_second())
+    return _finish(run, _evaluate(run), clock.steps_per_second())
 
 
 def _open(plan: Plan, folder: RunFolder, weights: Params | None) -> Run:
@@ -142,14 +142,16 @@ def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) ->
         run.learner, run.done_updates = update.learner, update.number
         waiting.append(update)
         at_stage = update.number in plan.stages
-        due = request.made or time.monotonic() - saved > _CHECKPOINT_SECONDS
+        # Asked once: a request that comes in later than here is served after the next update.
+        stop = request.made
+        due = stop or time.monotonic() - saved > _CHECKPOINT_SECONDS
         _look(run, waiting, listeners, leave=0 if due or at_stage else _AHEAD)
         if at_stage:
             _save_stage(run)
         if due and update.number < plan.updates:
             _save_checkpoint(run)
             saved = time.monotonic()
-        if request.made and update.number < plan.updates:
+        if stop and update.number < plan.updates:
             raise RunInterruptedError(
                 f"stopped after update {update.number} of {plan.updates}; everything is saved",
                 where=str(run.folder.path),
@@ -216,18 +218,32 @@ def _resume(run: Run) -> None:
         )
 
 
-def _finish(run: Run, final: Estimate, unfinished: int, speed: float | None) -> Result:
+def _evaluate(run: Run) -> Evaluation:
+    plan = run.plan
+    seen = episode_returns(run.env, run.policy, run.learner.params, plan.seed)
+    if seen.spoiled and plan.settings.on_nonfinite == "stop":
+        raise EnvError(
+            f"env '{plan.env}' gave a reward that is not finite",
+            where=f"{seen.spoiled} of {len(seen.returns)} final episodes, seed {plan.seed}",
+            fix=f"run `nbyt check-env {plan.env}`, or train with --on-nonfinite drop",
+        )
+    return seen
+
+
+def _finish(run: Run, seen: Evaluation, speed: float | None) -> Result:
+    final = mean(seen.returns)
     stages = [str(run.folder.stage_path(n + 1)) for n in range(len(run.plan.stages))]
     run.folder.write_metrics(run.rows)
     run.folder.write_result(
         {
             "env": run.env.id,
             "final_return": {**final.as_dict(), "replicates": final.replicates},
-            "unfinished": unfinished,
+            "unfinished": seen.unfinished,
+            "spoiled": seen.spoiled,
             "longest": LONGEST,
             "layout": run.plan.layout.as_dict(),
             "updates": run.plan.updates,
         }
     )
     run.folder.clear_checkpoint()
-    return Result(final, unfinished, speed, stages)
+    return Result(final, seen.unfinished, seen.spoiled, speed, stages)

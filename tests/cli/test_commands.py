@@ -1,0 +1,169 @@
+"""The commands as a user gives them: in a process of their own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+NBYT = [sys.executable, "-m", "nbyt.cli.main"]
+SMALL = ["--envs", "4", "--steps", "8", "--minibatch", "16", "--epochs", "2", "--network", "8"]
+
+
+def nbyt(*arguments: str, cwd: Path, code: int = 0) -> subprocess.CompletedProcess:
+    """The finished command; its exit code is part of the promise."""
+    done = subprocess.run([*NBYT, *arguments], cwd=cwd, capture_output=True, text=True, timeout=240)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_train_json_keeps_its_promise(tmp_path: Path) -> None:
+    done = nbyt("train", "CartPole-v1", *SMALL, "--total", "320", "--json", cwd=tmp_path)
+    record = json.loads(done.stdout)
+    assert record["status"] == "ok" and record["command"] == "train" and record["warnings"] == []
+    data = record["data"]
+    bounds = data["final_return"]
+    assert bounds["low"] <= bounds["value"] <= bounds["high"]
+    assert data["episodes"] >= 20 and data["steps_per_second"] > 0
+    assert data["layout"]["batch"] == 32 and data["layout"]["minibatches"] == 2
+    assert len(data["stages"]) == 3
+    assert all(Path(stage).is_absolute() and Path(stage).is_dir() for stage in data["stages"])
+
+
+def test_the_same_command_again_shows_the_same_result(tmp_path: Path) -> None:
+    command = ("train", "tabular:FrozenLake-v1", *SMALL[:-2], "--total", "64", "--out", "run")
+    first = nbyt(*command, cwd=tmp_path)
+    again = nbyt(*command, cwd=tmp_path)
+    assert "complete" in again.stderr
+    wanted = [line for line in first.stdout.splitlines() if line.startswith("final return")]
+    assert wanted and wanted[0] in again.stdout
+
+
+def test_a_config_file_is_read_and_the_command_line_wins(tmp_path: Path) -> None:
+    lines = "envs = 2\nsteps = 16\nminibatch = 16\nepochs = 1\ntotal = 64\nlambda = 0.5\n"
+    (tmp_path / "run.toml").write_text(lines)
+    done = nbyt(
+        *("train", "CartPole-v1", "--config", "run.toml", "--steps", "8", "--dry-run", "--json"),
+        cwd=tmp_path,
+    )
+    layout = json.loads(done.stdout)["data"]["layout"]
+    assert (layout["envs"], layout["steps"], layout["epochs"]) == (2, 8, 1)
+    assert list(tmp_path.iterdir()) == [tmp_path / "run.toml"]
+    (tmp_path / "run.toml").write_text("envz = 2\n")
+    wrong = nbyt("train", "CartPole-v1", "--config", "run.toml", cwd=tmp_path, code=2)
+    assert "envz" in wrong.stderr
+    missing = nbyt("train", "CartPole-v1", "--config", "no.toml", cwd=tmp_path, code=2)
+    assert "no.toml" in missing.stderr
+
+
+WRONG = {
+    "unknown env": (["CartPool-v1"], "CartPole-v1"),
+    "not divisible": (["CartPole-v1", "--envs", "5", "--steps", "5", "--minibatch", "7"], "5, 25"),
+    "zero": (["CartPole-v1", "--envs", "0"], "envs"),
+    "negative": (["CartPole-v1", "--steps", "-3"], "steps"),
+    "too short": (["CartPole-v1", "--total", "100"], "2048"),
+    "recurrent": (["CartPole-v1", "--network", "lstm"], "recurrent"),
+    "wrong space": (["gym:Blackjack-v1"], "FlattenObservation"),
+    "unknown option": (["CartPole-v1", "--gama", "0.9"], "--gamma"),
+    "not a number": (["CartPole-v1", "--envs", "many"], "envs"),
+    "foreign folder": (["CartPole-v1", "--out", "foreign"], "not an nbyt run"),
+    "stage of another env": (["CartPole-v1", "--from", "lake/stage-1"], "tabular:FrozenLake-v1"),
+    "unwritable": (["CartPole-v1", "--out", "/proc/nbyt"], "cannot be written"),
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a foreign folder and a small run in it."""
+    folder = tmp_path_factory.mktemp("place")
+    (folder / "foreign").mkdir()
+    (folder / "foreign" / "thesis.txt").write_text("precious")
+    nbyt(
+        *("train", "tabular:FrozenLake-v1", *SMALL[:-2], "--total", "32", "--out", "lake"),
+        cwd=folder,
+    )
+    return folder
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_bad_input_is_refused_in_words(place: Path, case: str) -> None:
+    arguments, expected = WRONG[case]
+    before = sorted(str(path) for path in place.rglob("*"))
+    done = nbyt("train", *arguments, "--json", cwd=place, code=2)
+    record = json.loads(done.stdout)
+    assert record["status"] == "failed" and record["data"] is None
+    error = record["error"]
+    assert set(error) == {"code", "message", "where", "fix"} and all(error.values())
+    assert expected in f"{error['message']} {error['where']} {error['fix']}"
+    assert error["message"].split()[0] in done.stderr
+    assert sorted(str(path) for path in place.rglob("*")) == before
+
+
+def test_another_run_in_the_folder_is_kept_unless_forced(place: Path) -> None:
+    again = ("train", "tabular:FrozenLake-v1", *SMALL[:-2], "--total", "32", "--out", "lake")
+    stage = (place / "lake" / "stage-1" / "stage.safetensors").read_bytes()
+    done = nbyt(*again, "--seed", "9", cwd=place, code=2)
+    assert "seed" in done.stderr and "0 -> 9" in done.stderr
+    assert (place / "lake" / "stage-1" / "stage.safetensors").read_bytes() == stage
+
+
+def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    command = [*NBYT, "train", "CartPole-v1", *SMALL, "--total", "200_000", "--out", "run"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "run" / "stage-1").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, talk = process.communicate(timeout=120)
+    assert process.returncode == 130, talk
+    assert "same command" in talk
+    assert list((tmp_path / "run").glob("checkpoint*"))
+    done = subprocess.run([*command, "--json"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    whole = subprocess.run(
+        [*command[:-1], "whole", "--json"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert whole.returncode == 0, whole.stderr
+    for name in ("metrics.csv", "result.json", "stage-3/stage.safetensors"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_check_env_lists_and_times(tmp_path: Path) -> None:
+    data = json.loads(nbyt("check-env", "CartPole-v1", "--json", cwd=tmp_path).stdout)["data"]
+    assert data["faults"] == [] and data["time_limit"] == 500 and data["copyable"] is True
+    assert set(data["steps_per_second"]) == {"1", "8", "64"}
+    code = "import gymnasium as g, numpy as np\n" + (
+        "class Bad(g.Env):\n"
+        " observation_space=g.spaces.Box(-1,1,(2,),np.float32); action_space=g.spaces.Discrete(2)\n"
+        " def reset(self,seed=None,options=None): return np.zeros(3,np.float32),{}\n"
+        " def step(self,a): return np.zeros(2,np.float32),float('nan'),False,False,{}\n"
+    )
+    (tmp_path / "mine.py").write_text(code)
+    done = nbyt("check-env", "mine:Bad", "--json", cwd=tmp_path, code=1)
+    assert len(json.loads(done.stdout)["data"]["faults"]) >= 2
+
+
+def test_help_and_version_are_quick_to_load(tmp_path: Path) -> None:
+    assert nbyt("--version", cwd=tmp_path).stdout.strip().count(".") == 2
+    assert "train" in nbyt("--help", cwd=tmp_path).stdout
+    listed = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "nbyt.cli.main", "--help"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in listed.stderr.splitlines()}
+    assert "cyclopts" in loaded
+    assert not loaded & {"jax", "numpy", "gymnasium", "gymnax"}
+
+
+def test_control_characters_never_reach_the_terminal(tmp_path: Path) -> None:
+    done = nbyt("train", "Cart\x1b[31mPole\x07-v1", cwd=tmp_path, code=2)
+    assert "\x1b[31m" not in done.stderr and "\x07" not in done.stderr

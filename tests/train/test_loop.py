@@ -1,0 +1,137 @@
+"""Runs: the same bytes twice, resumed as if unbroken, stopped by a NaN, never half-saved."""
+
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from nbyt.errors import EnvError, RunInterruptedError
+from nbyt.layout import Layout
+from nbyt.policy.files import read_stage
+from nbyt.store.run import RunFolder, open_run, verify
+from nbyt.train import loop
+from nbyt.train.loop import train
+from nbyt.train.plan import Plan, stage_updates
+from nbyt.train.settings import PPOSettings
+
+LAYOUT = Layout(envs=4, steps=8, minibatch=16, epochs=2)
+SETTINGS = PPOSettings(network="8", anneal=True, normalise_observations=True, stagger=True)
+
+
+def plan(env: str = "gymnax:CartPole-v1", updates: int = 6, **changes: object) -> Plan:
+    settings = changes.pop("settings", SETTINGS)
+    return Plan(env, LAYOUT, updates * LAYOUT.batch, 3, settings, stage_updates(updates), **changes)
+
+
+def run(wanted: Plan, folder: Path, *listeners: object) -> loop.Result:
+    return train(wanted, open_run(folder, wanted.identity()), listeners)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Every file that must not depend on when or how the run was made."""
+    files = [*folder.glob("stage-*/*"), folder / "metrics.csv", folder / "result.json"]
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
+class StopAfter:
+    """A listener that presses Ctrl-C after some updates."""
+
+    def __init__(self, updates: int) -> None:
+        self._updates = updates
+
+    def on_update(self, row: dict) -> None:
+        if row["update"] == self._updates:
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        run(plan(), tmp_path / name)
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+    assert verify(tmp_path / "one") == []
+
+
+@pytest.mark.parametrize("stop", [1, 3])
+def test_an_interrupted_run_resumes_bit_for_bit(tmp_path: Path, stop: int) -> None:
+    run(plan(), tmp_path / "whole")
+    with pytest.raises(RunInterruptedError):
+        run(plan(), tmp_path / "broken", StopAfter(stop))
+    assert not (tmp_path / "broken" / "result.json").exists()
+    assert verify(tmp_path / "broken") == []
+    run(plan(), tmp_path / "broken")
+    assert content(tmp_path / "whole") == content(tmp_path / "broken")
+    assert not list((tmp_path / "broken").glob("checkpoint*"))
+
+
+def test_a_host_run_resumes_its_weights(tmp_path: Path) -> None:
+    wanted = plan("gym:CartPole-v1")
+    with pytest.raises(RunInterruptedError):
+        run(wanted, tmp_path, StopAfter(2))
+    begun = RunFolder(tmp_path).load_checkpoint()
+    assert begun is not None
+    result = run(wanted, tmp_path)
+    assert len(RunFolder(tmp_path).read_metrics()) == 6
+    assert result.final_return.replicates >= 20
+
+
+def test_stages_hold_the_policy_of_their_update(tmp_path: Path) -> None:
+    wanted = plan()
+    result = run(wanted, tmp_path)
+    stages = [read_stage(Path(path)) for path in result.stages]
+    assert [stage.facts["updates"] for stage in stages] == list(wanted.stages)
+    assert all(stage.facts["env"] == "gymnax:CartPole-v1" for stage in stages)
+    first, last = (stage.params.actor["head"]["w"] for stage in (stages[0], stages[-1]))
+    assert not np.array_equal(first, last)
+    assert stages[0].params.observation is not None
+
+
+def test_stages_of_tables_are_logits_and_values(tmp_path: Path) -> None:
+    wanted = plan("tabular:FrozenLake-v1", settings=PPOSettings())
+    stage = Path(run(wanted, tmp_path).stages[-1])
+    tensors = load_file(stage / "stage.safetensors")
+    assert {name: array.shape for name, array in tensors.items()} == {
+        "logits": (16, 4),
+        "values": (16,),
+    }
+    np.testing.assert_array_equal(read_stage(stage).params.actor["logits"], tensors["logits"])
+
+
+def test_a_nan_from_a_host_env_names_env_step_seed_and_action(tmp_path: Path) -> None:
+    wanted = plan("tests.train.lying_envs:NaNReward", settings=PPOSettings(network="8"))
+    with pytest.raises(EnvError) as error:
+        run(wanted, tmp_path)
+    assert error.value.where.startswith("env 0, step 7, seed 3, action ")
+    assert "check-env" in error.value.fix
+    assert not list(tmp_path.glob("stage-*")) and not (tmp_path / "result.json").exists()
+
+
+def test_a_nan_from_a_device_env_names_the_env(tmp_path: Path) -> None:
+    wanted = plan("tests.train.lying_envs:nan_observation", settings=PPOSettings(network="8"))
+    with pytest.raises(EnvError, match="not finite") as error:
+        run(wanted, tmp_path)
+    assert ", step 5, seed 3" in error.value.where
+
+
+@pytest.mark.parametrize("name", ["NaNReward", "nan_observation"])
+def test_bad_rows_can_be_dropped(tmp_path: Path, name: str) -> None:
+    settings = PPOSettings(network="8", on_nonfinite="drop")
+    wanted = plan(f"tests.train.lying_envs:{name}", settings=settings)
+    run(wanted, tmp_path)
+    rows = RunFolder(tmp_path).read_metrics()
+    assert sum(row["dropped"] for row in rows) > 0
+    assert all(row["policy_loss"] is not None for row in rows)
+    weights = read_stage(tmp_path / "stage-3").params
+    assert all(np.isfinite(layer["w"]).all() for layer in weights.actor["layers"])
+
+
+def test_weights_to_begin_with(tmp_path: Path) -> None:
+    run(plan(), tmp_path / "first")
+    weights = read_stage(tmp_path / "first" / "stage-3").params
+    wanted = plan(
+        settings=PPOSettings(network="8", normalise_observations=True, learning_rate=1e-9)
+    )
+    train(wanted, open_run(tmp_path / "second", wanted.identity()), weights=weights)
+    after = read_stage(tmp_path / "second" / "stage-3").params
+    np.testing.assert_allclose(after.actor["head"]["w"], weights.actor["head"]["w"], atol=1e-6)
