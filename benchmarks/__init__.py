@@ -1,0 +1,1 @@
+"""Benchmarks: what nbyt promises about speed and learning, measured against its peers."""

@@ -1,0 +1,1 @@
+"""Throughput: nbyt against its peers, interleaved in one run, as ratios with intervals."""
