@@ -4,12 +4,16 @@ The oracle is a bare loop over one env, written here: step, and reset when it en
 """
 
 import corridor
+import corridor_device
 import gymnasium
+import jax
 import numpy as np
 import pytest
 from transitions import Seen, assert_same_transitions, valid_transitions
 
+from nbyt.collect import device
 from nbyt.envs import gymnasium_suite
+from nbyt.policy import table
 
 WAYS = [("sync", "same"), ("sync", "next"), ("async", "same"), ("async", "next")]
 SEEDS = [3, 4, 5]
@@ -45,6 +49,50 @@ def test_corridor_is_the_same_through_every_reset(make, vector, autoreset) -> No
     finally:
         running.close()
     assert_same_transitions(seen, expected)
+
+
+def device_transitions(env, logits: list[float]) -> tuple[list[list[Seen]], list[np.ndarray]]:
+    """The transitions of three device envs in one rollout of 40 steps, and the actions of each.
+
+    The critic's value of a cell is its number, so that values tell which observation they are of.
+    """
+    stage = table(np.tile(logits, (corridor.CELLS, 1)), np.arange(corridor.CELLS))
+    runner = device.start(env, 3, jax.random.key(0))
+    runner, made, _ = device.collect(
+        env, stage.policy, stage.params, runner, jax.random.key(1), steps=40
+    )
+    made = jax.device_get(made)
+    after = np.concatenate([made.observation[1:], runner.observation[None]])
+    after = np.where(made.truncated, made.final_value, after)
+    after = np.where(made.terminated, corridor.CELLS - 1, after)
+    assert made.valid.all()
+    fields = (made.observation, made.action, made.reward, made.terminated, made.truncated, after)
+    rows = [[Seen(*(f[t, n] for f in fields)) for t in range(40)] for n in range(3)]
+    return rows, list(made.action.T)
+
+
+@pytest.mark.parametrize(
+    "logits", [[-30, 30], [30, -30], [0, 0.3]], ids=["straight", "idle", "any"]
+)
+@pytest.mark.parametrize("make", [corridor_device.tables, corridor_device.functions])
+def test_corridor_is_the_same_on_the_device_and_through_the_adapters(make, logits) -> None:
+    seen, actions = device_transitions(make(), logits)
+    expected = [oracle(corridor.make(), 0, row) for row in actions]
+    assert_same_transitions(seen, one_end(expected))
+    assert any(row.terminated or row.truncated for row in seen[0])
+    host = gymnasium_suite.from_factory("corridor:make", corridor.make)
+    for autoreset in ("same", "next"):
+        running = host.start(3, autoreset=autoreset)
+        assert_same_transitions(seen, one_end(valid_transitions(running, SEEDS, actions)))
+        running.close()
+
+
+def one_end(rows: list[list[Seen]]) -> list[list[Seen]]:
+    """The transitions with a death in the very step of the time limit counted as a death only.
+
+    Gymnasium reports both there; on the device, and in a Rollout, only the death counts.
+    """
+    return [[r._replace(truncated=r.truncated and not r.terminated) for r in env] for env in rows]
 
 
 def test_the_oracle_meets_both_ends() -> None:
