@@ -34,5 +34,21 @@ unit: install
 
 bench: bench-throughput
 
+bench-throughput: .venv-bench/installed
+	.venv-bench/bin/python -m benchmarks.throughput.run
+	.venv-bench/bin/python -m benchmarks.throughput.report
+
+# The peers live in an environment of their own: rejax needs a nightly package that we do not.
+.venv-bench/installed: pyproject.toml constraints.txt benchmarks/requirements-peers.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	.venv-bench/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-r benchmarks/requirements-peers.txt -e .
+	touch $@
+
+parity: install
+	$(BIN)/python -m benchmarks.parity.run
+	$(BIN)/python -m benchmarks.parity.report
+
 clean:
 	rm -rf .venv .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError, Parameter
-from cyclopts.config import Toml
+from cyclopts.config import Dict
 
 from nbyt import __version__
 from nbyt.cli.output import Outcome, print_error, print_json
@@ -90,24 +90,32 @@ def _call(tokens: list[str], *, as_json: bool) -> object:
         raise UsageError(_words(error), where=where, fix=f"see `{where} --help`") from error
 
 
-def _config(tokens: list[str]) -> list[Toml]:
-    """The TOML file named by --config, whose keys are options without their dashes."""
+def _config(tokens: list[str]) -> list[Dict]:
+    """The options in the TOML file named by --config, at its top or under the command's name."""
+    path = _value_of("--config", tokens)
+    if path is None:
+        return []
+    try:
+        with open(path, "rb") as file:
+            options = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(
+            f"{path or 'nothing'} is no TOML file: {error}",
+            where="--config",
+            fix="give the path of a file with lines such as: envs = 8",
+        ) from error
+    options = options.get(tokens[0], options)
+    fields = {word: field for field, word in _WORDS.items()}
+    named = {fields.get(word, word): value for word, value in options.items()}
+    return [Dict(named, use_commands_as_keys=False, source=path)]
+
+
+def _value_of(option: str, tokens: list[str]) -> str | None:
     for place, token in enumerate(tokens):
         name, equals, value = token.partition("=")
-        if name != "--config":
-            continue
-        path = value if equals else "".join(tokens[place + 1 : place + 2])
-        try:
-            with open(path, "rb") as file:
-                tomllib.load(file)
-        except (OSError, tomllib.TOMLDecodeError) as error:
-            raise UsageError(
-                f"{path or 'nothing'} is no TOML file: {error}",
-                where="--config",
-                fix="give the path of a file with lines such as: envs = 8",
-            ) from error
-        return [Toml(path, must_exist=True, use_commands_as_keys=False)]
-    return []
+        if name == option:
+            return value if equals else "".join(tokens[place + 1 : place + 2])
+    return None
 
 
 def _words(error: CycloptsError) -> str:
