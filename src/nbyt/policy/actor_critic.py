@@ -10,8 +10,15 @@ from gymnasium import spaces
 from nbyt.errors import UsageError
 from nbyt.policy import normalise
 from nbyt.policy.distributions import Gaussian, Head, head_for
-from nbyt.policy.networks import Network, apply_head, apply_torso, head, init_torso
-from nbyt.rng import stream
+from nbyt.policy.networks import (
+    Draws,
+    Layers,
+    Network,
+    apply_head,
+    apply_torso,
+    head,
+    init_torso,
+)
 
 
 class Params(NamedTuple):
@@ -42,18 +49,22 @@ class ActorCritic:
     shared: bool = False
     channels_first: bool = False
 
-    def init(self, key: jax.Array, *, normalise_observations: bool = False) -> Params:
-        """Fresh parameters."""
+    def init(self, key: jax.Array | None, *, normalise_observations: bool = False) -> Params:
+        """Fresh parameters, all zero without a key.
+
+        Only vectors are normalised; an index or an image has its own scale.
+        """
+        draws = Draws(key)
         moments = None
-        if normalise_observations:
+        if normalise_observations and self.kind == "vector":
             moments = normalise.fresh(self._encoded_shape())
         if self.network.kind == "table":
             states = self.shape[0]
             logits = jnp.zeros((states, self.head.outputs))
             return Params({"logits": logits}, {"values": jnp.zeros(states)}, (), moments)
-        torso = self._torso(stream(key, "torso")) if self.shared else ()
-        actor = self._network(stream(key, "actor"), torso, self.head.outputs, gain=0.01)
-        critic = self._network(stream(key, "critic"), torso, 1, gain=1.0)
+        torso = self._torso(draws, "torso") if self.shared else ()
+        actor = self._network(draws, "actor", torso, self.head.outputs, gain=0.01)
+        critic = self._network(draws, "critic", torso, 1, gain=1.0)
         if isinstance(self.head, Gaussian):
             actor["log_std"] = jnp.zeros(self.head.outputs)
         return Params(actor, critic, torso, moments)
@@ -86,14 +97,16 @@ class ActorCritic:
             flat if params.observation is None else normalise.standardise(params.observation, flat)
         )
 
-    def _torso(self, key: jax.Array) -> list[dict[str, jax.Array]]:
-        return init_torso(self.network, key, self._encoded_shape())
+    def _torso(self, draws: Draws, role: str) -> Layers:
+        return init_torso(self.network, draws, role, self._encoded_shape())
 
-    def _network(self, key: jax.Array, torso: Any, outputs: int, *, gain: float) -> dict[str, Any]:
-        layers = torso or self._torso(key)
+    def _network(
+        self, draws: Draws, role: str, torso: Any, outputs: int, *, gain: float
+    ) -> dict[str, Any]:
+        layers = torso or self._torso(draws, role)
         width = layers[-1]["b"].shape[0]
         own = {} if torso else {"layers": layers}
-        return {**own, "head": head(stream(key, "head"), width, outputs, gain)}
+        return {**own, "head": head(draws, role, width, outputs, gain)}
 
     def _features(self, layers: Any, inputs: jax.Array) -> jax.Array:
         return apply_torso(self.network, layers, inputs, self._encoded_shape())

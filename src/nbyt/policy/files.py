@@ -4,8 +4,10 @@ A file names no code. The policy's form is a handful of words and numbers, each 
 arrays must then have exactly the names, shapes and types that this form needs.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict
 from math import prod
+from operator import le
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +21,15 @@ from nbyt.policy.distributions import Categorical, Gaussian, Head, MultiCategori
 from nbyt.policy.networks import ACTIVATIONS, Network
 from nbyt.policy.stage import Stage
 from nbyt.store.run import load_stage
+from nbyt.store.seal import shown
 from nbyt.store.tensors import match
 
 Tensors = dict[str, np.ndarray]
 
 _HEADS = {"Categorical": Categorical, "MultiCategorical": MultiCategorical, "Gaussian": Gaussian}
+_PAIRS = (("vector", "mlp"), ("index", "mlp"), ("index", "table"), ("image", "cnn"))
 _LARGEST = 1 << 31
+_MOST_LAYERS = 10
 
 
 def describe(policy: ActorCritic) -> dict[str, Any]:
@@ -44,11 +49,8 @@ def stage_tensors(stage: Stage) -> Tensors:
 def read_stage(path: Path) -> Stage:
     """The stage in a folder, or a StoreError that says what is wrong with it."""
     tensors, facts = load_stage(path)
-    policy = _revive(facts.get("policy"), str(path))
     normalised = any(name.startswith("observation/") for name in tensors)
-    template = jax.eval_shape(
-        lambda: policy.init(jax.random.key(0), normalise_observations=normalised)
-    )
+    policy, template = _revive(facts.get("policy"), normalised, str(path))
     names = {name.rpartition("/")[2]: name for name in shapes(template)}
     if policy.network.kind == "table":
         tensors = {names.get(name, name): array for name, array in tensors.items()}
@@ -84,9 +86,10 @@ def _bounds_as_text(head: dict[str, Any]) -> dict[str, Any]:
     return {k: [repr(x) for x in v] if k in ("low", "high") else v for k, v in head.items()}
 
 
-def _revive(form: Any, where: str) -> ActorCritic:
+def _revive(form: Any, normalised: bool, where: str) -> tuple[ActorCritic, Any]:
+    """The policy of that form, and the shapes of its parameters."""
     try:
-        return ActorCritic(
+        policy = ActorCritic(
             _one_of(form["kind"], ("vector", "image", "index")),
             _sizes(form["shape"]),
             _head(form["head"]),
@@ -94,12 +97,28 @@ def _revive(form: Any, where: str) -> ActorCritic:
             _flag(form["shared"]),
             _flag(form["channels_first"]),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        _require_consistent(policy)
+        # Shapes only: a file that claims a huge network must not make us allocate one.
+        return policy, jax.eval_shape(lambda: policy.init(None, normalise_observations=normalised))
+    except Exception as error:  # a form that anybody may have written fails in many ways
         raise StoreError(
-            f"the stage's policy is not one that nbyt writes: {error!r}",
+            f"the stage's policy is not one that nbyt writes: {shown(repr(error))}",
             where=where,
             fix="train it again, or restore a copy",
         ) from error
+
+
+def _require_consistent(policy: ActorCritic) -> None:
+    """Nothing, or a ValueError for parts that `actor_critic.build` never puts together."""
+    table, axes = policy.network.kind == "table", len(policy.shape)
+    if (policy.kind, policy.network.kind) not in _PAIRS:
+        raise ValueError(f"a {policy.network.kind} for {policy.kind} observations")
+    if axes != {"image": 3, "index": 1}.get(policy.kind, axes):
+        raise ValueError(f"{axes} axes for {policy.kind} observations")
+    if table and (policy.shared or isinstance(policy.head, Gaussian)):
+        raise ValueError("a table that is shared or has continuous actions")
+    if policy.channels_first and policy.kind != "image":
+        raise ValueError(f"channels in {policy.kind} observations")
 
 
 def _head(form: dict[str, Any]) -> Head:
@@ -107,19 +126,26 @@ def _head(form: dict[str, Any]) -> Head:
     if family is Categorical:
         return Categorical(*_sizes([form["actions"]]))
     if family is MultiCategorical:
-        return MultiCategorical(_sizes(form["sizes"]))
-    bounds = (tuple(float(x) for x in form[side]) for side in ("low", "high"))
-    return Gaussian(_sizes(form["shape"]), *bounds)
+        return MultiCategorical(_sizes(form["sizes"], sum))
+    shape = _sizes(form["shape"])
+    low, high = (tuple(float(x) for x in form[side]) for side in ("low", "high"))
+    if not len(low) == len(high) == prod(shape) or not all(map(le, low, high)):
+        raise ValueError("bounds that are none of this shape")
+    return Gaussian(shape, low, high)
 
 
 def _network(form: dict[str, Any]) -> Network:
     kind = _one_of(form["kind"], ("mlp", "cnn", "table"))
-    return Network(kind, _sizes(form["widths"]), _one_of(form["activation"], tuple(ACTIVATIONS)))
+    widths = _sizes(form["widths"], sum)
+    if len(widths) > _MOST_LAYERS:
+        raise ValueError(f"{len(widths)} layers")
+    return Network(kind, widths, _one_of(form["activation"], tuple(ACTIVATIONS)))
 
 
-def _sizes(values: Any) -> tuple[int, ...]:
+def _sizes(values: Any, extent: Callable[[tuple[int, ...]], int] = prod) -> tuple[int, ...]:
     sizes = tuple(values)
-    if not all(type(size) is int and size > 0 for size in sizes) or prod(sizes) > _LARGEST:
+    right = sizes and all(type(size) is int and size > 0 for size in sizes)
+    if not right or extent(sizes) > _LARGEST:
         raise ValueError(f"sizes {values!r}")
     return sizes
 

@@ -5,15 +5,16 @@ of layers shows them without hooks.
 """
 
 import re
+import zlib
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from nbyt.errors import UsageError
-from nbyt.rng import stream
 
 Layers = list[dict[str, jax.Array]]
 
@@ -63,18 +64,43 @@ def parse_network(text: str, activation: str = "tanh") -> Network:
     )
 
 
-def dense(key: jax.Array, inputs: int, outputs: int, gain: float = _GAIN) -> dict[str, jax.Array]:
+class Draws:
+    """Orthogonal weights, found by role and index like every random number here.
+
+    Drawn by NumPy: the same in JAX would compile a QR decomposition for each shape, for seconds.
+    Without a key all weights are zero, which is all that a template of shapes needs.
+    """
+
+    def __init__(self, key: jax.Array | None) -> None:
+        self._words = None if key is None else np.asarray(jax.random.key_data(key)).tolist()
+
+    def orthogonal(self, role: str, index: int, shape: tuple[int, ...], gain: float) -> jax.Array:
+        """Weights whose columns (or rows, whichever are fewer) are orthogonal, of length gain."""
+        if self._words is None:
+            return jnp.zeros(shape)
+        rows, columns = prod(shape[:-1]), shape[-1]
+        seed = np.random.SeedSequence([*self._words, zlib.crc32(role.encode()), index])
+        normal = np.random.default_rng(seed).normal(size=(max(rows, columns), min(rows, columns)))
+        unit, triangle = np.linalg.qr(normal)
+        unit *= np.sign(np.diag(triangle))  # without this the draw would not be uniform
+        unit = unit if rows >= columns else unit.T
+        return jnp.asarray(gain * unit.reshape(shape), jnp.float32)
+
+
+def dense(draws: Draws, role: str, index: int, inputs: int, outputs: int) -> dict[str, jax.Array]:
     """Parameters of a dense layer: orthogonal weights [inputs, outputs], zero bias."""
-    return {"w": _orthogonal(gain)(key, (inputs, outputs)), "b": jnp.zeros(outputs)}
+    weights = draws.orthogonal(role, index, (inputs, outputs), _GAIN)
+    return {"w": weights, "b": jnp.zeros(outputs)}
 
 
-def head(key: jax.Array, inputs: int, outputs: int, gain: float) -> dict[str, jax.Array]:
+def head(draws: Draws, role: str, inputs: int, outputs: int, gain: float) -> dict[str, jax.Array]:
     """Parameters of an output layer, its weights stored [outputs, inputs].
 
     The gradient of narrow weights is then a short-by-long product, which XLA does six times
     faster on CPU than the long-by-short one.
     """
-    return {"w": _orthogonal(gain)(key, (inputs, outputs)).T, "b": jnp.zeros(outputs)}
+    weights = draws.orthogonal(f"{role}.head", 0, (inputs, outputs), gain).T
+    return {"w": weights, "b": jnp.zeros(outputs)}
 
 
 def apply_head(layer: dict[str, jax.Array], features: jax.Array) -> jax.Array:
@@ -82,16 +108,16 @@ def apply_head(layer: dict[str, jax.Array], features: jax.Array) -> jax.Array:
     return features @ layer["w"].T + layer["b"]
 
 
-def init_torso(network: Network, key: jax.Array, shape: tuple[int, ...]) -> Layers:
+def init_torso(network: Network, draws: Draws, role: str, shape: tuple[int, ...]) -> Layers:
     """Layers of everything before the output layer, for encoded observations of `shape`."""
     layers: Layers = []
     width, widths = prod(shape), network.widths
     if network.kind == "cnn":
         convolutions, dense_width = _image_layers(shape)
-        layers, width = _init_convolutions(convolutions, key, shape)
+        layers, width = _init_convolutions(convolutions, draws, role, shape)
         widths = (dense_width,)
     for place, outputs in enumerate(widths):
-        layers.append(dense(stream(key, "dense", place), width, outputs))
+        layers.append(dense(draws, f"{role}.dense", place, width, outputs))
         width = outputs
     return layers
 
@@ -120,13 +146,16 @@ def _image_layers(shape: tuple[int, ...]) -> tuple[tuple[tuple[int, int, int], .
 
 
 def _init_convolutions(
-    convolutions: tuple[tuple[int, int, int], ...], key: jax.Array, shape: tuple[int, ...]
+    convolutions: tuple[tuple[int, int, int], ...],
+    draws: Draws,
+    role: str,
+    shape: tuple[int, ...],
 ) -> tuple[Layers, int]:
     layers: Layers = []
     height, width, channels = shape
     for place, (outputs, kernel, stride) in enumerate(convolutions):
-        weights = _orthogonal(_GAIN)(
-            stream(key, "convolution", place), (kernel, kernel, channels, outputs)
+        weights = draws.orthogonal(
+            f"{role}.convolution", place, (kernel, kernel, channels, outputs), _GAIN
         )
         layers.append({"w": weights, "b": jnp.zeros(outputs)})
         height, width = (height - kernel) // stride + 1, (width - kernel) // stride + 1
@@ -138,7 +167,3 @@ def _convolve(images: jax.Array, weights: jax.Array, stride: int) -> jax.Array:
     return jax.lax.conv_general_dilated(
         images, weights, (stride, stride), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")
     )
-
-
-def _orthogonal(gain: float) -> Any:
-    return jax.nn.initializers.orthogonal(gain)

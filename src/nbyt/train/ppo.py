@@ -64,7 +64,6 @@ class Update(NamedTuple):
     numbers: dict[str, jax.Array]
 
 
-@partial(jax.jit, static_argnames=("policy", "settings", "layout"))
 def new_learner(
     policy: ActorCritic, settings: PPOSettings, layout: Layout, key: jax.Array
 ) -> Learner:
