@@ -33,7 +33,7 @@ def actor_critic(kind: str):
     """A small policy of that kind of action, with parameters that are not its fresh ones."""
     actions = {"discrete": Discrete(3), "box": Box(-1, 1, (2,))}[kind]
     policy = build(Box(-1, 1, (4,)), actions, parse_network("8"))
-    leaves, tree = jax.tree.flatten(jax.eval_shape(policy.init, jax.random.key(0)))
+    leaves, tree = jax.tree.flatten(policy.init(None))
     generator = np.random.default_rng(0)
     drawn = [jnp.asarray(generator.normal(size=x.shape) / 2, jnp.float32) for x in leaves]
     return policy, jax.tree.unflatten(tree, drawn)
