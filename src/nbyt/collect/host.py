@@ -58,12 +58,14 @@ class HostRunner:
         """Let env i go counts[i] steps from a reset, so that the envs stand at random phases."""
         limit = int(counts.max(initial=0))
         actor = HostActor(self._policy, params, key, max(limit, 1), self._running.envs)
-        for time in range(limit):
+        for time in range(limit + 1):
             # An env that has fewer steps to go starts later, from a reset at its own time.
             late = counts == limit - time
             if time and late.any():
                 self.observation = self._running.restart(late, self.observation)
                 self._returns[late] = self._lengths[late] = 0
+            if time == limit:
+                break
             step = self._running.step(actor.act(self.observation, time)[1])
             self.observation = step.observation
             self._tally(step)
@@ -113,7 +115,8 @@ def _columns(pairs: list[tuple[float, float]]) -> tuple[list[float], list[float]
 
 def _record(rows: list[tuple[np.ndarray, np.ndarray, HostStep]], last: np.ndarray) -> Record:
     observations, actions, steps = zip(*rows, strict=True)
-    truncated = np.stack([step.truncated for step in steps])
+    # Gymnasium reports both where an episode dies in the step of its time limit: a death it is.
+    truncated = np.stack([step.truncated & ~step.terminated for step in steps])
     final = None
     if truncated.any():
         blank = np.zeros_like(last)
