@@ -150,6 +150,18 @@ def test_check_env_lists_and_times(tmp_path: Path) -> None:
     assert len(json.loads(done.stdout)["data"]["faults"]) >= 2
 
 
+def test_options_have_the_promised_names(tmp_path: Path) -> None:
+    """The words of the documentation, lambda among them, which Python cannot spell."""
+    names = "--envs --steps --minibatch --epochs --total --gamma --lambda --learning-rate --network"
+    names += " --stages --save-at --stagger --seed --out --json --quiet --config --dry-run --device"
+    shown = nbyt("train", "--help", cwd=tmp_path).stdout
+    assert [name for name in names.split() if f"{name} " not in shown] == []
+    done = nbyt(
+        *("train", "CartPole-v1", "--lambda", "0.5", "--total", "4096", "--dry-run"), cwd=tmp_path
+    )
+    assert "2048" in done.stdout
+
+
 def test_help_and_version_are_quick_to_load(tmp_path: Path) -> None:
     assert nbyt("--version", cwd=tmp_path).stdout.strip().count(".") == 2
     assert "train" in nbyt("--help", cwd=tmp_path).stdout

@@ -1,6 +1,8 @@
 """Runs: the same bytes twice, resumed as if unbroken, stopped by a NaN, never half-saved."""
 
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +65,32 @@ def test_an_interrupted_run_resumes_bit_for_bit(tmp_path: Path, stop: int) -> No
     run(plan(), tmp_path / "broken")
     assert content(tmp_path / "whole") == content(tmp_path / "broken")
     assert not list((tmp_path / "broken").glob("checkpoint*"))
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from nbyt.train import loop
+from tests.train.test_loop import plan, run
+loop._CHECKPOINT_SECONDS = 0.0
+class Die:
+    def on_update(self, row):
+        if row["update"] == 5:
+            import os, signal
+            os.kill(os.getpid(), signal.SIGKILL)
+run(plan(), Path(sys.argv[1]), Die())
+"""
+
+
+def test_a_killed_run_resumes_bit_for_bit(tmp_path: Path) -> None:
+    """kill -9 leaves no chance to save; the run goes on from its last checkpoint."""
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "killed")])
+    assert done.returncode == -signal.SIGKILL
+    saved = RunFolder(tmp_path / "killed").load_checkpoint()
+    assert saved is not None and 1 <= saved[1]["updates"] < 5
+    run(plan(), tmp_path / "killed")
+    run(plan(), tmp_path / "whole")
+    assert content(tmp_path / "whole") == content(tmp_path / "killed")
 
 
 def test_a_host_run_resumes_its_weights(tmp_path: Path) -> None:

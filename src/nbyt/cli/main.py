@@ -35,7 +35,7 @@ def build_app() -> App:
         help="N by T: how to split a PPO batch into parallel environments and rollout steps.",
         version=__version__,
         name_transform=_option_name,
-        default_parameter=Parameter(negative=()),
+        default_parameter=Parameter(negative=(), name_transform=_option_name),
         help_format="plaintext",
     )
     for name, words in _COMMANDS.items():
