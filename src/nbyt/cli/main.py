@@ -37,6 +37,7 @@ def build_app() -> App:
         name_transform=_option_name,
         default_parameter=Parameter(negative=(), name_transform=_option_name),
         help_format="plaintext",
+        suppress_keyboard_interrupt=False,  # `run` answers it, with a message and exit code 130
     )
     for name, words in _COMMANDS.items():
         module = name.replace("-", "_")
@@ -61,7 +62,7 @@ def run(tokens: list[str]) -> int:
         print_error(error, command, as_json=as_json)
         return error.exit_code
     except KeyboardInterrupt:
-        print_error(RunInterruptedError("stopped"), command, as_json=as_json)
+        print_error(RunInterruptedError("by Ctrl-C"), command, as_json=as_json)
         return RunInterruptedError.exit_code
     except BrokenPipeError:
         # Whoever read our output has gone; nothing more can be said to them.

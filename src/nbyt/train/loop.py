@@ -153,7 +153,7 @@ def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) ->
             saved = time.monotonic()
         if stop and update.number < plan.updates:
             raise RunInterruptedError(
-                f"stopped after update {update.number} of {plan.updates}; everything is saved",
+                f"after update {update.number} of {plan.updates}; everything is saved",
                 where=str(run.folder.path),
                 fix="give the same command again to go on",
             )
