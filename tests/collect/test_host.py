@@ -17,6 +17,9 @@ from nbyt.objective.advantage import gae
 
 STEPS, ENVS = 40, 3
 collected = toys.hurried(device.collect, static_argnames=("env", "policy", "steps"))
+started = toys.hurried(device.start, static_argnames=("env", "envs"))
+digested = toys.hurried(host.rollout, static_argnames=("policy",))
+advantages = toys.hurried(gae)
 HOST = gymnasium_suite.from_factory("corridor:make", corridor.make)
 
 
@@ -55,14 +58,14 @@ def test_host_and_device_give_the_same_rollouts(network) -> None:
     """Same corridor, same policy, same keys: two rollouts in a row, field by field."""
     policy, params = policy_and_params(network)
     env = corridor_device.tables()
-    runner = device.start(env, ENVS, jax.random.key(0))
+    runner = started(env, ENVS, jax.random.key(0))
     running = host.HostRunner(HOST.start(ENVS), policy, [0] * ENVS)
     both = []
     for update in range(2):
         key = jax.random.key(10 + update)
         runner, theirs, episodes = collected(env, policy, params, runner, key, steps=STEPS)
         record, counted = running.collect(params, key, STEPS)
-        ours = host.rollout(policy, params, record)
+        ours = digested(policy, params, record)
         both.append(bool((ours.truncated | ours.terminated).any()))
         for field in Rollout._fields:
             a, b = getattr(ours, field), getattr(theirs, field)
@@ -83,14 +86,14 @@ def test_a_death_in_the_step_of_the_limit_is_a_death() -> None:
     env = gymnasium_suite.from_factory("corridor:three", at_the_limit)
     running = host.HostRunner(env.start(1), policy, [0])
     record, _ = running.collect(params, jax.random.key(0), 3)
-    made = host.rollout(policy, params, record)
+    made = digested(policy, params, record)
     assert made.terminated[:, 0].tolist() == [False, False, True]
     assert not made.truncated.any() and not made.final_value.any()
 
 
 def valid_rows(rollout: Rollout, gamma_lam=(0.9, 0.8)) -> list[list[tuple]]:
     """What each env experienced, with the advantage of every step."""
-    advantage = np.asarray(gae(rollout, *gamma_lam))
+    advantage = np.asarray(advantages(rollout, *gamma_lam))
     fields = [np.asarray(x) for x in (rollout.observation, rollout.action, rollout.reward)]
     fields += [np.asarray(rollout.final_value), advantage]
     valid = np.asarray(rollout.valid)
@@ -118,7 +121,7 @@ def test_filler_rows_are_marked_and_never_count(action) -> None:
         running = Generous(HOST.start(2, autoreset=autoreset))
         runner = host.HostRunner(running, policy, [0, 0])
         record, episodes = runner.collect(params, jax.random.key(0), steps)
-        made[autoreset] = host.rollout(policy, params, record), episodes
+        made[autoreset] = digested(policy, params, record), episodes
         assert running.fillers == (~np.asarray(record.valid)).sum()
         runner.close()
     (same, whole), (following, counted) = made["same"], made["next"]
@@ -143,8 +146,8 @@ def test_envpools_fillers_are_marked_and_never_count() -> None:
     assert running.fillers > 4
     # CartPole pays 1 a step, so that the returns of finished episodes are their lengths.
     assert episodes.returns == episodes.lengths and episodes.episodes == ended.sum()
-    made = host.rollout(policy, params, record)
-    assert np.abs(gae(made, 0.99, 0.95)).max() < 1e3
+    made = digested(policy, params, record)
+    assert np.abs(advantages(made, 0.99, 0.95)).max() < 1e3
 
 
 @pytest.mark.parametrize("autoreset", ["same", "next"])

@@ -1,6 +1,6 @@
 """Laws of the actor-critic: shapes, who learns from whom, and the same actor in NumPy."""
 
-from functools import cache
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -76,6 +76,7 @@ def test_images_are_read_the_same_with_channels_first_or_last() -> None:
     np.testing.assert_allclose(last.encode(params, rows), rows / 255.0, rtol=1e-6)
 
 
+@partial(jax.jit, static_argnames=("policy",))
 def gradients(policy, params, rows):
     """The slopes of the policy's output and of the critic's, each over all parameters."""
     acted = jax.grad(lambda p: (policy.parameters(p, rows) ** 2).sum())(params)
