@@ -3,6 +3,7 @@
 A curve has one point per update: how many training episodes ended in it, and their mean return.
 """
 
+import gc
 from collections.abc import Callable
 from functools import partial
 from itertools import count
@@ -63,6 +64,9 @@ def train_nbyt(task: Task, seed: int) -> Learning:
 def train_sb3(task: Task, seed: int) -> Learning:
     """One seed of Stable-Baselines3's PPO."""
     torch.set_num_threads(1)
+    # Neither changes a number: no checks of every distribution, no search for garbage in JAX.
+    torch.distributions.Distribution.set_default_validate_args(False)
+    gc.freeze()
     envs = DummyVecEnv([lambda: Monitor(gymnasium.make(task.env))] * task.envs)
     model = PPO("MlpPolicy", envs, seed=seed, device="cpu", **sb3_settings(task))
     watch = _EpisodesByUpdate()
