@@ -121,19 +121,24 @@ def test_learner_is_compiled_once_for_a_batch_and_collector_once_for_a_split() -
     assert collectors == 3
 
 
-def test_changing_a_coefficient_compiles_nothing() -> None:
-    """Learning rate and coefficients are traced. (Settings are part of the program's name, so this
-    goes through the compiled functions themselves.)"""
-    settings = PPOSettings(network="8")
-    policy, learner, source = started(settings)
-    gathered = source.gather(learner, jax.random.key(0))
-    indices = shuffle_and_chop(LAYOUT, numpy_stream(0, "x"))
-    coefficients = ppo.coefficients_of(settings)
-    ppo.learn(policy, settings, learner, gathered, indices, coefficients, jnp.float32(1e-3))
-    before = ppo.improve._cache_size()
-    other = coefficients._replace(clip=jnp.float32(0.1), entropy_coefficient=jnp.float32(0.3))
-    ppo.learn(policy, settings, learner, gathered, indices, other, jnp.float32(1e-2))
-    assert ppo.improve._cache_size() == before
+def test_other_numbers_compile_nothing() -> None:
+    """Learning rate, discount and coefficients are arguments of the programs, not part of them."""
+    settings = PPOSettings(network="8", value_clip=0.2)
+    after(settings, 1)
+    before = ppo.improve._cache_size(), device_source.experience._cache_size()
+    other = replace(
+        settings,
+        gamma=0.9,
+        lam=0.5,
+        clip=0.1,
+        value_clip=0.4,
+        learning_rate=1e-2,
+        entropy_coefficient=0.3,
+        anneal=True,
+    )
+    one, two = after(settings, 1)[0], after(other, 1)[0]
+    assert (ppo.improve._cache_size(), device_source.experience._cache_size()) == before
+    assert not np.array_equal(weights(one)["actor/head/w"], weights(two)["actor/head/w"])
 
 
 def test_starting_in_the_middle_meets_the_same_numbers() -> None:

@@ -41,7 +41,7 @@ class DeviceSource:
         self.runner, made, episodes = experience(
             self._env,
             self._policy,
-            self._settings,
+            self._settings.form,
             self._layout.steps,
             learner.params,
             self.runner,

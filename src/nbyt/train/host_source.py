@@ -49,7 +49,12 @@ class HostSource:
         assert self._running is not None, "begin() comes first"
         record, episodes = self._running.collect(learner.params, key, self._layout.steps)
         made = experience(
-            self._policy, self._settings, learner.params, record, learner.scale, self._coefficients
+            self._policy,
+            self._settings.form,
+            learner.params,
+            record,
+            learner.scale,
+            self._coefficients,
         )
         return Gathered(**made._asdict(), episodes=episodes)
 

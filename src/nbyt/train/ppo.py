@@ -125,7 +125,7 @@ def learn(
         rest = (gathered.batch, coefficients, rate)
         if device is not None:
             inputs, rest = jax.device_put((inputs, rest), device)
-        improved, state, seen = improve(policy, settings, part, *inputs, *rest, indices)
+        improved, state, seen = improve(policy, settings.form, part, *inputs, *rest, indices)
         if device is not None:
             improved, state, seen = settle((improved, state, seen))
         params, optimiser[part] = params._replace(**improved), state

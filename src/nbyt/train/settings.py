@@ -1,6 +1,7 @@
 """Settings of PPO: everything, beside env, layout and seed, that decides the numbers."""
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Literal
 
 from nbyt.errors import UsageError
@@ -84,6 +85,17 @@ class PPOSettings:
     def parsed_network(self) -> Network:
         """The network that `network` and `activation` describe."""
         return parse_network(self.network, self.activation)
+
+    @cached_property
+    def form(self) -> "PPOSettings":
+        """What programs are compiled for: every setting that they take as a number is left out."""
+        return PPOSettings(
+            value_clip=None if self.value_clip is None else 1.0,
+            max_grad_norm=self.max_grad_norm,
+            normalise_advantages=self.normalise_advantages,
+            target_kl=self.target_kl,
+            on_nonfinite=self.on_nonfinite,
+        )
 
     @property
     def parts(self) -> tuple[str, ...]:
