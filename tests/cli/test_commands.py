@@ -162,6 +162,27 @@ def test_options_have_the_promised_names(tmp_path: Path) -> None:
     assert "2048" in done.stdout
 
 
+def test_an_env_that_raises_shows_the_users_own_lines(tmp_path: Path) -> None:
+    """First where in their code, then which env, step and seed; the run fails with exit code 1."""
+    code = "import gymnasium as g, numpy as np\n" + (
+        "class Bad(g.Env):\n"
+        " observation_space=g.spaces.Box(-1,1,(2,),np.float32); action_space=g.spaces.Discrete(2)\n"
+        " def reset(self,seed=None,options=None): self.t=0; return np.zeros(2,np.float32),{}\n"
+        " def step(self,a):\n"
+        "  self.t+=1\n"
+        "  if self.t==5: raise ValueError('the arm fell off')\n"
+        "  return np.zeros(2,np.float32),0.0,False,False,{}\n"
+    )
+    (tmp_path / "mine.py").write_text(code)
+    done = nbyt("train", "mine:Bad", *SMALL, "--total", "320", "--json", cwd=tmp_path, code=1)
+    error = json.loads(done.stdout)["error"]
+    assert "ValueError: the arm fell off" in error["message"]
+    assert error["where"].startswith("env 0, step 4, seed ")
+    own, told = done.stderr.find("mine.py:7 in step"), done.stderr.find("error: ")
+    assert 0 <= own < told
+    assert "local.py" not in done.stderr
+
+
 def test_help_and_version_are_quick_to_load(tmp_path: Path) -> None:
     assert nbyt("--version", cwd=tmp_path).stdout.strip().count(".") == 2
     assert "train" in nbyt("--help", cwd=tmp_path).stdout
