@@ -1,5 +1,6 @@
 """Trackers write what the run saw; read back from their own files."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,10 @@ def test_weights_and_biases_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             tracker.on_update(row)
     logs = list(tmp_path.glob("wandb/offline-run-*/*.wandb"))
     assert len(logs) == 1
+    # Its own process writes the file, and may still be at it when finish() has returned.
+    deadline = time.monotonic() + 60
+    while b"mean_return" not in logs[0].read_bytes() and time.monotonic() < deadline:
+        time.sleep(0.1)
     assert b"mean_return" in logs[0].read_bytes()
 
 

@@ -50,7 +50,7 @@ class DeviceEnv(Protocol):
 
     @property
     def time_limit(self) -> int | None:
-        """The step at which an episode is truncated, None without limit."""
+        """The step at which an episode is truncated; None where it never is."""
         ...
 
     def reset(self, key: Any) -> tuple[Any, Any]:
@@ -124,7 +124,7 @@ class HostEnv(Protocol):
 
     @property
     def time_limit(self) -> int | None:
-        """The step at which an episode is truncated, None without limit."""
+        """The step at which an episode is truncated; None where it never is."""
         ...
 
     @property

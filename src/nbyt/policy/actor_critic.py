@@ -11,6 +11,7 @@ from nbyt.errors import UsageError
 from nbyt.policy import normalise
 from nbyt.policy.distributions import Gaussian, Head, head_for
 from nbyt.policy.networks import (
+    SMALLEST_IMAGE,
     Draws,
     Layers,
     Network,
@@ -151,7 +152,8 @@ def build(
         )
     if chosen.kind == "cnn" and kind != "image":
         raise UsageError(
-            f"a CNN needs images [height, width, channels], not {observation_space}",
+            f"a CNN needs images [height, width, channels] of at least {SMALLEST_IMAGE} x "
+            f"{SMALLEST_IMAGE} pixels, not {observation_space}",
             where="network",
             fix="use --network 64x64",
         )
@@ -161,7 +163,8 @@ def build(
         raise UsageError(
             "a table policy needs discrete actions", where="network", fix="use --network 64x64"
         )
-    channels_first = kind == "image" and shape[0] <= 4 < shape[-1]
+    # Channels are fewer than pixels: [4, 84, 84] has them first, [84, 84, 4] and [10, 10, 10] last.
+    channels_first = kind == "image" and shape[0] < min(shape[1:])
     shared = shared and chosen.kind != "table"
     return ActorCritic(kind, shape, head_for(action_space), chosen, shared, channels_first)
 
@@ -170,7 +173,8 @@ def _reading(space: spaces.Space, network: Network) -> tuple[str, tuple[int, ...
     if isinstance(space, spaces.Discrete):
         return "index", (int(space.n),)
     shape = tuple(space.shape or (1,))
-    if len(shape) == 3 and network.kind in ("auto", "cnn"):
+    large = len(shape) == 3 and sorted(shape)[1] >= SMALLEST_IMAGE
+    if large and network.kind in ("auto", "cnn"):
         return "image", shape
     return "vector", shape
 

@@ -26,6 +26,7 @@ _GAIN = 2**0.5
 _SMALL_IMAGE = ((16, 3, 1),), 128
 _LARGE_IMAGE = ((32, 8, 4), (64, 4, 2), (64, 3, 1)), 512
 _LARGE_FROM = 36
+SMALLEST_IMAGE = 3  # pixels on a side: the first kernel
 
 
 @dataclass(frozen=True)
