@@ -25,13 +25,8 @@ class Transition(NamedTuple):
     truncated: Any
 
 
-@runtime_checkable
-class DeviceEnv(Protocol):
-    """An environment whose reset and step are pure JAX functions, for one env; `vmap` makes N.
-
-    The state is a pytree, so it can be copied and branched from. Instances are hashable and are
-    static arguments of compiled functions.
-    """
+class Found(Protocol):
+    """What is known of every environment that has been found."""
 
     @property
     def id(self) -> str:
@@ -52,6 +47,15 @@ class DeviceEnv(Protocol):
     def time_limit(self) -> int | None:
         """The step at which an episode is truncated; None where it never is."""
         ...
+
+
+@runtime_checkable
+class DeviceEnv(Found, Protocol):
+    """An environment whose reset and step are pure JAX functions, for one env; `vmap` makes N.
+
+    The state is a pytree, so it can be copied and branched from. Instances are hashable and are
+    static arguments of compiled functions.
+    """
 
     def reset(self, key: Any) -> tuple[Any, Any]:
         """A start state and its observation."""
@@ -104,28 +108,8 @@ class HostEnvs(Protocol):
 
 
 @runtime_checkable
-class HostEnv(Protocol):
+class HostEnv(Found, Protocol):
     """A host environment that has been found but not started; `start` makes N of them."""
-
-    @property
-    def id(self) -> str:
-        """The id that finds this env."""
-        ...
-
-    @property
-    def observation_space(self) -> Space:
-        """The space of one env's observations."""
-        ...
-
-    @property
-    def action_space(self) -> Space:
-        """The space of one env's actions."""
-        ...
-
-    @property
-    def time_limit(self) -> int | None:
-        """The step at which an episode is truncated; None where it never is."""
-        ...
 
     @property
     def copyable(self) -> bool:
