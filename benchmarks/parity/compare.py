@@ -35,10 +35,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of a task: seeds per library, the range, the curves, the comparisons."""
+    """What is known of a task: the seeds both have, the range, the curves, the comparisons."""
 
     task: Task
-    seeds: int
+    seeds: tuple[int, ...]
+    commits: frozenset[str]
     random: float
     best: float
     curves: dict[str, np.ndarray]
@@ -74,7 +75,8 @@ def standing(task: Task) -> Standing | None:
         compare(metric, scores["nbyt"], scores["sb3"], best - random)
         for metric, scores in zip(METRICS, (final, area), strict=True)
     )
-    return Standing(task, len(both), random, best, curves, comparisons)
+    commits = frozenset(r["versions"]["commit"] for rows in chosen.values() for r in rows)
+    return Standing(task, tuple(both), commits, random, best, curves, comparisons)
 
 
 def curve(run: dict[str, Any], random: float) -> np.ndarray:

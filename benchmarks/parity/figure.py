@@ -122,7 +122,7 @@ def _curve_panel(now: Standing, left: float, top: float) -> str:
     box = _Box(left, top, 340, 200, (0, float(xs[-1])), limits)
     random = f"{box.y(now.random):.1f}"
     parts = [
-        _text(left, top - 10, f"{now.task.env}, {now.seeds} seeds each", "word big"),
+        _text(left, top - 10, f"{now.task.env}, {len(now.seeds)} seeds each", "word big"),
         _x_axis(box, lambda tick: f"{tick:g}"),
         _y_axis(box),
         f'<line class="random" x1="{left}" x2="{left + 340}" y1="{random}" y2="{random}"/>',

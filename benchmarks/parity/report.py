@@ -16,7 +16,6 @@ from benchmarks.parity.tasks import (
     MOST_SEEDS,
     RANDOM_EPISODES,
     TASKS,
-    seed_of,
 )
 from nbyt.store.atomic import write_text
 
@@ -34,7 +33,7 @@ def main() -> int:
     write_text(_DOCS / "drawings" / "parity-differences.svg", figure.differences(found))
     write_text(_DOCS / "parity.md", _page(found))
     print(_table(found))
-    enough = [now for now in found if now.agrees and now.seeds >= FIRST_SEEDS]
+    enough = [now for now in found if now.agrees and len(now.seeds) >= FIRST_SEEDS]
     return 0 if len(enough) == len(TASKS) else 1
 
 
@@ -47,7 +46,7 @@ def _page(found: list[Standing]) -> str:
         random=RANDOM_EPISODES,
         first=FIRST_SEEDS,
         most=MOST_SEEDS,
-        last_seed=seed_of(max(now.seeds for now in found) - 1),
+        seeds=_seeds(found),
         versions=_versions(found),
     )
 
@@ -78,7 +77,7 @@ def _row(now: Standing, comparison: Comparison) -> str:
     gap = comparison.difference
     shares = f"{100 * gap.value:+.1f} % [{100 * gap.low:+.1f}, {100 * gap.high:+.1f}]"
     verdict = "agrees" if comparison.agrees else "**open**"
-    cells = (now.task.env, comparison.metric, now.seeds, comparison.nbyt, comparison.sb3)
+    cells = (now.task.env, comparison.metric, len(now.seeds), comparison.nbyt, comparison.sb3)
     text = " | ".join(str(cell) for cell in cells)
     return f"| {text} | {shares} | {verdict} |".replace("-", "−").replace(
         now.task.env.replace("-", "−"), now.task.env
@@ -95,20 +94,18 @@ def _tasks(found: list[Standing]) -> str:
     return "\n".join([head, *rows])
 
 
+def _seeds(found: list[Standing]) -> str:
+    listed = (f"{now.task.env}: {', '.join(str(seed) for seed in now.seeds)}" for now in found)
+    return "; ".join(listed)
+
+
 def _versions(found: list[Standing]) -> str:
-    seen = {
-        tuple(sorted(run["versions"].items()))
-        for now in found
-        for library in now.curves
-        for run in results.read_all(now.task, library)
-    }
-    lines = [
-        "Made with "
-        + ", ".join(f"{name} {version}" for name, version in versions if name != "commit")
-        + f"; nbyt's sources at commit {dict(versions)['commit']}."
-        for versions in sorted(seen)
-    ]
-    return "\n\n".join(lines)
+    """Versions of the first result, and every commit of nbyt's package that made one."""
+    now = found[0]
+    versions = results.read(now.task, "nbyt", now.seeds[0])["versions"]
+    named = ", ".join(f"{name} {version}" for name, version in versions.items() if name != "commit")
+    commits = sorted(frozenset().union(*(now.commits for now in found)))
+    return f"Made with {named}; nbyt's sources at {', '.join(commits)}."
 
 
 if __name__ == "__main__":

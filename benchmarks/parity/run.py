@@ -103,7 +103,7 @@ def _line(now: Standing) -> str:
         f"{'agrees' if c.agrees else 'open'}"
         for c in now.comparisons
     ]
-    return f"{now.task.env}, {now.seeds} seeds: " + "; ".join(parts)
+    return f"{now.task.env}, {len(now.seeds)} seeds: " + "; ".join(parts)
 
 
 if __name__ == "__main__":
