@@ -47,7 +47,7 @@ bench-throughput: .venv-bench/installed
 	touch $@
 
 parity: install
-	$(BIN)/python -m benchmarks.parity.run
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.parity.run
 	$(BIN)/python -m benchmarks.parity.report
 
 clean:

@@ -106,9 +106,7 @@ def _config(tokens: list[str]) -> list[Dict]:
             fix="give the path of a file with lines such as: envs = 8",
         ) from error
     options = options.get(tokens[0], options)
-    fields = {word: field for field, word in _WORDS.items()}
-    named = {fields.get(word, word): value for word, value in options.items()}
-    return [Dict(named, use_commands_as_keys=False, source=path)]
+    return [Dict(options, use_commands_as_keys=False, source=path)]
 
 
 def _value_of(option: str, tokens: list[str]) -> str | None:
