@@ -272,3 +272,4 @@ def test_other_spaces_are_refused_with_their_wrapper(observed, acted, words) -> 
 )
 def test_these_spaces_are_served(observed, acted) -> None:
     spaces.require_supported(observed, acted, where="x:y")
+    assert spaces.faults(observed, acted) == []

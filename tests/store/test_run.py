@@ -90,8 +90,8 @@ def test_other_settings_are_named_and_nothing_is_touched(tmp_path: Path) -> None
 
 
 def test_identity_is_compared_as_json(tmp_path: Path) -> None:
-    open_run(tmp_path / "run", {"sizes": (1, 2), "table": {1: "a"}})
-    open_run(tmp_path / "run", {"sizes": [1, 2], "table": {"1": "a"}})
+    made = open_run(tmp_path / "run", {"sizes": (1, 2), "table": {1: "a"}})
+    assert open_run(tmp_path / "run", {"sizes": [1, 2], "table": {"1": "a"}}) == made
 
 
 def test_force_clears_our_files_only(tmp_path: Path) -> None:

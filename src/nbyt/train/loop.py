@@ -80,7 +80,7 @@ class Run:
     policy: ActorCritic
     source: DeviceSource | HostSource
     learner: Learner
-    done_updates: int = 0
+    updates_made: int = 0
     rows: list[Row] = field(default_factory=list)
 
 
@@ -136,10 +136,10 @@ def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) ->
         run.source,
         run.learner,
         seed=plan.seed,
-        first=run.done_updates + 1,
+        first=run.updates_made + 1,
         last=plan.updates,
     ):
-        run.learner, run.done_updates = update.learner, update.number
+        run.learner, run.updates_made = update.learner, update.number
         waiting.append(update)
         at_stage = update.number in plan.stages
         # Asked once: a request that comes in later than here is served after the next update.
@@ -173,15 +173,15 @@ def _save_stage(run: Run) -> None:
     plan = run.plan
     facts = {
         "env": run.env.id,
-        "updates": run.done_updates,
-        "steps": run.done_updates * plan.layout.batch,
+        "updates": run.updates_made,
+        "steps": run.updates_made * plan.layout.batch,
         "layout": plan.layout.as_dict(),
         "seed": plan.seed,
         "settings": plan.settings.as_dict(),
         "policy": describe(run.policy),
         "mean_return": run.rows[-1]["mean_return"],
     }
-    number = plan.stages.index(run.done_updates) + 1
+    number = plan.stages.index(run.updates_made) + 1
     stage = Stage(run.policy, run.learner.params, facts)
     run.folder.save_stage(number, stage_tensors(stage), facts)
 
@@ -193,7 +193,7 @@ def _state(run: Run) -> dict[str, Any]:
 
 def _save_checkpoint(run: Run) -> None:
     run.folder.write_metrics(run.rows)
-    run.folder.save_checkpoint(to_tensors(_state(run)), {"updates": run.done_updates})
+    run.folder.save_checkpoint(to_tensors(_state(run)), {"updates": run.updates_made})
 
 
 def _resume(run: Run) -> None:
@@ -205,14 +205,14 @@ def _resume(run: Run) -> None:
     template = _state(run)
     match(tensors, shapes(template), str(run.folder.path))
     state = from_tensors(template, tensors)
-    run.learner, run.done_updates = state["learner"], int(facts["updates"])
+    run.learner, run.updates_made = state["learner"], int(facts["updates"])
     if isinstance(run.source, DeviceSource):
         run.source.runner = settle(state["runner"])
     rows = run.folder.read_metrics()
-    run.rows = [row for row in rows if row["update"] <= run.done_updates]
-    if len(run.rows) != run.done_updates:
+    run.rows = [row for row in rows if row["update"] <= run.updates_made]
+    if len(run.rows) != run.updates_made:
         raise TrainingError(
-            f"metrics.csv has {len(run.rows)} rows for {run.done_updates} updates",
+            f"metrics.csv has {len(run.rows)} rows for {run.updates_made} updates",
             where=str(run.folder.path),
             fix="train into another --out, or with --force",
         )

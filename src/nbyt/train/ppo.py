@@ -1,7 +1,8 @@
 """PPO: the compiled programs and the sequence of updates they make.
 
 Two kinds of program. `experience` collects and depends on N and T; `improve` learns and depends on
-B and the mini-batch only, so trying another split of the same batch compiles no second learner.
+B, the mini-batch and the epochs, so trying another split of the same batch compiles no second
+learner.
 Actor and critic with networks of their own are improved by two programs, side by side on two
 devices where there are two (a CPU counts as two devices, see `hardware`).
 """
