@@ -56,19 +56,28 @@ def collect(
     envs = runner.episode_return.shape[0]
     inputs = step_inputs(policy, key, steps, envs)
     runner, rows = jax.lax.scan(partial(advance, env, policy, params), runner, inputs)
-    return runner, _rollout(env, policy, params, runner, rows), _episodes(rows)
+    return runner, as_rollout(env, policy, params, runner, rows), _episodes(rows)
 
 
-@partial(jax.jit, static_argnames=("env", "policy"))
+@partial(jax.jit, static_argnames=("env", "policy", "burn_in"))
 def stagger(
-    env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, key: jax.Array
+    env: DeviceEnv,
+    policy: ActorCritic,
+    params: Params,
+    runner: Runner,
+    key: jax.Array,
+    burn_in: int = 0,
 ) -> Runner:
-    """The environments at random phases of an episode: each has gone a random number of steps."""
+    """The environments at random phases of an episode: each has gone a random number of steps.
+
+    burn_in: steps that all go before that.
+    """
     limit = min(env.time_limit or STAGGER_LIMIT, STAGGER_LIMIT)
     envs = runner.episode_return.shape[0]
     draw = partial(jax.random.randint, shape=(), minval=0, maxval=limit)
-    counts = jax.vmap(draw)(streams(key, "stagger", envs))
-    return jax.lax.fori_loop(0, limit, partial(_wander, env, policy, params, key, counts), runner)
+    counts = burn_in + jax.vmap(draw)(streams(key, "stagger", envs))
+    wander = partial(_wander, env, policy, params, key, counts)
+    return jax.lax.fori_loop(0, burn_in + limit, wander, runner)
 
 
 def _wander(
@@ -102,6 +111,14 @@ def advance(
     env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, inputs: tuple[Any, ...]
 ) -> tuple[Runner, Row]:
     """One step of every environment: where they stand then, and what happened."""
+    runner, row, _ = advance_and_show(env, policy, params, runner, inputs)
+    return runner, row
+
+
+def advance_and_show(
+    env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, inputs: tuple[Any, ...]
+) -> tuple[Runner, Row, Any]:
+    """As `advance`, and the states that the step led to, before any reset."""
     noise, step_keys, reset_keys = inputs
     parameters = policy.parameters(params, runner.observation)
     action = policy.head.sample(parameters, noise)
@@ -125,7 +142,7 @@ def advance(
     carried = Runner(
         state, observation, jnp.where(ended, 0.0, returns), jnp.where(ended, 0.0, lengths)
     )
-    return carried, row
+    return carried, row, after.state
 
 
 def _reset_where(
@@ -149,9 +166,10 @@ def _where(mask: jax.Array, yes: Any, no: Any) -> Any:
     )
 
 
-def _rollout(
+def as_rollout(
     env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, rows: Row
 ) -> Rollout:
+    """The rows as a rollout, with the critic's values; `runner` is where the envs stand then."""
     final_value = jnp.zeros_like(rows.reward)
     if env.time_limit:
         final_value = jax.lax.cond(

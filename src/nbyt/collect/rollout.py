@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Shaped
 
 from nbyt.policy.distributions import Head
@@ -35,6 +36,16 @@ class Episodes(NamedTuple):
     episodes: jax.Array
     returns: jax.Array
     lengths: jax.Array
+
+
+def next_value(rollout: Rollout) -> Float[Array, "T N"]:
+    """The value that stands for everything after each step.
+
+    0 after a death, the final observation's value after a time limit, else the next row's value.
+    """
+    following = jnp.concatenate([rollout.value[1:], rollout.last_value[None]])
+    cut = jnp.where(rollout.truncated, rollout.final_value, following)
+    return jnp.where(rollout.terminated, 0.0, cut)
 
 
 def action_noise(head: Head, key: jax.Array, steps: int, envs: int) -> Float[Array, "T N ..."]:

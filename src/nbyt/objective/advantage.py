@@ -4,17 +4,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from nbyt.collect.rollout import Rollout
-
-
-def next_value(rollout: Rollout) -> Float[Array, "T N"]:
-    """The value that stands for everything after each step.
-
-    0 after a death, the final observation's value after a time limit, else the next row's value.
-    """
-    following = jnp.concatenate([rollout.value[1:], rollout.last_value[None]])
-    cut = jnp.where(rollout.truncated, rollout.final_value, following)
-    return jnp.where(rollout.terminated, 0.0, cut)
+from nbyt.collect.rollout import Rollout, next_value
 
 
 def gae(

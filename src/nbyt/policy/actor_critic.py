@@ -1,6 +1,7 @@
 """The actor-critic: what its networks see, what they give, and their parameters."""
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, NamedTuple
 
 import jax
@@ -58,7 +59,7 @@ class ActorCritic:
         draws = Draws(key)
         moments = None
         if normalise_observations and self.kind == "vector":
-            moments = normalise.fresh(self._encoded_shape())
+            moments = normalise.fresh(self.encoded_shape)
         if self.network.kind == "table":
             states = self.shape[0]
             logits = jnp.zeros((states, self.head.outputs))
@@ -99,7 +100,7 @@ class ActorCritic:
         )
 
     def _torso(self, draws: Draws, role: str) -> Layers:
-        return init_torso(self.network, draws, role, self._encoded_shape())
+        return init_torso(self.network, draws, role, self.encoded_shape)
 
     def _network(
         self, draws: Draws, role: str, torso: Any, outputs: int, *, gain: float
@@ -110,7 +111,7 @@ class ActorCritic:
         return {**own, "head": head(draws, role, width, outputs, gain)}
 
     def _features(self, layers: Any, inputs: jax.Array) -> jax.Array:
-        return apply_torso(self.network, layers, inputs, self._encoded_shape())
+        return apply_torso(self.network, layers, inputs, self.encoded_shape)
 
     def _actor_features(self, params: Params, observation: jax.Array) -> jax.Array:
         layers = params.torso or params.actor["layers"]
@@ -123,15 +124,14 @@ class ActorCritic:
         spread = jnp.broadcast_to(params.actor["log_std"], output.shape)
         return jnp.concatenate([output, spread], axis=-1)
 
-    def _encoded_shape(self) -> tuple[int, ...]:
+    @property
+    def encoded_shape(self) -> tuple[int, ...]:
+        """The shape of one observation as the networks see it."""
         if self.kind == "image" and self.channels_first:
             return (*self.shape[1:], self.shape[0])
         if self.kind == "image":
             return self.shape
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return (size,)
+        return (prod(self.shape),)
 
 
 def build(

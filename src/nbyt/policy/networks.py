@@ -125,21 +125,35 @@ def init_torso(network: Network, draws: Draws, role: str, shape: tuple[int, ...]
 
 def apply_torso(network: Network, layers: Layers, inputs: jax.Array, shape: tuple[int, ...]) -> Any:
     """Features [..., width] of encoded observations [..., *shape]."""
-    activation = ACTIVATIONS[network.activation]
+    return trace_torso(network, layers, inputs, shape)[-1]
+
+
+def trace_torso(
+    network: Network, layers: Layers, inputs: jax.Array, shape: tuple[int, ...]
+) -> list[jax.Array]:
+    """What goes into every layer, and last the features; images [B, H, W, C] into convolutions."""
     if network.kind != "cnn":
-        return _apply_dense(layers, inputs, activation)
-    convolutions, _ = _image_layers(shape)
+        return _trace_dense(layers, inputs, ACTIVATIONS[network.activation])
+    convolutions = image_convolutions(shape)
     images = inputs.reshape(-1, *shape)
+    trace = []
     for layer, (_, _, stride) in zip(layers, convolutions, strict=False):
+        trace.append(images)
         images = jax.nn.relu(_convolve(images, layer["w"], stride) + layer["b"])
     flat = images.reshape(*inputs.shape[: inputs.ndim - len(shape)], -1)
-    return _apply_dense(layers[len(convolutions) :], flat, jax.nn.relu)
+    return trace + _trace_dense(layers[len(convolutions) :], flat, jax.nn.relu)
 
 
-def _apply_dense(layers: Layers, inputs: jax.Array, activation: Any) -> jax.Array:
+def _trace_dense(layers: Layers, inputs: jax.Array, activation: Any) -> list[jax.Array]:
+    trace = [inputs]
     for layer in layers:
-        inputs = activation(inputs @ layer["w"] + layer["b"])
-    return inputs
+        trace.append(activation(trace[-1] @ layer["w"] + layer["b"]))
+    return trace
+
+
+def image_convolutions(shape: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
+    """(channels, kernel, stride) of each convolution over images of `shape`."""
+    return _image_layers(shape)[0]
 
 
 def _image_layers(shape: tuple[int, ...]) -> tuple[tuple[tuple[int, int, int], ...], int]:

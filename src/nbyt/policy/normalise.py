@@ -44,4 +44,14 @@ def standardise(moments: Moments, values: jax.Array) -> jax.Array:
 
 def rescale(moments: Moments, values: jax.Array) -> jax.Array:
     """Values divided by the standard deviation only (for rewards), clipped to +-10."""
-    return jnp.clip(values / jnp.sqrt(moments.variance + TINY), -CLIP, CLIP)
+    return divided(values, spread(moments))
+
+
+def spread(moments: Moments) -> jax.Array:
+    """The standard deviation under the moments."""
+    return jnp.sqrt(moments.variance + TINY)
+
+
+def divided(values: jax.Array, scale: jax.Array | float) -> jax.Array:
+    """Rewards over their scale, clipped to +-10."""
+    return jnp.clip(values / scale, -CLIP, CLIP)

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from nbyt.collect.rollout import Rollout
-from nbyt.objective.advantage import explained_variance, gae, next_value
+from nbyt.collect.rollout import Rollout, next_value
+from nbyt.objective.advantage import explained_variance, gae
 from nbyt.objective.ppo import Batch, Coefficients, normalised
 from nbyt.policy import normalise
 from nbyt.policy.actor_critic import ActorCritic, Params

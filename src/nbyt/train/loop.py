@@ -13,6 +13,7 @@ import jax
 from nbyt.collect.evaluate import LONGEST, Evaluation, episode_returns
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, RunInterruptedError, TrainingError
+from nbyt.policy import normalise
 from nbyt.policy.actor_critic import ActorCritic, Params, build
 from nbyt.policy.files import describe, from_tensors, shapes, stage_tensors, to_tensors
 from nbyt.policy.stage import Stage
@@ -180,10 +181,17 @@ def _save_stage(run: Run) -> None:
         "settings": plan.settings.as_dict(),
         "policy": describe(run.policy),
         "mean_return": run.rows[-1]["mean_return"],
+        "reward_scale": _reward_scale(run),
     }
     number = plan.stages.index(run.updates_made) + 1
     stage = Stage(run.policy, run.learner.params, facts)
     run.folder.save_stage(number, stage_tensors(stage), facts)
+
+
+def _reward_scale(run: Run) -> float | None:
+    """What the critic's rewards are divided by; None where they are the env's own."""
+    scale = run.learner.scale
+    return None if scale is None else float(normalise.spread(scale.moments))
 
 
 def _state(run: Run) -> dict[str, Any]:

@@ -1,0 +1,197 @@
+"""Advantages as weights: what each step of a chain counts for, at every T and lambda.
+
+A fragment is T consecutive steps with its advantages cut at the end, so one step has another
+advantage at every T. Those are single numbers, cheap to compute before any gradient is touched;
+once they are known, all fragment lengths share one forward and one backward pass.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from nbyt.collect.pool import Pool
+
+# objective -> part -> weights
+Parts = dict[str, dict[str, np.ndarray]]
+
+_CHAINS_AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is asked of a pool: fragment lengths, lambdas, and the objective's numbers.
+
+    measured: steps of each chain that count; those after them only serve the reference.
+    normalise: the actor's advantages get mean 0 and standard deviation 1 over the pool.
+    joined: the total is a gradient of its own (a shared torso, or an entropy bonus); else it is
+    actor and critic side by side, and follows from theirs.
+    first_only: only the first fragment of a chain counts, the one that begins at a reset.
+    """
+
+    steps: tuple[int, ...]
+    lambdas: tuple[float, ...]
+    measured: int
+    gamma: float
+    normalise: bool
+    value_coefficient: float = 0.5
+    entropy_coefficient: float = 0.0
+    joined: bool = False
+    first_only: bool = False
+
+    def fragments(self, steps: int) -> int:
+        """Fragments of a chain that count."""
+        return 1 if self.first_only else self.measured // steps
+
+    def counted(self, steps: int) -> Bool[np.ndarray, " L"]:
+        """The measured steps that lie in those fragments."""
+        return np.arange(self.measured) < self.fragments(steps) * steps
+
+
+class Scale(NamedTuple):
+    """Mean and standard deviation of the advantages at each T and lambda, and of the reference.
+
+    0 and 1 where advantages are used as they are.
+    """
+
+    mean: Float[np.ndarray, "K M"]
+    spread: Float[np.ndarray, "K M"]
+    reference_mean: float
+    endless_mean: float
+    endless_spread: float
+
+
+def scale_of(pool: Pool, aim: Aim) -> Scale:
+    """The moments over the whole pool, a few chains at a time."""
+    shape = (len(aim.steps), len(aim.lambdas))
+    if not aim.normalise:
+        return Scale(np.zeros(shape), np.ones(shape), 0.0, 0.0, 1.0)
+    sums: list[list[np.ndarray]] = []
+    for first in range(0, pool.chains, _CHAINS_AT_ONCE):
+        some = _chains(pool, slice(first, first + _CHAINS_AT_ONCE))
+        sets = [a for row in _fragment_sets(some, aim) for a in row]
+        counts = [aim.counted(steps).sum() for steps in aim.steps for _ in aim.lambdas]
+        sets += [reference_advantages(some, aim.gamma)[: aim.measured], _endless(some, aim)]
+        rows = [*counts, aim.measured, aim.measured]
+        sums.append(
+            [
+                np.array([a.sum(), (a**2).sum(), k * a.shape[1]])
+                for a, k in zip(sets, rows, strict=True)
+            ]
+        )
+    total, square, count = np.sum(sums, axis=0).T
+    mean = total / count
+    spread = np.sqrt(np.maximum(square / count - mean**2, 0.0))
+    spread[spread == 0] = 1.0  # no advantage differs from another: nothing to scale
+    return Scale(
+        mean[:-2].reshape(shape),
+        spread[:-2].reshape(shape),
+        float(mean[-2]),
+        float(mean[-1]),
+        float(spread[-1]),
+    )
+
+
+def weigh(pool: Pool, aim: Aim, scale: Scale, chains: slice) -> tuple[Parts, Parts]:
+    """Weights of some chains' measured steps: of fragments [K, M, c, L], and of sums [3, c, L].
+
+    The three sums are those of the endless chain, and of the reference: what is to be divided by
+    a fragment's spread, and what is not. With `first_only` the reference's two sums over just the
+    steps of the fragment follow the M lambdas.
+    """
+    some = _chains(pool, chains)
+    raw = np.stack([np.stack(row) for row in _fragment_sets(some, aim)])
+    counted = np.stack([aim.counted(steps) for steps in aim.steps])[:, None, :, None]
+    mean, spread = scale.mean[..., None, None], scale.spread[..., None, None]
+    endless = _endless(some, aim)
+    reference = reference_advantages(some, aim.gamma)[: aim.measured]
+    one, none = np.ones_like(endless), np.zeros_like(endless)
+    sums = (
+        np.stack([reference - scale.reference_mean, none]),
+        np.stack([none, reference]),
+        np.stack([none, one]),
+    )
+    first = (
+        (endless - scale.endless_mean) / scale.endless_spread,
+        endless,
+        one,
+    )
+    whole = [np.stack([a, *b]) for a, b in zip(first, sums, strict=True)]
+    fragment = [(raw - mean) / spread * counted, raw, np.broadcast_to(counted, raw.shape)]
+    if aim.first_only:
+        fragment = [
+            np.concatenate([a, b * counted], axis=1) for a, b in zip(fragment, sums, strict=True)
+        ]
+    return _chain_first(_objectives(aim, *fragment)), _chain_first(_objectives(aim, *whole))
+
+
+def fragment_advantages(
+    pool: Pool, gamma: float, lam: float, steps: int, rows: int
+) -> Float[np.ndarray, "L n"]:
+    """GAE of the first `rows` steps' fragments of T steps; 0 after the last whole fragment.
+
+    A_t = delta_t + gamma lam A_{t+1} within a fragment and an episode.
+    """
+    count = rows // steps
+    delta, decay = (x[: count * steps].reshape(count, steps, -1) for x in _terms(pool, gamma, lam))
+    advantage = np.zeros((rows, pool.chains))
+    cut = advantage[: count * steps].reshape(count, steps, -1)
+    later = np.zeros_like(delta[:, 0])
+    for time in reversed(range(steps)):
+        later = delta[:, time] + decay[:, time] * later
+        cut[:, time] = later
+    return advantage
+
+
+def reference_advantages(pool: Pool, gamma: float) -> Float[np.ndarray, "L n"]:
+    """Advantages that wait for all rewards (lambda 1), time limits gone past where possible."""
+    onward = pool._replace(following=pool.beyond)
+    return fragment_advantages(onward, gamma, 1.0, pool.steps, pool.steps)
+
+
+def _terms(pool: Pool, gamma: float, lam: float) -> tuple[np.ndarray, np.ndarray]:
+    """delta, and the factor of the next step's advantage: 0 where an episode ends."""
+    delta = pool.reward.astype(float) + gamma * pool.following - pool.value
+    return delta, gamma * lam * ~(pool.terminated | pool.truncated)
+
+
+def _fragment_sets(pool: Pool, aim: Aim) -> list[list[np.ndarray]]:
+    """Advantages [L, n] at every T and lambda, 0 where they do not count."""
+    return [
+        [
+            fragment_advantages(pool, aim.gamma, lam, steps, aim.measured)
+            * aim.counted(steps)[:, None]
+            for lam in aim.lambdas
+        ]
+        for steps in aim.steps
+    ]
+
+
+def _endless(pool: Pool, aim: Aim) -> Float[np.ndarray, "L n"]:
+    """Advantages at the first lambda with no cut but the pool's end, far behind."""
+    lam = aim.lambdas[0]
+    return fragment_advantages(pool, aim.gamma, lam, pool.steps, pool.steps)[: aim.measured]
+
+
+def _objectives(aim: Aim, actor: np.ndarray, critic: np.ndarray, entropy: np.ndarray) -> Parts:
+    found = {"actor": {"actor": actor}, "critic": {"critic": critic}}
+    if aim.joined:
+        found["total"] = {"actor": actor, "critic": aim.value_coefficient * critic}
+        if aim.entropy_coefficient:
+            found["total"]["entropy"] = aim.entropy_coefficient * entropy
+    return found
+
+
+def _chains(pool: Pool, chains: slice) -> Pool:
+    """Some chains of the pool; their observations stay where they are."""
+    return Pool(*(array[:, chains] for array in pool))
+
+
+def _chain_first(parts: Parts) -> Parts:
+    return {
+        objective: {
+            part: np.ascontiguousarray(w.swapaxes(-1, -2), np.float32) for part, w in own.items()
+        }
+        for objective, own in parts.items()
+    }

@@ -1,0 +1,172 @@
+"""What is to be measured: checked, with every default filled in."""
+
+from dataclasses import dataclass
+from math import ceil, lcm, log
+from typing import Any
+
+from nbyt.errors import LayoutError, UsageError
+from nbyt.layout import nearest_divisors
+from nbyt.policy.stage import Stage
+
+CHAINS = 128
+LEAST_CHAINS = 4
+_LEAST_STEPS = 1024
+_LONGEST_DEFAULT = 2048
+_MOST_LENGTHS = 12
+# A reference waits until what is still to come weighs this little, or so many steps at most.
+_FORGOTTEN = 0.01
+_LONGEST_AHEAD = 5_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """One measurement of a stage.
+
+    steps: fragment lengths T. lambdas: the first is the stage's own. chain_steps: measured steps
+    of each chain; `ahead` more only serve the reference. normalise: advantages as the loss of a
+    run with normalised advantages sees them. start: "stationary" for envs at random phases of
+    their episodes, "reset" for fragments that all begin at a reset.
+    """
+
+    batch: int
+    steps: tuple[int, ...]
+    gamma: float
+    lambdas: tuple[float, ...]
+    chains: int
+    chain_steps: int
+    ahead: int
+    normalise: bool
+    value_coefficient: float
+    entropy_coefficient: float
+    start: str = "stationary"
+    seed: int = 0
+
+
+def make_request(
+    stage: Stage,
+    *,
+    batch: int,
+    steps: Any = None,
+    gamma: float | None = None,
+    lam: Any = None,
+    chains: int = CHAINS,
+    chain_steps: int | None = None,
+    advantages: str | None = None,
+    start: str = "stationary",
+    seed: int = 0,
+) -> Request:
+    """The request; what is not given comes from the stage's own training, or is the usual value."""
+    known = stage.facts.get("settings", {})
+    _whole("batch", batch, 1)
+    _whole("chains", chains, LEAST_CHAINS)
+    lengths = fragment_lengths(batch, steps)
+    gamma = known.get("gamma", 0.99) if gamma is None else gamma
+    lambdas = _several(known.get("lambda", 0.95) if lam is None else lam)
+    for name, value in (("gamma", gamma), *(("lambda", value) for value in lambdas)):
+        _between(name, value)
+    if start not in ("stationary", "reset"):
+        raise UsageError(f"unknown start '{start}'", where="start", fix="stationary or reset")
+    return Request(
+        batch=batch,
+        steps=lengths,
+        gamma=float(gamma),
+        lambdas=tuple(float(value) for value in lambdas),
+        chains=chains,
+        chain_steps=_chain_steps(lengths, chain_steps),
+        ahead=horizon(float(gamma)),
+        normalise=_normalise(known, advantages),
+        value_coefficient=float(known.get("value_coefficient", 0.5)),
+        entropy_coefficient=float(known.get("entropy_coefficient", 0.0)),
+        start=start,
+        seed=seed,
+    )
+
+
+def fragment_lengths(batch: int, steps: Any = None) -> tuple[int, ...]:
+    """The T to measure, each a divisor of the batch; all of them up to 2,048, thinned to twelve."""
+    if steps is None:
+        divisors = [d for d in range(1, min(batch, _LONGEST_DEFAULT) + 1) if batch % d == 0]
+        return tuple(_thinned(divisors))
+    lengths = sorted(set(_several(steps)))
+    if not lengths:
+        raise LayoutError("no steps to measure", where="steps", fix="give at least one, such as 32")
+    for length in lengths:
+        _whole("steps", length, 1)
+        if batch % length:
+            near = ", ".join(map(str, nearest_divisors(batch, length)))
+            raise LayoutError(
+                f"a batch of {batch} has no split with {length} steps",
+                where="steps",
+                fix=f"use a divisor of {batch}; nearest: {near}",
+            )
+    return tuple(lengths)
+
+
+def horizon(gamma: float) -> int:
+    """Steps after which a reward counts for no more than 1 %, 5,000 at most."""
+    if gamma <= 0:
+        return 1
+    if gamma >= 1:
+        return _LONGEST_AHEAD
+    return min(_LONGEST_AHEAD, ceil(log(_FORGOTTEN) / log(gamma) - 1e-9))
+
+
+def _chain_steps(lengths: tuple[int, ...], wanted: int | None) -> int:
+    """Steps that every T divides if that costs little, and never fewer than the longest T."""
+    longest = lengths[-1]
+    if wanted is not None:
+        _whole("chain_steps", wanted, 1)
+        if wanted < longest:
+            raise LayoutError(
+                f"chains of {wanted} steps have no fragment of {longest}",
+                where="chain_steps",
+                fix=f"ask for chains of at least {longest} steps, or for shorter steps",
+            )
+    common = lcm(*lengths)
+    unit = common if common <= 2 * max(longest, _LEAST_STEPS) else longest
+    return ceil((wanted or max(longest, _LEAST_STEPS)) / unit) * unit
+
+
+def _thinned(divisors: list[int]) -> list[int]:
+    """About twelve of the divisors, evenly spaced on a log scale, the ends among them."""
+    if len(divisors) <= _MOST_LENGTHS:
+        return divisors
+    top = log(divisors[-1])
+    wanted = [top * place / (_MOST_LENGTHS - 1) for place in range(_MOST_LENGTHS)]
+    return sorted({_nearest(divisors, place) for place in wanted})
+
+
+def _nearest(divisors: list[int], place: float) -> int:
+    return min(divisors, key=lambda divisor: abs(log(divisor) - place))
+
+
+def _normalise(known: dict[str, Any], advantages: str | None) -> bool:
+    if advantages not in (None, "raw", "normalised"):
+        raise UsageError(
+            f"unknown advantages '{advantages}'", where="advantages", fix="raw or normalised"
+        )
+    if advantages is not None:
+        return advantages == "normalised"
+    return known.get("normalise_advantages", "off") != "off"
+
+
+def _several(values: Any) -> list[Any]:
+    if isinstance(values, (int, float)):
+        return [values]
+    return [value.item() if hasattr(value, "item") else value for value in values]
+
+
+def _whole(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise LayoutError(
+            f"{name} must be a whole number of at least {least}, not {value!r}",
+            where=name,
+            fix=f"change {name}",
+        )
+
+
+def _between(name: str, value: Any) -> None:
+    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise UsageError(
+            f"{name} must be between 0 and 1, not {value!r}", where=name, fix=f"change {name}"
+        )

@@ -1,0 +1,151 @@
+"""The engine against gradients that are written down, step by step, by JAX's own vmap(grad)."""
+
+import jax
+import numpy as np
+import pytest
+from jax.flatten_util import ravel_pytree
+from numpy.testing import assert_allclose
+from tests.gradients.conftest import Case, make_case, noise_pool
+
+from nbyt.collect.pool import Pool
+from nbyt.gradients.assembly import products_of
+from nbyt.gradients.digest import _LAG_STRIDE
+from nbyt.gradients.engine import harvest
+from nbyt.gradients.plan import Plan
+from nbyt.gradients.weights import Aim, scale_of, weigh
+
+_CHAINS, _STEPS, _AHEAD = 5, 16, 6
+_AIM = Aim(
+    (1, 2, 8, 16),
+    (0.9, 0.5),
+    _STEPS,
+    0.95,
+    True,
+    value_coefficient=0.7,
+    entropy_coefficient=0.3,
+    joined=True,
+)
+
+
+def _scores(case: Case, pool: Pool) -> dict[str, np.ndarray]:
+    """Every step's gradient of each part in the space of all weights, [n, L, P]."""
+
+    def outputs(params: object, observation: object, action: object) -> dict[str, jax.Array]:
+        parameters = case.policy.parameters(params, observation[None])
+        return {
+            "actor": case.policy.head.log_prob(parameters, action[None])[0],
+            "critic": case.policy.value(params, observation[None])[0],
+            "entropy": case.policy.head.entropy(parameters)[0],
+        }
+
+    def one(observation: jax.Array, action: jax.Array) -> dict[str, jax.Array]:
+        trained = case.params._replace(observation=None)
+        jacobian = jax.jacrev(outputs)(trained, observation, action)
+        return {part: ravel_pytree(tree)[0] for part, tree in jacobian.items()}
+
+    rows = (pool.observation[:_STEPS].swapaxes(0, 1), pool.action[:_STEPS].swapaxes(0, 1))
+    return {k: np.asarray(v, float) for k, v in jax.jit(jax.vmap(jax.vmap(one)))(*rows).items()}
+
+
+def _contributions(case: Case, pool: Pool, objective: str, k: int, m: int) -> np.ndarray:
+    """g_t of one objective at one T and lambda, [n, L, P]."""
+    fragment, _ = weigh(pool, _AIM, scale_of(pool, _AIM), slice(0, _CHAINS))
+    scores = _scores(case, pool)
+    return sum(w[k, m][..., None] * scores[part] for part, w in fragment[objective].items())
+
+
+@pytest.mark.parametrize("objective", ["actor", "critic", "total"])
+def test_harvest_is_what_written_out_gradients_give(case: Case, objective: str) -> None:
+    pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
+    found = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, (1, 3), 0))
+    own = found.objectives[objective]
+    for k, m in ((0, 0), (1, 1), (2, 0), (3, 1)):
+        length = _AIM.steps[k]
+        g = _contributions(case, pool, objective, k, m)
+        fragments = g.reshape(_CHAINS, -1, length, g.shape[-1]).mean(axis=2)
+        means = fragments.mean(axis=1)
+        products = products_of(found, _AIM, objective, k, m)
+        scale = np.abs(g).max() ** 2
+        close = {"rtol": 2e-4, "atol": 1e-5 * scale}
+        assert_allclose(products.means[0], means @ means.T, **close)
+        assert_allclose(own.square[k, m], (fragments**2).sum(-1).mean(-1), **close)
+        assert_allclose(own.step_square[k, m], (g**2).sum(-1).mean(-1), **close)
+        same_time = np.einsum("ntp,mtp->nm", g, g) / _STEPS
+        pairs = same_time.sum(axis=1) - np.diag(same_time)
+        assert_allclose(own.step_pairs[k, m], pairs, rtol=2e-3, atol=1e-4 * scale)
+    assert found.partners.tolist() == [_CHAINS - 1] * _CHAINS
+
+
+def test_reference_and_lags_are_what_written_out_gradients_give(case: Case) -> None:
+    pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
+    lags = (1, 3)
+    found = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, lags, 0))
+    scale = scale_of(pool, _AIM)
+    _, whole = weigh(pool, _AIM, scale, slice(0, _CHAINS))
+    scores = _scores(case, pool)
+    g = sum(w[..., None] * scores[part][None] for part, w in whole["total"].items())
+    means = g.mean(axis=2)
+    reference = means[1] / scale.spread[2, 1] + means[2]
+    products = products_of(found, _AIM, "total", 2, 1)
+    assert_allclose(products.reference[0], reference @ reference.T, rtol=1e-3, atol=1e-4)
+    for place, lag in enumerate(lags):
+        product = (g[0][:, :-lag] * g[0][:, lag:]).sum(-1)[:, ::_LAG_STRIDE]
+        expected = product.mean(axis=1)
+        assert_allclose(
+            found.objectives["total"].lags[place], expected, rtol=1e-3, atol=1e-4 * np.abs(g).max()
+        )
+
+
+def test_slabs_and_blocks_change_nothing() -> None:
+    case = make_case(*_mlp())
+    pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
+    whole = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, (), 0))
+    cut = harvest(case.policy, case.params, pool, _AIM, Plan(3, 4, (), 0))
+    assert cut.partners.tolist() == [1, 1, 2, 2, 2]
+    for name, one in whole.objectives.items():
+        other = cut.objectives[name]
+        for field in ("vectors", "whole", "square", "step_square"):
+            assert_allclose(getattr(one, field), getattr(other, field), rtol=1e-4, atol=1e-6)
+
+
+def test_total_of_separate_networks_is_actor_and_critic_side_by_side() -> None:
+    case = make_case(*_mlp())
+    pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
+    aim = Aim((2, 8), (0.9,), _STEPS, 0.95, True, value_coefficient=0.7)
+    plan = Plan(_CHAINS, _STEPS, (), 0)
+    apart = harvest(case.policy, case.params, pool, aim, plan)
+    joined = Aim((2, 8), (0.9,), _STEPS, 0.95, True, value_coefficient=0.7, joined=True)
+    together = harvest(case.policy, case.params, pool, joined, plan)
+    one = products_of(apart, aim, "total", 1, 0)
+    other = products_of(together, joined, "total", 1, 0)
+    for field in ("square", "step_square", "step_pairs", "means", "cross", "reference"):
+        assert_allclose(getattr(one, field), getattr(other, field), rtol=1e-3, atol=1e-6)
+
+
+def test_sketches_keep_inner_products_within_their_spread() -> None:
+    case = make_case(*_mlp())
+    pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
+    exact = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, (), 0))
+    sketched = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, (), 64))
+    truth = products_of(exact, _AIM, "actor", 2, 0).means[0]
+    groups = products_of(sketched, _AIM, "actor", 2, 0).means
+    error = groups.std(axis=0, ddof=1) / np.sqrt(len(groups))
+    assert groups.shape[0] == 8
+    assert np.abs(groups.mean(axis=0) - truth).max() < 5 * error.max()
+
+
+def test_one_compilation_serves_all_blocks() -> None:
+    from nbyt.gradients.digest import digest
+
+    case = make_case(*_mlp())
+    before = digest._cache_size()
+    for seed in (0, 1):
+        pool = noise_pool(case, 7, _STEPS + _AHEAD, seed)
+        harvest(case.policy, case.params, pool, _AIM, Plan(3, _STEPS, (2,), 0))
+    assert digest._cache_size() == before + 1
+
+
+def _mlp() -> tuple[object, ...]:
+    from tests.gradients.conftest import CASES
+
+    return CASES["mlp"]
