@@ -8,16 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nbyt import envs as envs
+    from nbyt import exact as exact
     from nbyt import policy as policy
     from nbyt.errors import NbytError as NbytError
     from nbyt.layout import Layout as Layout
+    from nbyt.measure.probing import probe as probe
 
 __version__ = "0.1.0"
 
-_HOME = {"Layout": "nbyt.layout", "NbytError": "nbyt.errors"}
-_MODULES = ("collect", "envs", "minibatch", "objective", "policy", "stats", "store", "train")
+_HOME = {
+    "Layout": "nbyt.layout",
+    "NbytError": "nbyt.errors",
+    "probe": "nbyt.measure.probing",
+}
+_MODULES = (
+    "collect",
+    "envs",
+    "exact",
+    "gradients",
+    "measure",
+    "minibatch",
+    "objective",
+    "policy",
+    "stats",
+    "store",
+    "train",
+)
 
-__all__ = ["Layout", "NbytError", "__version__", *_MODULES]
+__all__ = ["Layout", "NbytError", "__version__", "probe", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

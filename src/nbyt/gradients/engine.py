@@ -49,10 +49,11 @@ def harvest(
     pool: Pool,
     aim: Aim,
     plan: Plan,
+    scale: Scale | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Harvest:
-    """Everything that the statistics need of a pool."""
-    scale = scale_of(pool, aim)
+    """Everything that the statistics need of a pool; `scale` is the pool's own unless given."""
+    scale = scale_of(pool, aim) if scale is None else scale
     blocks: list[dict[str, Gathered]] = []
     partners: list[int] = []
     for chains in plan.blocks(pool.chains):
@@ -62,6 +63,15 @@ def harvest(
         progress(chains.stop, pool.chains)
     joined = {name: beside([block[name] for block in blocks]) for name in blocks[0]}
     return Harvest(joined, scale, np.array(partners), plan.lags)
+
+
+def together(some: list[Harvest]) -> Harvest:
+    """The harvests of several pools, measured at one scale, as that of one."""
+    first = some[0]
+    objectives = {name: beside([one.objectives[name] for one in some]) for name in first.objectives}
+    return first._replace(
+        objectives=objectives, partners=np.concatenate([one.partners for one in some])
+    )
 
 
 def beside(some: list[Gathered]) -> Gathered:

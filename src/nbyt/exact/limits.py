@@ -1,0 +1,82 @@
+"""What can be asked: the checks of every argument, and how large a problem may be."""
+
+from numbers import Integral, Real
+from typing import Any
+
+from nbyt.envs.tabular import TabularEnv
+from nbyt.errors import UsageError
+from nbyt.policy.distributions import Categorical
+from nbyt.policy.stage import Stage
+
+# Numbers of 8 bytes that one calculation may hold at a time: 2 GB, which any laptop has.
+MOST_NUMBERS = 2**28
+
+
+def require_env(env: Any) -> None:
+    """Nothing, or an error if `env` has no tables to calculate with."""
+    if not isinstance(env, TabularEnv):
+        raise UsageError(
+            f"exact answers need an env that is a table, not {type(env).__name__}",
+            where="env",
+            fix="use nbyt.envs.tabular.from_arrays(...) or nbyt.envs.tabular.find('FrozenLake-v1')",
+        )
+
+
+def require_stage(policy: Any, env: TabularEnv) -> None:
+    """Nothing, or an error if `policy` is no stage for this env's states and actions."""
+    if not isinstance(policy, Stage):
+        raise UsageError(
+            f"the policy is a {type(policy).__name__}, not a Stage",
+            where="policy",
+            fix="use nbyt.policy.table(logits, values), or a stage of a training run",
+        )
+    states, actions, _ = env.transition.shape
+    network, head = policy.policy, policy.policy.head
+    reads = network.kind == "index" and network.shape == (states,)
+    if not reads or not isinstance(head, Categorical) or head.actions != actions:
+        raise UsageError(
+            f"this stage reads {network.kind} observations of shape {network.shape} and gives "
+            f"{head}; {env.id} has {states} numbered states and {actions} actions",
+            where="policy",
+            fix="use a stage that was made for this env",
+        )
+
+
+def require_count(name: str, value: Any, low: int, high: int | None = None) -> None:
+    """Nothing, or an error if `value` is no whole number from `low` to `high`."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < low or (high is not None and value > high):
+        bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise UsageError(
+            f"{name} must be a whole number {bounds}, not {value!r}",
+            where=name,
+            fix=f"change {name}",
+        )
+
+
+def require_fraction(name: str, value: Any) -> None:
+    """Nothing, or an error if `value` is no number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise UsageError(
+            f"{name} must be between 0 and 1, not {value!r}", where=name, fix=f"change {name}"
+        )
+
+
+def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Nothing, or an error if `value` is none of the choices."""
+    if value not in choices:
+        raise UsageError(
+            f"{name} is {value!r}", where=name, fix=f"one of: {', '.join(map(repr, choices))}"
+        )
+
+
+def require_room(numbers: int, what: str) -> None:
+    """Nothing, or an error if `numbers` are more than one calculation may hold."""
+    if numbers > MOST_NUMBERS:
+        raise UsageError(
+            f"{what} would need {numbers:,} numbers at a time ({numbers * 8 / 2**30:.1f} GB); "
+            f"the most is {MOST_NUMBERS:,}",
+            where="size",
+            fix="rebuild the env with from_arrays(..., time_limit=None) or a smaller limit, take "
+            "fewer steps, or a policy with fewer parameters (`features=`)",
+        )

@@ -1,0 +1,159 @@
+"""A stage's chains: collected round by round, harvested, and kept as sums only."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from nbyt.collect.pool import Pool, collect_pool
+from nbyt.collect.segment import PoolPlan
+from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.gradients.engine import Harvest, harvest, together
+from nbyt.gradients.phase import phase_products
+from nbyt.gradients.plan import Plan, plan_for
+from nbyt.gradients.weights import Aim
+from nbyt.measure.critic import critic_sums
+from nbyt.measure.remarks import limit_weight
+from nbyt.measure.request import Request
+from nbyt.policy.stage import Stage
+from nbyt.stats.phase import PhaseProducts
+
+# What is under way, how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], None]
+
+_PHASE_CHAINS = 64
+_PHASE_BLOCK = 8
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a measurement may use: memory in bytes, host envs at once, and how they run."""
+
+    memory: int = 2**30
+    envs: int = 64
+    vector: str = "sync"
+
+
+@dataclass
+class Chains:
+    """The chains of one stage so far.
+
+    found: their harvest; with starts at a reset, `settled` is that of as many chains at random
+    phases, which give the reference. critic: sums for the critic's quality.
+    """
+
+    env: DeviceEnv | HostEnv
+    stage: Stage
+    request: Request
+    means: Means
+    most: int
+    progress: Progress
+    rounds: int = 0
+    limit_weight: float = 0.0
+    _found: list[Harvest] = field(default_factory=list)
+    _settled: list[Harvest] = field(default_factory=list)
+    _critic: list[np.ndarray] = field(default_factory=list)
+
+    @property
+    def aim(self) -> Aim:
+        """What is asked of the chains."""
+        request = self.request
+        return Aim(
+            request.steps,
+            request.lambdas,
+            request.chain_steps,
+            request.gamma,
+            request.normalise,
+            request.value_coefficient,
+            request.entropy_coefficient,
+            joined=self.stage.policy.shared or request.entropy_coefficient > 0,
+            first_only=request.start == "reset",
+        )
+
+    @property
+    def plan(self) -> Plan:
+        """How the chains are cut to fit in memory."""
+        policy, params = self.stage.policy, self.stage.params
+        return plan_for(policy, params, self.most, self.aim, self.means.memory, self.request.seed)
+
+    @property
+    def found(self) -> Harvest:
+        """The harvest of all chains so far."""
+        return together(self._found)
+
+    @property
+    def settled(self) -> Harvest | None:
+        """That of the chains at random phases, where the others began at a reset."""
+        return together(self._settled) if self._settled else None
+
+    @property
+    def critic(self) -> np.ndarray:
+        """Sums of all chains for the critic's quality."""
+        return np.concatenate(self._critic, axis=1)
+
+    def add(self) -> None:
+        """Collect and harvest another round of chains."""
+        plan, aim = self.plan, self.aim
+        scale = self._found[0].scale if self._found else None
+        pool = self._collect(synchronised=aim.first_only)
+        self._found.append(self._harvest(pool, aim, plan, scale))
+        if aim.first_only:
+            pool = self._collect(synchronised=False)
+            own = replace(aim, steps=(1,), first_only=False)
+            self._settled.append(self._harvest(pool, own, plan, None))
+        self._critic.append(critic_sums(pool, aim.gamma, aim.measured))
+        self.limit_weight = limit_weight(self.env, pool, aim.gamma)
+        self.rounds += 1
+
+    def phase(self) -> dict[str, dict[tuple[int, int], PhaseProducts]]:
+        """Products of a synchronised pool's chains at the same update; none if memory is short."""
+        aim = replace(self.aim, first_only=False, lambdas=self.aim.lambdas[:1])
+        plan = replace(self.plan, chains=min(_PHASE_BLOCK, self.plan.chains), lags=())
+        if plan.steps < aim.measured:
+            return {}
+        pool = self._collect(synchronised=True, chains=_PHASE_CHAINS, ahead=0, what="phase chains")
+        scale = self._found[0].scale
+        own = scale._replace(mean=scale.mean[:, :1], spread=scale.spread[:, :1])
+        found = self._harvest(pool, aim, plan, own, what="phase gradients")
+        return phase_products(self.stage.policy, self.stage.params, pool, found, aim, plan)
+
+    def _collect(
+        self,
+        *,
+        synchronised: bool,
+        chains: int | None = None,
+        ahead: int | None = None,
+        what: str = "chains",
+    ) -> Pool:
+        request = self.request
+        ahead = request.ahead if ahead is None else ahead
+        plan = PoolPlan(
+            chains or request.chains,
+            request.chain_steps + ahead,
+            ahead,
+            request.gamma,
+            request.seed,
+            synchronised,
+            self.stage.facts.get("reward_scale"),
+            self.means.envs,
+            self.means.vector,
+            self.rounds,
+        )
+        policy, params = self.stage.policy, self.stage.params
+        return collect_pool(
+            self.env, policy, params, plan, lambda done, total: self.progress(what, done, total)
+        )
+
+    def _harvest(
+        self, pool: Pool, aim: Aim, plan: Plan, scale: object, what: str = "gradients"
+    ) -> Harvest:
+        policy, params = self.stage.policy, self.stage.params
+        return harvest(
+            policy,
+            params,
+            pool,
+            aim,
+            plan,
+            scale,
+            lambda done, total: self.progress(what, done, total),
+        )

@@ -1,0 +1,147 @@
+"""Measurement: what a probe found, layout by layout, every number with its interval."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbyt.errors import LayoutError
+from nbyt.measure.request import Request
+from nbyt.stats.comparison import Candidate, Comparison, compare
+from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.lags import LagProfile
+from nbyt.stats.products import Products
+from nbyt.stats.ranking import Ranking
+from nbyt.stats.summary import GradientEstimates
+
+OBJECTIVES = ("actor", "critic", "total")
+
+
+@dataclass(frozen=True)
+class LayoutMeasurement:
+    """One layout N x T at one lambda: its three gradients, and the phase's part of each.
+
+    phase: the variance that synchronised starts add and that more envs do not remove.
+    bias_parts: the squared bias by origin, for fragments that begin at a reset.
+    """
+
+    envs: int
+    steps: int
+    lam: float
+    actor: GradientEstimates
+    critic: GradientEstimates
+    total: GradientEstimates
+    phase: dict[str, Estimate] = field(default_factory=dict)
+    bias_parts: dict[str, dict[str, Estimate]] = field(default_factory=dict)
+
+    def gradient(self, objective: str) -> GradientEstimates:
+        """The estimates of one objective."""
+        return getattr(self, objective)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The form that JSON output promises."""
+        found: dict[str, Any] = {"envs": self.envs, "steps": self.steps, "lambda": self.lam}
+        for name in OBJECTIVES:
+            found[name] = self.gradient(name).as_dict()
+            if name in self.phase:
+                found[name]["phase"] = self.phase[name].as_dict()
+            for part, value in self.bias_parts.get(name, {}).items():
+                found[name][f"bias_sq_{part}"] = value.as_dict()
+        unknown = undetermined("a probe measures gradients, not time", 0)
+        return {**found, "seconds": unknown.as_dict()}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A frozen stage's gradient under every layout of one batch.
+
+    rankings: layouts (all lambdas) by objective, as places in `layouts`. lags: correlation of
+    contributions along a chain and across chains. sources: where the noise comes from, or why
+    that was not measured. products: what the estimates were made from, for further statistics.
+    """
+
+    env: str
+    request: Request
+    chains: int
+    layouts: tuple[LayoutMeasurement, ...]
+    explained_variance: Estimate
+    rankings: dict[str, Ranking]
+    lags: dict[str, LagProfile]
+    sources: dict[str, Any]
+    precision: dict[str, Any]
+    engine: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+    products: dict[tuple[str, int, float], Products] = field(default_factory=dict, repr=False)
+
+    def layout(
+        self, *, steps: int, envs: int | None = None, lam: float | None = None
+    ) -> LayoutMeasurement:
+        """The measurement of one layout; without lam, at the first lambda."""
+        wanted = self.request.lambdas[0] if lam is None else lam
+        for one in self.layouts:
+            if (one.steps, one.lam) == (steps, wanted) and envs in (None, one.envs):
+                return one
+        known = ", ".join(f"{one.envs}x{one.steps}" for one in self.layouts if one.lam == wanted)
+        raise LayoutError(
+            f"{envs or '?'}x{steps} at lambda {wanted} was not measured",
+            where="layout",
+            fix=f"measured: {known or f'lambdas {self.request.lambdas}'}",
+        )
+
+    def compare(
+        self, first: tuple[int, int], second: tuple[int, int], objective: str = "actor"
+    ) -> Comparison:
+        """Two layouts (envs, steps) against each other, paired on the same chains."""
+        lam = self.request.lambdas[0]
+        candidates = [
+            Candidate(self.products[objective, self.layout(envs=n, steps=t).steps, lam], n)
+            for n, t in (first, second)
+        ]
+        return compare(*candidates)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The form that JSON output promises."""
+        request = self.request
+        return {
+            "env": self.env,
+            "batch": request.batch,
+            "gamma": request.gamma,
+            "lambda": request.lambdas[0],
+            "lambdas": list(request.lambdas),
+            "start": request.start,
+            "advantages": "normalised" if request.normalise else "raw",
+            "pool": {
+                "chains": self.chains,
+                "steps": request.chain_steps,
+                "ahead": request.ahead,
+                "samples": self.chains * (request.chain_steps + request.ahead),
+            },
+            "critic": {"explained_variance": self.explained_variance.as_dict()},
+            "layouts": [one.as_dict() for one in self.layouts],
+            "ranking": {name: self._ranking(one) for name, one in self.rankings.items()},
+            "lags": {name: _lags(one) for name, one in self.lags.items()},
+            "sources": self.sources,
+            "precision": self.precision,
+            "engine": self.engine,
+        }
+
+    def _ranking(self, ranking: Ranking) -> list[dict[str, Any]]:
+        """Layouts from the best to the worst, with what each would lose."""
+        best = ranking.order[0]
+        return [
+            {
+                "envs": self.layouts[place].envs,
+                "steps": self.layouts[place].steps,
+                "lambda": self.layouts[place].lam,
+                "tied_with_best": place == best or place in ranking.ties,
+                "win_share": ranking.win_share[place],
+                "regret": ranking.regret[place].as_dict(),
+            }
+            for place in ranking.order
+        ]
+
+
+def _lags(profile: LagProfile) -> dict[str, Any]:
+    return {
+        "within": {str(k): e.as_dict() for k, e in zip(profile.lags, profile.within, strict=True)},
+        "across": profile.across.as_dict(),
+        "independent": profile.independent,
+    }

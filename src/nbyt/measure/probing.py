@@ -1,0 +1,260 @@
+"""nbyt.probe: a frozen stage and a batch in, a Measurement out."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from nbyt.envs import resolve
+from nbyt.errors import UsageError
+from nbyt.gradients.assembly import endless_gram, products_of
+from nbyt.measure.chains import Chains, Means, Progress
+from nbyt.measure.critic import explained_variance
+from nbyt.measure.measurement import OBJECTIVES, LayoutMeasurement, Measurement
+from nbyt.measure.origins import sources_of
+from nbyt.measure.remarks import remarks
+from nbyt.measure.request import CHAINS, Request, make_request
+from nbyt.policy.files import read_stage, require_env
+from nbyt.policy.stage import Stage
+from nbyt.rng import numpy_stream
+from nbyt.stats.bias import bias_parts
+from nbyt.stats.comparison import Candidate
+from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.lags import LagProducts, LagProfile, lag_profile
+from nbyt.stats.phase import PhaseProducts, phase_variance
+from nbyt.stats.products import Products
+from nbyt.stats.ranking import Ranking, rank
+from nbyt.stats.summary import describe
+
+MAX_SAMPLES = 20_000_000
+
+ProductsBy = dict[tuple[str, int, float], Products]
+
+
+def probe(
+    env: Any,
+    policy: Stage | Path | str,
+    *,
+    batch: int,
+    steps: Any = None,
+    gamma: float | None = None,
+    lam: Any = None,
+    chains: int = CHAINS,
+    seed: int = 0,
+    start: str = "stationary",
+    advantages: str | None = None,
+    chain_steps: int | None = None,
+    precision: float | None = None,
+    max_samples: int = MAX_SAMPLES,
+    phase: bool = True,
+    sources: Any = (),
+    means: Means = Means(),
+    progress: Progress = lambda what, done, total: None,
+) -> Measurement:
+    """What every split of `batch` into envs x steps would do to a frozen policy's gradient.
+
+    env: an id or an environment; policy: a stage, or the path of one. steps: the T to measure
+    (default: the divisors of the batch). lam: one lambda or several. precision: keep adding
+    chains until the alignment of the best layouts is known this well, relative to itself, or
+    `max_samples` env steps are spent. sources: the T at which to trace the sources of noise.
+    """
+    found = resolve(env)
+    stage = _stage(policy, found.id)
+    request = make_request(
+        stage,
+        batch=batch,
+        steps=steps,
+        gamma=gamma,
+        lam=lam,
+        chains=chains,
+        chain_steps=chain_steps,
+        advantages=advantages,
+        start=start,
+        seed=seed,
+    )
+    began = time.monotonic()
+    rounds = _most_rounds(request, precision, max_samples)
+    pooled = Chains(found, stage, request, means, rounds * request.chains, progress)
+    measured, reached = _until_precise(pooled, precision, rounds)
+    return _measurement(
+        pooled,
+        measured,
+        phase=pooled.phase() if phase and request.start == "stationary" else {},
+        sources=sources_of(found, stage, request, sources, pooled.found.scale, progress),
+        precision={"asked": precision, "reached": reached, "rounds": pooled.rounds},
+        seconds=time.monotonic() - began,
+    )
+
+
+def _stage(policy: Stage | Path | str, env_id: str) -> Stage:
+    if isinstance(policy, Stage):
+        if policy.facts.get("env", env_id) != env_id:
+            require_env(policy, env_id, "policy")
+        return policy
+    stage = read_stage(Path(policy))
+    require_env(stage, env_id, str(policy))
+    return stage
+
+
+def _most_rounds(request: Request, precision: float | None, max_samples: int) -> int:
+    if precision is None:
+        return 1
+    if not precision > 0:
+        raise UsageError(
+            f"precision must be above 0, not {precision}", where="precision", fix="such as 0.1"
+        )
+    return max(1, max_samples // (request.chains * (request.chain_steps + request.ahead)))
+
+
+def _until_precise(
+    pooled: Chains, precision: float | None, rounds: int
+) -> tuple[ProductsBy, bool | None]:
+    """Products of as many chains as the precision asks for, and whether it was reached."""
+    while True:
+        pooled.add()
+        products = _products(pooled)
+        if precision is None:
+            return products, None
+        if _precise(products, pooled.request, precision):
+            return products, True
+        if pooled.rounds >= rounds:
+            return products, False
+
+
+def _products(pooled: Chains) -> ProductsBy:
+    found, settled, aim = pooled.found, pooled.settled, pooled.aim
+    return {
+        (objective, steps, lam): products_of(found, aim, objective, k, m, settled)
+        for objective in OBJECTIVES
+        for k, steps in enumerate(aim.steps)
+        for m, lam in enumerate(aim.lambdas)
+    }
+
+
+def _precise(products: ProductsBy, request: Request, precision: float) -> bool:
+    """Whether the actor's best layout and its ties are known to the relative precision."""
+    ranking = _ranking(products, request, "actor")
+    places = [(steps, lam) for steps in request.steps for lam in request.lambdas]
+    for place in (ranking.order[0], *ranking.ties):
+        steps, lam = places[place]
+        one = describe(products["actor", steps, lam], request.batch // steps).alignment
+        if one.value is None or one.low is None or one.high is None:
+            return False
+        if one.high - one.low > 2 * precision * abs(one.value):
+            return False
+    return True
+
+
+def _ranking(products: ProductsBy, request: Request, objective: str) -> Ranking:
+    candidates = [
+        Candidate(products[objective, steps, lam], request.batch // steps)
+        for steps in request.steps
+        for lam in request.lambdas
+    ]
+    return rank(candidates, numpy_stream(request.seed, f"rank.{objective}"))
+
+
+def _measurement(
+    pooled: Chains,
+    products: ProductsBy,
+    *,
+    phase: dict[str, dict[tuple[int, int], PhaseProducts]],
+    sources: dict[str, Any],
+    precision: dict[str, Any],
+    seconds: float,
+) -> Measurement:
+    request, plan = pooled.request, pooled.plan
+    lags = _lags(pooled)
+    chains = pooled.rounds * request.chains
+    return Measurement(
+        env=pooled.env.id,
+        request=request,
+        chains=chains,
+        layouts=tuple(
+            _layout(products, request, steps, lam, _phase_at(phase, k, m, request))
+            for k, steps in enumerate(request.steps)
+            for m, lam in enumerate(request.lambdas)
+        ),
+        explained_variance=explained_variance(pooled.critic),
+        rankings={name: _ranking(products, request, name) for name in OBJECTIVES},
+        lags=lags,
+        sources=sources,
+        precision=precision,
+        engine={
+            "gradients": "sketched" if plan.places else "exact",
+            "sketch_places": plan.places,
+            "chains_at_once": plan.chains,
+            "steps_at_once": plan.steps,
+            "total": "joint" if pooled.aim.joined else "actor and critic side by side",
+            "wall_seconds": seconds,
+        },
+        warnings=remarks(request, chains, products, lags, pooled.limit_weight),
+        products=products,
+    )
+
+
+def _layout(
+    products: ProductsBy, request: Request, steps: int, lam: float, phase: dict[str, Estimate]
+) -> LayoutMeasurement:
+    envs = request.batch // steps
+    own = {name: products[name, steps, lam] for name in OBJECTIVES}
+    parts = {}
+    if request.start == "reset":
+        parts = {name: bias_parts(one) for name, one in own.items()}
+    return LayoutMeasurement(
+        envs,
+        steps,
+        lam,
+        *(describe(own[name], envs) for name in OBJECTIVES),
+        phase=phase,
+        bias_parts={
+            name: {"advantage": part.advantage, "phase": part.phase} for name, part in parts.items()
+        },
+    )
+
+
+def _phase_at(
+    phase: dict[str, dict[tuple[int, int], PhaseProducts]], k: int, m: int, request: Request
+) -> dict[str, Estimate]:
+    """The phase's variance of each objective at one T; it is measured at the first lambda."""
+    if not phase or m > 0:
+        return {}
+    alone = undetermined("the synchronised pool holds one update of this length", 0)
+    found = {
+        name: phase_variance(own[k, 0]) if (k, 0) in own else alone for name, own in phase.items()
+    }
+    if "total" not in found and alone not in found.values():
+        found["total"] = _side_by_side(phase, k, request.value_coefficient)
+    return {name: found.get(name, alone) for name in OBJECTIVES}
+
+
+def _side_by_side(
+    phase: dict[str, dict[tuple[int, int], PhaseProducts]], k: int, coefficient: float
+) -> Estimate:
+    actor, critic = phase["actor"][k, 0], phase["critic"][k, 0]
+    return phase_variance(
+        PhaseProducts(
+            actor.pairs + coefficient**2 * critic.pairs,
+            actor.overall + coefficient**2 * critic.overall,
+        )
+    )
+
+
+def _lags(pooled: Chains) -> dict[str, LagProfile]:
+    """Correlations of contributions; the longest T stands for advantages that are not cut."""
+    import numpy as np
+
+    found = pooled.found
+    longest = len(pooled.aim.steps) - 1
+    return {
+        name: lag_profile(
+            LagProducts(
+                np.array(found.lags, int),
+                own.lags,
+                own.step_square[longest, 0],
+                endless_gram(own),
+                own.step_pairs[longest, 0],
+                found.partners,
+            )
+        )
+        for name, own in found.objectives.items()
+    }
