@@ -1,4 +1,4 @@
-"""Estimate: a number with its 95 % interval."""
+"""Estimate: a number with its 95 % interval, or the reason why there is none."""
 
 import math
 from dataclasses import dataclass
@@ -8,24 +8,52 @@ from jaxtyping import Float
 from scipy import special
 
 LEVEL = 0.95
+UNBOUNDED = "the interval is unbounded"
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value, the bounds of its 95 % interval, and how many independent replicates gave it."""
+    """A value, the bounds of its 95 % interval, and how many independent replicates gave it.
 
-    value: float
-    low: float
-    high: float
+    An unbiased estimate of a square can be negative, and one of a cosine above 1: values are never
+    clipped. `None` stands for what cannot be determined; `reason` then says why. `approximate`
+    marks intervals that are known to cover the truth more or less often than 95 % of the time.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
     replicates: int
+    reason: str = ""
+    approximate: bool = False
 
-    def as_dict(self) -> dict[str, float]:
-        """The form that JSON output promises for every measured number."""
-        return {"value": self.value, "low": self.low, "high": self.high}
+    def as_dict(self) -> dict[str, float | str | bool | None]:
+        """The form that JSON output promises for every measured number; infinity becomes null."""
+        numbers = {"value": self.value, "low": self.low, "high": self.high}
+        found: dict[str, float | str | bool | None] = {
+            name: number if number is not None and math.isfinite(number) else None
+            for name, number in numbers.items()
+        }
+        reason = self.reason or (UNBOUNDED if None in found.values() else "")
+        if reason:
+            found["reason"] = reason
+        if self.approximate:
+            found["approximate"] = True
+        return found
 
     def __str__(self) -> str:
+        if self.value is None:
+            return f"undetermined ({self.reason})"
+        if self.low is None or self.high is None:
+            return f"{self.value:.3g} (no interval: {self.reason})"
         digits = _digits(self.high - self.low, self.value)
-        return f"{self.value:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+        mark = "~" if self.approximate else ""
+        return f"{mark}{self.value:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+
+
+def undetermined(reason: str, replicates: int) -> Estimate:
+    """No value and no bounds, with the reason."""
+    return Estimate(None, None, None, replicates, reason)
 
 
 def mean(values: Float[np.ndarray, " n"]) -> Estimate:
@@ -36,7 +64,7 @@ def mean(values: Float[np.ndarray, " n"]) -> Estimate:
     values = np.asarray(values, float)
     n, centre = len(values), float(values.mean())
     if n < 2:
-        return Estimate(centre, -math.inf, math.inf, n)
+        return Estimate(centre, -math.inf, math.inf, n, "one value alone has no interval")
     quantile = float(special.stdtrit(n - 1, 0.5 + LEVEL / 2))
     half = quantile * float(values.std(ddof=1)) / math.sqrt(n)
     return Estimate(centre, centre - half, centre + half, n)

@@ -1,0 +1,96 @@
+"""Comparison of two layouts on the same chains, by what ranks them: ρ = G*·E G / √z."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.fieller import ratio_set, within
+from nbyt.stats.jackknife import DEPENDABLE, deviations, spread, student
+from nbyt.stats.moments import moments_of
+from nbyt.stats.products import Products
+from nbyt.stats.samples import Replicates, Samples, leave_one_out
+
+NO_LENGTH = "the estimate of |E G|² + V/N is not above 0"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A layout that may be chosen: the products at its T, and its N."""
+
+    products: Products
+    envs: int
+
+    def rho(self, samples: Samples) -> Replicates:
+        """ρ = x / √z in every sample, nan where z <= 0.
+
+        ρ|ρ| is the alignment times |G*|², which all layouts share: it orders them alike, and the
+        reference, which is measured worst of all, drops out.
+        """
+        moments = moments_of(self.products, samples)
+        length = moments.second_moment(self.envs)
+        return moments.along / np.sqrt(np.where(length > 0, length, np.nan))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two layouts' ρ differ, paired on the same chains.
+
+    `chains_needed` is how many chains would settle it if the difference is as large as it looks.
+    """
+
+    difference: Estimate
+    ratio: Estimate
+    told_apart: bool
+    chains_needed: int | None
+
+
+def compare(first: Candidate, second: Candidate) -> Comparison:
+    """The difference and the ratio of two layouts' ρ, and whether the data tell them apart."""
+    samples = common_samples([first, second])
+    return compare_rho(first.rho(samples), second.rho(samples), first.products.chains)
+
+
+def compare_rho(first: Replicates, second: Replicates, chains: int) -> Comparison:
+    """The same from ρ in the full sample and with each chain left out."""
+    gap = first - second
+    if not np.all(np.isfinite(gap)):
+        nothing = undetermined(NO_LENGTH, chains)
+        return Comparison(nothing, nothing, told_apart=False, chains_needed=None)
+    low, high = student(gap, chains)
+    difference = Estimate(float(gap[0]), low, high, chains, approximate=chains < DEPENDABLE)
+    apart = low > 0 or high < 0
+    return Comparison(difference, _ratio(first, second, chains), apart, _needed(gap, chains))
+
+
+def common_samples(candidates: list[Candidate]) -> Samples:
+    """Samples without one chain, or one sketch group, that fit all candidates."""
+    return leave_one_out(*common_sizes(candidates))
+
+
+def common_sizes(candidates: list[Candidate]) -> tuple[int, int]:
+    """Chains and sketch groups of candidates that were measured on the same chains."""
+    chains = {candidate.products.chains for candidate in candidates}
+    groups = {candidate.products.groups for candidate in candidates} - {1}
+    if len(chains) != 1 or len(groups) > 1:
+        raise ValueError(f"not the same chains and sketches: {chains} chains, {groups} groups")
+    return chains.pop(), groups.pop() if groups else 1
+
+
+def _ratio(first: Replicates, second: Replicates, chains: int) -> Estimate:
+    low, high = within(ratio_set(first, second, chains), -math.inf, math.inf) or (None, None)
+    value = float(first[0] / second[0]) if second[0] else None
+    reason = ""
+    if value is None or not math.isfinite((low or 0.0) + (high or 0.0)):
+        reason = "the second layout's ρ is not clearly different from 0"
+    return Estimate(value, low, high, chains, reason, chains < DEPENDABLE)
+
+
+def _needed(gap: Replicates, chains: int) -> int | None:
+    """n (t s / d)²: the error falls with the root of the chains, the difference stays."""
+    shape = spread(deviations(gap, chains), chains)
+    if gap[0] == 0.0:
+        return None
+    ratio = shape.quantile() * math.sqrt(shape.variance) / abs(float(gap[0]))
+    return math.ceil(chains * ratio**2) if math.isfinite(ratio) else None

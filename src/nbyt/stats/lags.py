@@ -1,0 +1,85 @@
+"""Lags: how the contributions of steps correlate along a chain, and across chains."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.jackknife import DEPENDABLE, student
+from nbyt.stats.samples import Replicates, leave_one_out
+
+CERTAIN = 0.999
+"""Level of the check of independence: one warning in a thousand sound pools, not one in twenty."""
+
+NO_VARIANCE = "the steps' estimated variance is not above 0"
+
+
+@dataclass(frozen=True)
+class LagProducts:
+    """Inner products of single steps, chain by chain; partners as in `Products`."""
+
+    lags: Int[np.ndarray, " k"]
+    within: Float[np.ndarray, "k n"]
+    """Mean over t of <g_t, g_{t+lag}> along chain n."""
+    square: Float[np.ndarray, " n"]
+    """Mean over t of |g_t|²."""
+    means: Float[np.ndarray, "n n"]
+    """Gram matrix of the chains' means of g_t."""
+    step_pairs: Float[np.ndarray, " n"]
+    """Mean over t of the sum over partners m of <g_nt, g_mt>."""
+    partners: Int[np.ndarray, " n"]
+
+
+@dataclass(frozen=True)
+class LagProfile:
+    """Correlation at each lag, that of different chains at the same time, and its verdict."""
+
+    lags: tuple[int, ...]
+    within: tuple[Estimate, ...]
+    across: Estimate
+    independent: bool
+
+
+def lag_profile(products: LagProducts) -> LagProfile:
+    """ρ_k = (mean g_t·g_{t+k} - |E g|²) / (E|g|² - |E g|²) for every lag, and the same across.
+
+    |E g|² comes from pairs of different chains. `independent` is false if the 99.9 % interval of
+    the correlation across chains does not hold 0; for chains that started together, a difference
+    between the phases of the episode shows there too.
+    """
+    chains = len(products.square)
+    samples = leave_one_out(chains)
+    mean_sq = samples.mean_of_pairs(products.means[None])
+    variance = samples.mean(products.square[None]) - mean_sq
+    lags = tuple(int(lag) for lag in products.lags)
+    if np.any(variance <= 0):
+        nothing = undetermined(NO_VARIANCE, chains)
+        return LagProfile(lags, (nothing,) * len(lags), nothing, independent=True)
+    within = [(samples.mean(row[None]) - mean_sq) / variance for row in products.within]
+    weights = 2 * samples.chains - 1
+    pairs = (weights @ products.step_pairs) / (weights @ products.partners)
+    across = _second_order((pairs - mean_sq) / variance)
+    low, high = student(across, chains, CERTAIN)
+    return LagProfile(
+        lags=lags,
+        within=tuple(_estimate(row, chains) for row in within),
+        across=_estimate(across, chains),
+        independent=low <= 0 <= high,
+    )
+
+
+def _second_order(replicates: Replicates) -> Replicates:
+    """Replicates whose spread is that of a statistic made of pairs alone.
+
+    If chains are independent, the mean product of their deviations is 0 whatever the other chain
+    does, so no chain has an effect of its own; leaving a chain out then shows each pair's effect
+    twice, once for either chain, and the jackknife's variance is twice the true one.
+    """
+    return replicates[0] + (replicates - replicates[0]) / math.sqrt(2)
+
+
+def _estimate(replicates: Replicates, chains: int) -> Estimate:
+    low, high = student(replicates, chains)
+    return Estimate(float(replicates[0]), low, high, chains, approximate=chains < DEPENDABLE)

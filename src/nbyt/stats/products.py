@@ -1,0 +1,72 @@
+"""Products: what the gradient engine hands over, inner products of chains and never gradients."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from nbyt.errors import UsageError
+
+LEAST = 3
+
+
+@dataclass(frozen=True)
+class Products:
+    """Inner products of one gradient's fragments of T steps, chain by chain: all that is needed.
+
+    G_nk is the gradient of fragment k of chain n, S_n its mean over k, and R_n the chain's
+    reference, whose mean is G*. P_n is the long-horizon estimate on the same steps as S_n.
+    The leading axis G holds independent sketch groups; it is 1 where the products are exact.
+    """
+
+    steps: int
+    square: Float[np.ndarray, "#G n"]
+    """Mean over k of |G_nk|²."""
+    step_square: Float[np.ndarray, "#G n"]
+    """Mean over the chain's steps of |g_t|²."""
+    step_pairs: Float[np.ndarray, "#G n"]
+    """Mean over times of the sum over partners m of <g_nt, g_mt>: same time, other chains."""
+    partners: Int[np.ndarray, " n"]
+    """How many partners chain n has in step_pairs. If m is a partner of n, n is one of m."""
+    means: Float[np.ndarray, "#G n n"]
+    """<S_n, S_m>."""
+    cross: Float[np.ndarray, "#G n n"]
+    """<S_n, R_m>."""
+    reference: Float[np.ndarray, "#G n n"]
+    """<R_n, R_m>."""
+    advantage_part: Float[np.ndarray, "#G n n"] | None = None
+    """Gram matrix of S_n - P_n. Known for synchronised starts only."""
+    phase_part: Float[np.ndarray, "#G n n"] | None = None
+    """Gram matrix of P_n - R_n."""
+
+    def __post_init__(self) -> None:
+        if self.chains < LEAST:
+            raise UsageError(
+                f"{self.chains} chains are too few: leaving one out must leave a pair",
+                where="chains",
+                fix=f"measure at least {LEAST} chains; 64 or more give dependable intervals",
+            )
+        if self.steps > 1 and self.partners.sum() <= 2 * self.partners.max():
+            raise UsageError(
+                f"the partners of the chains are {self.partners.tolist()}: leaving one chain out "
+                "leaves no pair of chains at the same time",
+                where="partners",
+                fix="put at least 3 chains, or two pairs of them, into the same blocks",
+            )
+
+    @property
+    def chains(self) -> int:
+        """How many independent chains the products come from."""
+        return self.square.shape[-1]
+
+    @property
+    def groups(self) -> int:
+        """How many independent sketches the products come from; 1 if they are exact."""
+        fields = (self.square, self.step_square, self.step_pairs)
+        return max(len(field) for field in (*fields, self.means, self.cross, self.reference))
+
+    @property
+    def difference(self) -> Float[np.ndarray, "#G n n"]:
+        """Gram matrix of S_n - R_n, whose mean is the bias of the gradient."""
+        crossed = np.asarray(self.cross, float)
+        return self.means - crossed - crossed.swapaxes(-1, -2) + self.reference
