@@ -18,6 +18,7 @@ from nbyt.errors import NbytError, RunInterruptedError, UsageError
 
 _COMMANDS = {
     "train": "Train PPO with exactly the layout you name, and keep stages.",
+    "probe": "Measure what every split of a batch would do to a stage's gradient.",
     "check-env": "Check an environment: spaces, numbers, seeding, resets, speed.",
     "doctor": "Show versions and devices, and run a control whose answer is known.",
 }

@@ -1,11 +1,20 @@
-"""A progress bar on stderr: updates, steps a second, the return of late."""
+"""Progress on stderr: bars on a terminal, a line now and then elsewhere."""
 
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from nbyt.train.metrics import Row
 
@@ -71,3 +80,28 @@ class TrainingProgress:
     def _score(self) -> str:
         count = sum(count for count, _ in self._recent)
         return f"{sum(c * r for c, r in self._recent) / count:.1f}" if count else "-"
+
+
+@contextmanager
+def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for each thing that is under way: called with its name, what is done and all of it."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        expand=True,
+        disable=not console.is_terminal,
+    )
+    tasks: dict[str, TaskID] = {}
+
+    def move(what: str, finished: int, total: int) -> None:
+        if what not in tasks:
+            tasks[what] = bar.add_task(what)
+            if not console.is_terminal:
+                console.print(f"{what} ...")
+        bar.update(tasks[what], completed=finished, total=total)
+
+    with bar:
+        yield move

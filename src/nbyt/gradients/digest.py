@@ -37,7 +37,8 @@ class Digest(NamedTuple):
 
     vectors: of contributions. square: of squared norms of the fragments that end in the slab (0
     for a length beyond the slab). step_square: of squared norms of steps. step_pairs: of products
-    with the other chains at the same time. lags: of products with the step so much later.
+    with the other chains at the same time; endless_: the same of the endless chain. lags: of
+    products with the step so much later.
     """
 
     vectors: Float[Array, "K M c P"]
@@ -45,6 +46,8 @@ class Digest(NamedTuple):
     square: Float[Array, "K M c"]
     step_square: Float[Array, "K M c"]
     step_pairs: Float[Array, "K M c"]
+    endless_square: Float[Array, " c"]
+    endless_pairs: Float[Array, " c"]
     lags: Float[Array, "lags c"]
 
 
@@ -91,12 +94,16 @@ def _objective(
         else:
             squares[place] = jnp.zeros(vectors[place].shape[:2])
     order = range(len(steps))
+    endless = {part: w[None, :1] for part, w in whole.items()}
+    single = _single_steps(rows, fragment, endless)
     return Digest(
         jnp.stack([vectors[place] for place in order]),
         summed[1],
         jnp.stack([squares[place] for place in order]),
-        _step_square(rows, fragment),
-        _step_pairs(rows, fragment),
+        single[0],
+        single[1],
+        single[2],
+        single[3],
         _lags(rows, {part: w[0] for part, w in whole.items()}, lags),
     )
 
@@ -157,6 +164,18 @@ def _gram_square(
             if grams.ndim:
                 total = total + jnp.einsum("mbt,bts,mbs->mb", left, grams, right)
     return total.reshape(len(here), chains, count).sum(axis=-1)
+
+
+def _single_steps(
+    rows: list[Layer], fragment: dict[str, jax.Array], endless: dict[str, jax.Array]
+) -> tuple[jax.Array, ...]:
+    """Squares and pairs of steps: under the fragments' weights, and under the endless chain's."""
+    lengths, lambdas = next(iter(fragment.values())).shape[:2]
+    flat = {part: w.reshape(1, -1, *w.shape[2:]) for part, w in fragment.items()}
+    weights = {part: jnp.concatenate([w, endless[part]], axis=1) for part, w in flat.items()}
+    square, pairs = _step_square(rows, weights)[0], _step_pairs(rows, weights)[0]
+    shape = (lengths, lambdas, -1)
+    return square[:-1].reshape(shape), pairs[:-1].reshape(shape), square[-1], pairs[-1]
 
 
 def _step_square(

@@ -10,9 +10,9 @@ from jaxtyping import Float, Int
 
 from nbyt.collect.pool import Pool
 from nbyt.gradients.digest import Slab, digest, lag_rows
-from nbyt.gradients.plan import Plan
+from nbyt.gradients.plan import Plan, one_row
 from nbyt.gradients.sketch import Sketch
-from nbyt.gradients.weights import Aim, Parts, Scale, scale_of, weigh
+from nbyt.gradients.weights import Aim, Parts, Scale, objective_parts, scale_of, weigh
 from nbyt.policy.actor_critic import ActorCritic, Params
 
 Progress = Callable[[int, int], None]
@@ -23,7 +23,8 @@ class Gathered(NamedTuple):
 
     vectors: mean contributions S_n at each T and lambda, sketched in G groups where G > 1.
     whole: means of the endless chain's contributions, and of the reference's two summands.
-    square: mean squared norm of fragments. step_square, step_pairs, lags: means over steps.
+    square: mean squared norm of fragments. step_square, step_pairs, lags: means over steps;
+    endless_: those of the endless chain.
     """
 
     vectors: Float[np.ndarray, "G K M n m"]
@@ -31,6 +32,8 @@ class Gathered(NamedTuple):
     square: Float[np.ndarray, "K M n"]
     step_square: Float[np.ndarray, "K M n"]
     step_pairs: Float[np.ndarray, "K M n"]
+    endless_square: Float[np.ndarray, " n"]
+    endless_pairs: Float[np.ndarray, " n"]
     lags: Float[np.ndarray, "lags n"]
 
 
@@ -76,9 +79,30 @@ def together(some: list[Harvest]) -> Harvest:
 
 def beside(some: list[Gathered]) -> Gathered:
     """The sums of several sets of chains as those of one."""
-    chain_axis = (3, 2, 2, 2, 2, 1)
+    chain_axis = (3, 2, 2, 2, 2, 0, 0, 1)
     fields = zip(zip(*some, strict=True), chain_axis, strict=True)
     return Gathered(*(np.concatenate(parts, axis) for parts, axis in fields))
+
+
+def program_bytes(policy: ActorCritic, params: Params, aim: Aim, plan: Plan) -> int:
+    """Memory of the compiled program with its arguments and results."""
+    rows = (plan.chains, plan.steps)
+    observation, action = (
+        jax.ShapeDtypeStruct((*rows, *x.shape[1:]), x.dtype) for x in one_row(policy, params)
+    )
+    sets = len(aim.lambdas) + (2 if aim.first_only else 0)
+    names = objective_parts(aim)
+    fragment, whole = (
+        {
+            name: {part: jax.ShapeDtypeStruct((*shape, *rows), jnp.float32) for part in parts}
+            for name, parts in names.items()
+        }
+        for shape in ((len(aim.steps), sets), (3,))
+    )
+    slab: Any = Slab(observation, action, fragment, whole)  # type: ignore[arg-type]
+    program = digest.lower(policy, params, slab, aim.steps, plan.lags).compile()
+    needs: Any = program.memory_analysis()
+    return int(needs.temp_size_in_bytes + needs.argument_size_in_bytes + needs.output_size_in_bytes)
 
 
 def slabs(
@@ -149,6 +173,8 @@ class _Sums:
             total.square[:, :, :chains] / (rows * length),
             total.step_square[:, :, :chains] / rows,
             total.step_pairs[:, :, :chains] / rows,
+            total.endless_square[:chains] / aim.measured,
+            total.endless_pairs[:chains] / aim.measured,
             total.lags[:, :chains] / pairs.reshape(-1, 1),
         )
 

@@ -15,6 +15,7 @@ from nbyt.policy.actor_critic import ActorCritic, Params
 # Numbers that the compiled program keeps for each number of a row's layers: measured.
 _COPIES = 11
 _MOST_CHAINS = 16
+_FEW_CHAINS = 8  # fewer only if not even a short slab of them fits
 _LEAST_CHAINS = 4
 _LEAST_PLACES = 64
 _LONGEST_LAG = 512
@@ -43,8 +44,8 @@ def plan_for(
 ) -> Plan:
     """A plan whose program and vectors each take about half of `memory` bytes at most."""
     rows = max(1, memory // 2 // (_row_numbers(policy, params) * _COPIES * _BYTES))
-    most = min(_MOST_CHAINS, chains)
-    steps = _slab_steps(aim, rows, most)
+    most, few = min(_MOST_CHAINS, chains), min(_FEW_CHAINS, chains)
+    steps = _slab_steps(aim, rows, few)
     at_once = max(min(_LEAST_CHAINS, chains), min(most, rows // steps))
     if at_once * steps > 2 * rows and steps > 1:
         need = 2 * at_once * steps * _row_numbers(policy, params) * _COPIES * _BYTES
@@ -59,18 +60,20 @@ def plan_for(
     return Plan(at_once, steps, lags, _places(params, chains, aim, memory // 2), seed)
 
 
+def one_row(policy: ActorCritic, params: Params) -> tuple[jax.Array, jax.Array]:
+    """An observation and an action of the policy's kind."""
+    index = policy.kind == "index"
+    shape, kind = (() if index else policy.shape), (jnp.int32 if index else jnp.float32)
+    observation = jnp.zeros((1, *shape), kind)
+    noise = policy.head.noise(jax.random.key(0), (1,))
+    return observation, policy.head.sample(policy.parameters(params, observation), noise)
+
+
 def _row_numbers(policy: ActorCritic, params: Params) -> int:
     """Numbers in all layers' inputs and signals at one step."""
-    observation = jnp.zeros((1, *(() if policy.kind == "index" else policy.shape)), _kind(policy))
-    action = policy.head.sample(
-        policy.parameters(params, observation), policy.head.noise(jax.random.key(0), (1,))
-    )
-    shapes = jax.eval_shape(lambda o, a: layers(policy, params, o, a, PARTS), observation, action)
+    row = one_row(policy, params)
+    shapes = jax.eval_shape(lambda o, a: layers(policy, params, o, a, PARTS), *row)
     return sum(leaf.size for leaf in jax.tree.leaves(shapes))
-
-
-def _kind(policy: ActorCritic) -> type:
-    return jnp.int32 if policy.kind == "index" else jnp.float32
 
 
 def _slab_steps(aim: Aim, rows: int, chains: int) -> int:
@@ -84,10 +87,23 @@ def _slab_steps(aim: Aim, rows: int, chains: int) -> int:
     return steps
 
 
+def vector_bytes(params: Params, chains: int, aim: Aim, plan: Plan) -> int:
+    """Bytes of all chains' vectors, as they are or sketched."""
+    size = GROUPS * plan.places if plan.places else _size(params)
+    return _sets(aim) * chains * size * _BYTES
+
+
 def _places(params: Params, chains: int, aim: Aim, memory: int) -> int:
     """Places of a sketch's group so that all chains' vectors fit; 0 if they fit as they are."""
-    size = sum(leaf.size for leaf in jax.tree.leaves((params.actor, params.critic, params.torso)))
-    sets = (len(aim.steps) * len(aim.lambdas) + 3) * (2 if aim.joined else 1)
-    if sets * chains * size * _BYTES <= memory:
+    if _sets(aim) * chains * _size(params) * _BYTES <= memory:
         return 0
-    return max(_LEAST_PLACES, memory // (sets * chains * _BYTES * GROUPS))
+    return max(_LEAST_PLACES, memory // (_sets(aim) * chains * _BYTES * GROUPS))
+
+
+def _sets(aim: Aim) -> int:
+    """Vectors that every chain has, in the space of all parameters."""
+    return (len(aim.steps) * len(aim.lambdas) + 3) * (2 if aim.joined else 1)
+
+
+def _size(params: Params) -> int:
+    return sum(leaf.size for leaf in jax.tree.leaves((params.actor, params.critic, params.torso)))

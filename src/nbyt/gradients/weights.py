@@ -174,13 +174,22 @@ def _endless(pool: Pool, aim: Aim) -> Float[np.ndarray, "L n"]:
     return fragment_advantages(pool, aim.gamma, lam, pool.steps, pool.steps)[: aim.measured]
 
 
-def _objectives(aim: Aim, actor: np.ndarray, critic: np.ndarray, entropy: np.ndarray) -> Parts:
-    found = {"actor": {"actor": actor}, "critic": {"critic": critic}}
+def objective_parts(aim: Aim) -> dict[str, dict[str, float]]:
+    """The parts of each objective that is measured by itself, with their coefficients."""
+    found = {"actor": {"actor": 1.0}, "critic": {"critic": 1.0}}
     if aim.joined:
-        found["total"] = {"actor": actor, "critic": aim.value_coefficient * critic}
+        found["total"] = {"actor": 1.0, "critic": aim.value_coefficient}
         if aim.entropy_coefficient:
-            found["total"]["entropy"] = aim.entropy_coefficient * entropy
+            found["total"]["entropy"] = aim.entropy_coefficient
     return found
+
+
+def _objectives(aim: Aim, actor: np.ndarray, critic: np.ndarray, entropy: np.ndarray) -> Parts:
+    weights = {"actor": actor, "critic": critic, "entropy": entropy}
+    return {
+        name: {part: coefficient * weights[part] for part, coefficient in parts.items()}
+        for name, parts in objective_parts(aim).items()
+    }
 
 
 def _chains(pool: Pool, chains: slice) -> Pool:

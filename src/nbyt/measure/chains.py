@@ -11,7 +11,7 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.engine import Harvest, harvest, together
 from nbyt.gradients.phase import phase_products
 from nbyt.gradients.plan import Plan, plan_for
-from nbyt.gradients.weights import Aim
+from nbyt.gradients.weights import Aim, Scale
 from nbyt.measure.critic import critic_sums
 from nbyt.measure.remarks import limit_weight
 from nbyt.measure.request import Request
@@ -22,7 +22,6 @@ from nbyt.stats.phase import PhaseProducts
 Progress = Callable[[str, int, int], None]
 
 _PHASE_CHAINS = 64
-_PHASE_BLOCK = 8
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ class Chains:
     def phase(self) -> dict[str, dict[tuple[int, int], PhaseProducts]]:
         """Products of a synchronised pool's chains at the same update; none if memory is short."""
         aim = replace(self.aim, first_only=False, lambdas=self.aim.lambdas[:1])
-        plan = replace(self.plan, chains=min(_PHASE_BLOCK, self.plan.chains), lags=())
+        plan = self.plan
         if plan.steps < aim.measured:
             return {}
         pool = self._collect(synchronised=True, chains=_PHASE_CHAINS, ahead=0, what="phase chains")
@@ -145,7 +144,7 @@ class Chains:
         )
 
     def _harvest(
-        self, pool: Pool, aim: Aim, plan: Plan, scale: object, what: str = "gradients"
+        self, pool: Pool, aim: Aim, plan: Plan, scale: Scale | None, what: str = "gradients"
     ) -> Harvest:
         policy, params = self.stage.policy, self.stage.params
         return harvest(

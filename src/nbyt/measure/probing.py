@@ -4,6 +4,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.gradients.assembly import endless_gram, products_of
@@ -12,7 +14,7 @@ from nbyt.measure.critic import explained_variance
 from nbyt.measure.measurement import OBJECTIVES, LayoutMeasurement, Measurement
 from nbyt.measure.origins import sources_of
 from nbyt.measure.remarks import remarks
-from nbyt.measure.request import CHAINS, Request, make_request
+from nbyt.measure.request import CHAINS, Request, Start, make_request
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
@@ -40,7 +42,7 @@ def probe(
     lam: Any = None,
     chains: int = CHAINS,
     seed: int = 0,
-    start: str = "stationary",
+    start: Start = "stationary",
     advantages: str | None = None,
     chain_steps: int | None = None,
     precision: float | None = None,
@@ -204,7 +206,9 @@ def _layout(
         envs,
         steps,
         lam,
-        *(describe(own[name], envs) for name in OBJECTIVES),
+        describe(own["actor"], envs),
+        describe(own["critic"], envs),
+        describe(own["total"], envs),
         phase=phase,
         bias_parts={
             name: {"advantage": part.advantage, "phase": part.phase} for name, part in parts.items()
@@ -240,19 +244,16 @@ def _side_by_side(
 
 
 def _lags(pooled: Chains) -> dict[str, LagProfile]:
-    """Correlations of contributions; the longest T stands for advantages that are not cut."""
-    import numpy as np
-
+    """Correlations of contributions whose advantages are never cut."""
     found = pooled.found
-    longest = len(pooled.aim.steps) - 1
     return {
         name: lag_profile(
             LagProducts(
                 np.array(found.lags, int),
                 own.lags,
-                own.step_square[longest, 0],
+                own.endless_square,
                 endless_gram(own),
-                own.step_pairs[longest, 0],
+                own.endless_pairs,
                 found.partners,
             )
         )

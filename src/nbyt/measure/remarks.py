@@ -1,4 +1,4 @@
-"""What a reader of a measurement must be told: limits of the reference, of the chains, of the policy."""
+"""What a reader must be told beside the numbers: limits of reference, chains and policy."""
 
 import numpy as np
 

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from math import ceil, lcm, log
-from typing import Any
+from typing import Any, Literal
 
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import nearest_divisors
 from nbyt.policy.stage import Stage
+
+Start = Literal["stationary", "reset"]
 
 CHAINS = 128
 LEAST_CHAINS = 4
@@ -38,7 +40,7 @@ class Request:
     normalise: bool
     value_coefficient: float
     entropy_coefficient: float
-    start: str = "stationary"
+    start: Start = "stationary"
     seed: int = 0
 
 
@@ -52,7 +54,7 @@ def make_request(
     chains: int = CHAINS,
     chain_steps: int | None = None,
     advantages: str | None = None,
-    start: str = "stationary",
+    start: Start = "stationary",
     seed: int = 0,
 ) -> Request:
     """The request; what is not given comes from the stage's own training, or is the usual value."""

@@ -13,14 +13,11 @@ from nbyt.stats.combine import divided, mapped
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.fieller import ratio_set, within
 from nbyt.stats.jackknife import DEPENDABLE
-from nbyt.stats.length import dimension, squared_length
+from nbyt.stats.length import FEW_DIRECTIONS, dimension, squared_length
 from nbyt.stats.moments import Moments
 from nbyt.stats.products import Products
 from nbyt.stats.samples import Replicates
 from nbyt.stats.variance import ZERO, is_zero
-
-FEW_DIRECTIONS = 4
-"""Below this many directions of spread the error of a cosine is far from normal."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,12 @@ class Direction:
 
 
 def direction(products: Products, moments: Moments, variance: Estimate, envs: int) -> Direction:
-    """Cosine, bias factor, noise factor and alignment, each null with a reason where undefined."""
+    """Cosine, bias factor, noise factor and alignment, each null with a reason where undefined.
+
+    Cosine, bias factor and alignment are approximate together: where the cosine may be ±1, the top
+    of its range, its error has no part of first order and intervals are wide, 98 % or more; and
+    where chains spread in few directions, the error is far from normal.
+    """
     chains = products.chains
     if is_zero(products):
         return Direction(*[undetermined(ZERO, chains)] * 4)
@@ -49,6 +51,7 @@ def direction(products: Products, moments: Moments, variance: Estimate, envs: in
         factor = replace(factor, approximate=True)
     lengths = {"|E G|² + V/N": moments.second_moment(envs), "|G*|²": moments.reference_sq}
     whole = _fraction(x * np.abs(x), lengths, chains)
+    whole = replace(whole, approximate=whole.approximate or factor.approximate)
     return Direction(mapped(factor, _root), factor, noise, whole)
 
 

@@ -48,7 +48,7 @@ def spread(pulls: Deviations, chains: int) -> Spread:
     """
     scale = float(np.max(np.abs(pulls)))
     if scale == 0.0:
-        return Spread(0.0, 0.0, chains - 1)
+        return Spread(0.0, 0.0, float(chains - 1))
     unit = pulls / scale
     variance = float(np.sum(unit**2))
     skewness = float(np.sum(unit[:chains] ** 3)) / variance**1.5

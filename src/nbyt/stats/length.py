@@ -7,11 +7,13 @@ from jaxtyping import Float
 from scipy import special
 
 from nbyt.stats.estimate import LEVEL, Estimate
-from nbyt.stats.jackknife import DEPENDABLE, Bounds, deviations
-from nbyt.stats.samples import leave_one_out
+from nbyt.stats.jackknife import DEPENDABLE, Bounds
 
 LEAST = 4
 """Vectors that tr(S²) needs at least: two to multiply, and two others to centre them by."""
+
+FEW_DIRECTIONS = 4
+"""Below this many directions of spread a squared length needs twice the chains to be dependable."""
 
 LARGE = 1e6
 """From here on the noncentral chi-square law is normal to six digits, and SciPy's grows slow."""
@@ -28,16 +30,16 @@ def squared_length(gram: Float[np.ndarray, "G n n"]) -> Estimate:
     """
     chains = gram.shape[-1]
     gram = np.asarray(gram, float)
-    replicates = leave_one_out(chains, len(gram)).mean_of_pairs(gram)
-    value = float(replicates[0])
+    by_group = (gram.sum((1, 2)) - np.trace(gram, axis1=1, axis2=2)) / (chains * (chains - 1))
+    value = float(by_group.mean())
     low, high = _bounds(gram, value)
-    sketch = deviations(replicates, chains)[chains:]
-    if len(sketch):
-        wide = float(special.stdtrit(len(sketch) - 1, 0.5 + LEVEL / 2) * np.linalg.norm(sketch))
+    if len(gram) > 1:
+        wide = _error_of_sketch(by_group)
         low, high = value - math.hypot(value - low, wide), value + math.hypot(high - value, wide)
     if not math.isfinite(low):
-        return Estimate(value, low, high, chains, "three chains do not show their own spread")
-    return Estimate(value, low, high, chains, approximate=chains < DEPENDABLE)
+        return Estimate(value, low, high, chains, "three chains do not show their own spread", True)
+    needed = DEPENDABLE if dimension(gram) >= FEW_DIRECTIONS else 2 * DEPENDABLE
+    return Estimate(value, low, high, chains, approximate=chains < needed)
 
 
 def dimension(gram: Float[np.ndarray, "G n n"]) -> float:
@@ -46,6 +48,12 @@ def dimension(gram: Float[np.ndarray, "G n n"]) -> float:
         return 0.0
     trace, trace_of_square = _traces(np.asarray(gram, float))
     return trace**2 / trace_of_square if trace > 0 else math.inf
+
+
+def _error_of_sketch(by_group: Float[np.ndarray, " G"]) -> float:
+    """Half the width of the t interval of a mean over groups."""
+    quantile = float(special.stdtrit(len(by_group) - 1, 0.5 + LEVEL / 2))
+    return quantile * float(by_group.std(ddof=1)) / math.sqrt(len(by_group))
 
 
 def _bounds(gram: Float[np.ndarray, "G n n"], value: float) -> Bounds:

@@ -29,13 +29,14 @@ class Samples:
 
         A chain is never paired with itself, nor with its own copy in a redrawn sample. So the
         expectation is the product of the chains' means, however a chain depends on itself.
+        A redrawn sample of one chain only has no pair: nan.
         """
         kernel = np.asarray(gram, float).copy()
         chain = np.arange(kernel.shape[-1])
         kernel[:, chain, chain] = 0.0
         sums = np.sum((self.chains @ kernel) * self.chains, axis=-1)
         pairs = self.chains.sum(-1) ** 2 - np.sum(self.chains**2, axis=-1)
-        return self.over_groups(sums / pairs)
+        return self.over_groups(sums / np.where(pairs > 0, pairs, np.nan))
 
     def over_groups(self, values: Float[np.ndarray, "_ samples"]) -> Replicates:
         """The mean over sketch groups in every sample. Exact products have one, which is all."""

@@ -1,0 +1,290 @@
+"""`nbyt probe`: what every layout of a batch would do to a stage's gradient."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from nbyt.cli.options import Common, Count
+from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.progress import steps_progress
+from nbyt.envs import resolve
+from nbyt.envs.lookup import SUITES
+from nbyt.errors import UsageError
+from nbyt.measure.chains import Means
+from nbyt.measure.control import CONTROLS, beside_exact
+from nbyt.measure.cost import cost_of
+from nbyt.measure.measurement import Measurement
+from nbyt.measure.probing import MAX_SAMPLES, probe
+from nbyt.measure.request import CHAINS, make_request
+from nbyt.policy.files import read_stage
+from nbyt.policy.stage import Stage
+from nbyt.report.control_table import control_table
+from nbyt.report.numbers import both
+from nbyt.report.probe_tables import (
+    direction_table,
+    lag_table,
+    noise_table,
+    phase_table,
+    reasons,
+    source_table,
+    surface_table,
+    verdict,
+)
+from nbyt.store.seal import write_sealed
+from nbyt.train import hardware
+
+_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
+
+
+@dataclass(frozen=True)
+class ProbeOptions:
+    """What to measure, and with how much."""
+
+    batch: Count | None = None
+    """Samples of a batch, N x T; every split of it is measured."""
+
+    steps: str = ""
+    """Rollout steps T to measure, such as 8,32,128; without, the divisors of the batch to 2,048."""
+
+    lam: str = ""
+    """Lambda of GAE, or several such as 0,0.9,0.95,1; without, the stage's own."""
+
+    gamma: float | None = None
+    """Discount of a step; without, the stage's own."""
+
+    control: str = ""
+    """Measure a shipped control instead of a stage, beside its exact answer."""
+
+    chains: Count = CHAINS
+    """Independent chains of the frozen policy."""
+
+    chain_steps: Count | None = None
+    """Measured steps of each chain; at least the longest T."""
+
+    precision: float | None = None
+    """Add chains until the alignment of the best layouts is known this well, such as 0.1."""
+
+    max_samples: Count = MAX_SAMPLES
+    """Env steps that --precision may spend."""
+
+    advantages: Literal["raw", "normalised"] | None = None
+    """Advantages as they are, or with mean 0 and deviation 1; without, as the stage was trained."""
+
+    start: Literal["stationary", "reset"] = "stationary"
+    """Envs at random phases of their episodes, or all at a reset."""
+
+    sources: str = ""
+    """Trace the sources of noise at these T, such as 32."""
+
+    skip_phase: bool = False
+    """Do not measure what synchronised starts add."""
+
+    env: str = ""
+    """The stage's env, where it is code of yours (package.module:make_env)."""
+
+    trust_env: bool = False
+    """Import the env that the stage's file names, even if it is not from a suite."""
+
+    max_envs: Count = 64
+    """Host envs that run at once."""
+
+    vector: Literal["sync", "async"] = "sync"
+    """Host envs in this process, or in a process each."""
+
+    memory: str = "1G"
+    """Memory that measuring may use, such as 512M."""
+
+    seed: int = 0
+    """Seed of all randomness."""
+
+    out: Path | None = None
+    """Folder to keep the measurement in, as measurement.json."""
+
+    device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
+    """Where JAX computes."""
+
+    dry_run: bool = False
+    """Say what would be measured, and what it costs, and stop."""
+
+
+def run(
+    stage: Path | None = None,
+    *,
+    options: Annotated[ProbeOptions, Parameter(name="*")] = ProbeOptions(),
+    common: Annotated[Common, Parameter(name="*")] = Common(),
+) -> Outcome:
+    """Measure what every split of a batch into N x T would do to a frozen policy's gradient.
+
+    Parameters
+    ----------
+    stage
+        Folder of a stage that `nbyt train` has kept.
+    """
+    if (stage is None) == (not options.control):
+        raise UsageError(
+            "give a stage or a control, one of them",
+            where="nbyt probe",
+            fix="`nbyt probe runs/.../stage-3 --batch 2048`, or `nbyt probe --control sticky`",
+        )
+    hardware.prepare(options.device)
+    if options.control:
+        return _control(options, common)
+    assert stage is not None
+    return _stage(stage, options, common)
+
+
+def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
+    if options.batch is None:
+        raise UsageError("no batch given", where="batch", fix="add --batch 2048")
+    stage = read_stage(path)
+    env = resolve(_env_of(stage, options, str(path)))
+    if options.dry_run:
+        request = make_request(stage, **_request(options))
+        cost = cost_of(env, stage, request, _bytes(options.memory))
+        if not common.json:
+            show(facts_table([(k.replace("_", " "), f"{v:,}") for k, v in cost.items()]))
+        return Outcome(cost)
+    console = talk(quiet=common.quiet)
+    console.print(f"{env.id}: {path}, batch {options.batch}, {options.chains} chains")
+    with steps_progress(console) as progress:
+        measured = probe(
+            env,
+            stage,
+            **_request(options),
+            precision=options.precision,
+            max_samples=options.max_samples,
+            phase=not options.skip_phase,
+            sources=_whole_numbers("sources", options.sources),
+            means=Means(_bytes(options.memory), options.max_envs, options.vector),
+            progress=progress,
+        )
+    data: dict[str, Any] = {**measured.as_dict(), "stage": str(path.resolve())}
+    _keep(data, options)
+    warn(console, list(measured.warnings))
+    if not common.json:
+        _show(data, measured)
+    return Outcome(data, list(measured.warnings))
+
+
+def _control(options: ProbeOptions, common: Common) -> Outcome:
+    if options.control not in CONTROLS:
+        raise UsageError(
+            f"no control is called '{options.control}'",
+            where="control",
+            fix=f"one of: {', '.join(CONTROLS)}",
+        )
+    control = CONTROLS[options.control]()
+    console = talk(quiet=common.quiet)
+    with steps_progress(console) as progress:
+        measured, rows = beside_exact(
+            control, seed=options.seed, chains=options.chains, progress=progress
+        )
+    data = {
+        **measured.as_dict(),
+        "control": {"name": control.name, "sentence": control.sentence, "rows": rows},
+    }
+    _keep(data, options)
+    warn(console, list(measured.warnings))
+    if not common.json:
+        show(facts_table([("control", control.name), ("shows", control.sentence)]))
+        show(control_table(rows))
+    return Outcome(data, list(measured.warnings))
+
+
+def _env_of(stage: Stage, options: ProbeOptions, where: str) -> str:
+    """The env to run: the user's word, or the file's where it names one of a suite's."""
+    if options.env:
+        return options.env
+    named = str(stage.facts.get("env", ""))
+    suite, colon, name = named.partition(":")
+    if options.trust_env or (suite in SUITES and colon and ":" not in name):
+        return named
+    raise UsageError(
+        f"the stage's file names the env '{named}', which is code that would be imported",
+        where=where,
+        fix=f"give it yourself with --env {named or 'package.module:make_env'}, or --trust-env",
+    )
+
+
+def _request(options: ProbeOptions) -> dict[str, Any]:
+    return {
+        "batch": options.batch,
+        "steps": _whole_numbers("steps", options.steps) or None,
+        "gamma": options.gamma,
+        "lam": _numbers("lambda", options.lam) or None,
+        "chains": options.chains,
+        "chain_steps": options.chain_steps,
+        "advantages": options.advantages,
+        "start": options.start,
+        "seed": options.seed,
+    }
+
+
+def _whole_numbers(name: str, text: str) -> tuple[int, ...]:
+    numbers = _numbers(name, text)
+    if any(not number.is_integer() for number in numbers):
+        raise UsageError(f"'{text}' are not whole numbers", where=name, fix="such as 8,32,128")
+    return tuple(int(number) for number in numbers)
+
+
+def _numbers(name: str, text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.replace("_", "").split(",") if part.strip())
+    except ValueError as error:
+        raise UsageError(
+            f"'{text}' is not a list of numbers", where=name, fix="write it as 0.9,0.95"
+        ) from error
+
+
+def _bytes(text: str) -> int:
+    word = text.strip().lower().removesuffix("b").removesuffix("i")
+    scale = _UNITS.get(word[-1:], 1)
+    try:
+        size = int(float(word.rstrip("kmg")) * scale)
+    except ValueError:
+        size = 0
+    if size < 2**20:
+        raise UsageError(
+            f"'{text}' is no amount of memory of at least 1M", where="memory", fix="such as 512M"
+        )
+    return size
+
+
+def _keep(data: dict[str, Any], options: ProbeOptions) -> None:
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        write_sealed(options.out / "measurement.json", data, kind="measurement")
+
+
+def _show(data: dict[str, Any], measured: Measurement) -> None:
+    pool, engine = data["pool"], data["engine"]
+    rows = [
+        ("env", f"{data['env']}, gamma {data['gamma']:g}, lambda {data['lambda']:g}"),
+        ("advantages", f"{data['advantages']}; start: {data['start']}"),
+        ("pool", f"{pool['chains']} chains x {pool['steps']} steps, {pool['samples']:,} in all"),
+        ("critic", f"explains {both(data['critic']['explained_variance'])} of the returns"),
+        ("gradients", f"{engine['gradients']}; total: {engine['total']}"),
+        ("time", f"{engine['wall_seconds']:.1f} s"),
+    ]
+    if data["precision"]["reached"] is not None:
+        word = "reached" if data["precision"]["reached"] else "not reached with --max-samples"
+        rows.append(("precision", f"{data['precision']['asked']:g} {word}"))
+    show(facts_table(rows), "")
+    for objective in ("actor", "critic", "total"):
+        show(direction_table(data, objective), "", noise_table(data, objective), "")
+    if len(data["lambdas"]) > 1:
+        show(surface_table(data), "")
+    show(lag_table(data), "")
+    phases = phase_table(data)
+    if phases is not None:
+        show(phases, "")
+    for layout in data["sources"].get("layouts", []):
+        for objective in ("actor", "critic"):
+            show(source_table(layout, objective), "")
+    for line in reasons(data):
+        show(line)
+    show("* best by alignment; = cannot be told apart from it; [95 % interval]; ~ approximate")
+    for objective in ("actor", "critic", "total"):
+        show(verdict(data, objective))
