@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,trackers
 
-.PHONY: install demo test lint types layers unit bench bench-throughput parity clean
+.PHONY: install demo test lint types layers unit bench bench-throughput bench-probe calibration \
+	agreement parity clean
 
 install: .venv/installed
 
@@ -16,6 +17,7 @@ install: .venv/installed
 demo: install
 	$(BIN)/nbyt train CartPole-v1 --envs 8 --steps 256 --minibatch 256 --epochs 4 \
 		--total 100_000 --seed 0 --out runs/demo --force
+	$(BIN)/nbyt probe runs/demo/stage-3 --batch 2048 --steps 2,32,512 --skip-phase
 
 test: lint types layers unit
 

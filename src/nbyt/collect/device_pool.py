@@ -110,7 +110,7 @@ def _go_on(
     params: Params,
     ends: tuple[Any, jax.Array],
     key: jax.Array,
-    gamma: float,
+    gamma: jax.Array | float,
     steps: int,
     scale: float | None,
 ) -> Float[Array, " cut"]:

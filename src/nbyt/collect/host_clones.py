@@ -157,7 +157,7 @@ class _Player:
 
     def _act(self, observation: np.ndarray, noise: np.ndarray) -> np.ndarray:
         parameters = parameters_in_numpy(self._policy, self._in_numpy, observation[None])
-        return self._policy.head.sample(parameters, noise[None])[0]
+        return np.asarray(self._policy.head.sample(parameters, noise[None])[0])
 
     def _step(self, action: np.ndarray) -> _Step:
         taken = self._policy.head.to_env(action[None])[0]

@@ -14,8 +14,7 @@ from nbyt.policy.actor_critic import ActorCritic, Params
 
 # Numbers that the compiled program keeps for each number of a row's layers: measured.
 _COPIES = 11
-_MOST_CHAINS = 16
-_FEW_CHAINS = 8  # fewer only if not even a short slab of them fits
+_MOST_CHAINS = 8
 _LEAST_CHAINS = 4
 _LEAST_PLACES = 64
 _LONGEST_LAG = 512
@@ -44,8 +43,8 @@ def plan_for(
 ) -> Plan:
     """A plan whose program and vectors each take about half of `memory` bytes at most."""
     rows = max(1, memory // 2 // (_row_numbers(policy, params) * _COPIES * _BYTES))
-    most, few = min(_MOST_CHAINS, chains), min(_FEW_CHAINS, chains)
-    steps = _slab_steps(aim, rows, few)
+    most = min(_MOST_CHAINS, chains)
+    steps = _slab_steps(aim, rows, most)
     at_once = max(min(_LEAST_CHAINS, chains), min(most, rows // steps))
     if at_once * steps > 2 * rows and steps > 1:
         need = 2 * at_once * steps * _row_numbers(policy, params) * _COPIES * _BYTES
