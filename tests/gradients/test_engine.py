@@ -2,17 +2,17 @@
 
 import jax
 import numpy as np
-import pytest
 from jax.flatten_util import ravel_pytree
 from numpy.testing import assert_allclose
-from tests.gradients.conftest import Case, make_case, noise_pool
+from tests.gradients.conftest import CASES, Case, make_case, noise_pool
 
 from nbyt.collect.pool import Pool
 from nbyt.gradients.assembly import products_of
-from nbyt.gradients.digest import _LAG_STRIDE
-from nbyt.gradients.engine import harvest
+from nbyt.gradients.digest import _LAG_STRIDE, digest
+from nbyt.gradients.engine import Gathered, harvest
 from nbyt.gradients.plan import Plan
 from nbyt.gradients.weights import Aim, scale_of, weigh
+from nbyt.stats.products import Products
 
 _CHAINS, _STEPS, _AHEAD = 5, 16, 6
 _AIM = Aim(
@@ -47,57 +47,57 @@ def _scores(case: Case, pool: Pool) -> dict[str, np.ndarray]:
     return {k: np.asarray(v, float) for k, v in jax.jit(jax.vmap(jax.vmap(one)))(*rows).items()}
 
 
-def _contributions(case: Case, pool: Pool, objective: str, k: int, m: int) -> np.ndarray:
-    """g_t of one objective at one T and lambda, [n, L, P]."""
-    fragment, _ = weigh(pool, _AIM, scale_of(pool, _AIM), slice(0, _CHAINS))
-    scores = _scores(case, pool)
-    return sum(w[k, m][..., None] * scores[part] for part, w in fragment[objective].items())
-
-
-@pytest.mark.parametrize("objective", ["actor", "critic", "total"])
-def test_harvest_is_what_written_out_gradients_give(case: Case, objective: str) -> None:
-    pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
-    found = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, (1, 3), 0))
-    own = found.objectives[objective]
-    for k, m in ((0, 0), (1, 1), (2, 0), (3, 1)):
-        length = _AIM.steps[k]
-        g = _contributions(case, pool, objective, k, m)
-        fragments = g.reshape(_CHAINS, -1, length, g.shape[-1]).mean(axis=2)
-        means = fragments.mean(axis=1)
-        products = products_of(found, _AIM, objective, k, m)
-        scale = np.abs(g).max() ** 2
-        close = {"rtol": 2e-4, "atol": 1e-5 * scale}
-        assert_allclose(products.means[0], means @ means.T, **close)
-        assert_allclose(own.square[k, m], (fragments**2).sum(-1).mean(-1), **close)
-        assert_allclose(own.step_square[k, m], (g**2).sum(-1).mean(-1), **close)
-        same_time = np.einsum("ntp,mtp->nm", g, g) / _STEPS
-        pairs = same_time.sum(axis=1) - np.diag(same_time)
-        assert_allclose(own.step_pairs[k, m], pairs, rtol=2e-3, atol=1e-4 * scale)
-    assert found.partners.tolist() == [_CHAINS - 1] * _CHAINS
-
-
-def test_reference_and_lags_are_what_written_out_gradients_give(case: Case) -> None:
+def test_harvest_is_what_written_out_gradients_give(case: Case) -> None:
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
     lags = (1, 3)
     found = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, lags, 0))
     scale = scale_of(pool, _AIM)
-    _, whole = weigh(pool, _AIM, scale, slice(0, _CHAINS))
+    fragment, whole = weigh(pool, _AIM, scale, slice(0, _CHAINS))
     scores = _scores(case, pool)
-    g = sum(w[..., None] * scores[part][None] for part, w in whole["total"].items())
-    means = g.mean(axis=2)
-    reference = means[1] / scale.spread[2, 1] + means[2]
-    products = products_of(found, _AIM, "total", 2, 1)
-    assert_allclose(products.reference[0], reference @ reference.T, rtol=1e-3, atol=1e-4)
-    for place, lag in enumerate(lags):
-        product = (g[0][:, :-lag] * g[0][:, lag:]).sum(-1)[:, ::_LAG_STRIDE]
-        expected = product.mean(axis=1)
-        assert_allclose(
-            found.objectives["total"].lags[place], expected, rtol=1e-3, atol=1e-4 * np.abs(g).max()
+    assert found.partners.tolist() == [_CHAINS - 1] * _CHAINS
+    for objective, own in found.objectives.items():
+        for k, m in ((0, 0), (1, 1), (2, 0), (3, 1)):
+            g = _weighted({part: w[k, m] for part, w in fragment[objective].items()}, scores)
+            _compare(own, products_of(found, _AIM, objective, k, m), g, k, m)
+        endless, scaled, fixed = (
+            _weighted({part: w[row] for part, w in whole[objective].items()}, scores)
+            for row in range(3)
         )
+        reference = scaled.mean(axis=1) / scale.spread[2, 1] + fixed.mean(axis=1)
+        products = products_of(found, _AIM, objective, 2, 1)
+        near = {"rtol": 1e-3, "atol": 1e-4 * np.abs(endless).max() ** 2}
+        assert_allclose(products.reference[0], reference @ reference.T, **near)
+        assert_allclose(own.endless_square, (endless**2).sum(-1).mean(-1), **near)
+        assert_allclose(own.endless_pairs, _pairs(endless), rtol=2e-3, atol=near["atol"])
+        for place, lag in enumerate(lags):
+            product = (endless[:, :-lag] * endless[:, lag:]).sum(-1)[:, ::_LAG_STRIDE]
+            assert_allclose(own.lags[place], product.mean(axis=1), **near)
+
+
+def _weighted(weights: dict[str, np.ndarray], scores: dict[str, np.ndarray]) -> np.ndarray:
+    """Contributions g_t, [n, L, P]."""
+    return sum(w[..., None] * scores[part] for part, w in weights.items())
+
+
+def _compare(own: Gathered, products: Products, g: np.ndarray, k: int, m: int) -> None:
+    fragments = g.reshape(_CHAINS, -1, _AIM.steps[k], g.shape[-1]).mean(axis=2)
+    means = fragments.mean(axis=1)
+    scale = np.abs(g).max() ** 2
+    close = {"rtol": 2e-4, "atol": 1e-5 * scale}
+    assert_allclose(products.means[0], means @ means.T, **close)
+    assert_allclose(own.square[k, m], (fragments**2).sum(-1).mean(-1), **close)
+    assert_allclose(own.step_square[k, m], (g**2).sum(-1).mean(-1), **close)
+    assert_allclose(own.step_pairs[k, m], _pairs(g), rtol=2e-3, atol=1e-4 * scale)
+
+
+def _pairs(g: np.ndarray) -> np.ndarray:
+    """Each chain's products with all others at the same time, mean over times."""
+    same_time = np.einsum("ntp,mtp->nm", g, g) / g.shape[1]
+    return same_time.sum(axis=1) - np.diag(same_time)
 
 
 def test_slabs_and_blocks_change_nothing() -> None:
-    case = make_case(*_mlp())
+    case = make_case(*CASES["mlp"])
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
     whole = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, (), 0))
     cut = harvest(case.policy, case.params, pool, _AIM, Plan(3, 4, (), 0))
@@ -109,7 +109,7 @@ def test_slabs_and_blocks_change_nothing() -> None:
 
 
 def test_total_of_separate_networks_is_actor_and_critic_side_by_side() -> None:
-    case = make_case(*_mlp())
+    case = make_case(*CASES["mlp"])
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
     aim = Aim((2, 8), (0.9,), _STEPS, 0.95, True, value_coefficient=0.7)
     plan = Plan(_CHAINS, _STEPS, (), 0)
@@ -123,7 +123,7 @@ def test_total_of_separate_networks_is_actor_and_critic_side_by_side() -> None:
 
 
 def test_sketches_keep_inner_products_within_their_spread() -> None:
-    case = make_case(*_mlp())
+    case = make_case(*CASES["mlp"])
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
     exact = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, (), 0))
     sketched = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, (), 64))
@@ -135,17 +135,9 @@ def test_sketches_keep_inner_products_within_their_spread() -> None:
 
 
 def test_one_compilation_serves_all_blocks() -> None:
-    from nbyt.gradients.digest import digest
-
-    case = make_case(*_mlp())
+    case = make_case(*CASES["mlp"])
     before = digest._cache_size()
     for seed in (0, 1):
         pool = noise_pool(case, 7, _STEPS + _AHEAD, seed)
         harvest(case.policy, case.params, pool, _AIM, Plan(3, _STEPS, (2,), 0))
     assert digest._cache_size() == before + 1
-
-
-def _mlp() -> tuple[object, ...]:
-    from tests.gradients.conftest import CASES
-
-    return CASES["mlp"]

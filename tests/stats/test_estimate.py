@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from nbyt.stats import Estimate, mean
+from nbyt.stats.estimate import undetermined
 
 SETS = 2000
 LAW = scipy_stats.binom(SETS, 0.95)
@@ -93,3 +94,32 @@ def test_print_shows_two_digits_of_the_width_and_rounds_by_no_more(value, half) 
 
 def test_json_has_the_three_promised_fields() -> None:
     assert mean(np.array([1.0, 3.0])).as_dict().keys() == {"value", "low", "high"}
+
+
+def test_what_is_missing_is_null_with_its_reason() -> None:
+    nothing = undetermined("the gradient is zero", 64)
+    assert nothing.as_dict() == {
+        "value": None,
+        "low": None,
+        "high": None,
+        "reason": "the gradient is zero",
+    }
+    assert str(nothing) == "undetermined (the gradient is zero)"
+
+
+def test_infinite_bounds_are_null_in_json_and_never_without_a_reason() -> None:
+    found = mean(np.array([2.5])).as_dict()
+    assert (found["value"], found["low"], found["high"]) == (2.5, None, None)
+    assert found["reason"] == "one value alone has no interval"
+    assert Estimate(1.0, 0.5, math.inf, 8).as_dict()["reason"] == "the interval is unbounded"
+
+
+def test_approximate_intervals_are_marked() -> None:
+    rough = Estimate(0.3127846, 0.27, 0.36, 16, approximate=True)
+    assert str(rough) == "~0.313 [0.270, 0.360]"
+    assert rough.as_dict()["approximate"] is True
+    assert "approximate" not in Estimate(1.0, 0.0, 2.0, 64).as_dict()
+
+
+def test_a_value_without_bounds_says_why() -> None:
+    assert str(Estimate(1.25, None, None, 3, "too few")) == "1.25 (no interval: too few)"

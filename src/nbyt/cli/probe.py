@@ -264,7 +264,7 @@ def _show(data: dict[str, Any], measured: Measurement) -> None:
         ("env", f"{data['env']}, gamma {data['gamma']:g}, lambda {data['lambda']:g}"),
         ("advantages", f"{data['advantages']}; start: {data['start']}"),
         ("pool", f"{pool['chains']} chains x {pool['steps']} steps, {pool['samples']:,} in all"),
-        ("critic", f"explains {both(data['critic']['explained_variance'])} of the returns"),
+        ("critic", f"explained variance {both(data['critic']['explained_variance'])}"),
         ("gradients", f"{engine['gradients']}; total: {engine['total']}"),
         ("time", f"{engine['wall_seconds']:.1f} s"),
     ]
@@ -285,6 +285,6 @@ def _show(data: dict[str, Any], measured: Measurement) -> None:
             show(source_table(layout, objective), "")
     for line in reasons(data):
         show(line)
-    show("* best by alignment; = cannot be told apart from it; [95 % interval]; ~ approximate")
+    show("* best by alignment   = not told apart from it   [95 % interval]   ~ approximate")
     for objective in ("actor", "critic", "total"):
         show(verdict(data, objective))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from nbyt.collect.clones import cost
 from nbyt.collect.host_clones import why_not
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.envs.tabular import TabularEnv
@@ -15,10 +16,23 @@ from nbyt.policy.stage import Stage
 
 OBJECTIVES = ("actor", "critic")
 NAMES = ("sampling", "own_step", "credit", "coupling", "environment", "policy", "variance")
-_ROLLOUTS = 2048
-_HOST_ROLLOUTS = 64
+# Env steps that cloning may take, and the rollouts that keep an interval usable.
+_STEPS = 8_000_000
+_HOST_STEPS = 200_000
+_LEAST_ROLLOUTS, _MOST_ROLLOUTS = 64, 4096
 
 Progress = Callable[[str, int, int], None]
+
+
+def require_measured(request: Request, steps: tuple[int, ...]) -> None:
+    """Nothing, where every T whose sources are asked for is measured at all."""
+    for length in steps:
+        if length not in request.steps:
+            raise LayoutError(
+                f"sources at {length} steps: that length is not measured",
+                where="sources",
+                fix=f"choose among {', '.join(map(str, request.steps))}",
+            )
 
 
 def sources_of(
@@ -35,13 +49,6 @@ def sources_of(
     """
     if not steps:
         return {"reason": "not asked for"}
-    for length in steps:
-        if length not in request.steps:
-            raise LayoutError(
-                f"sources at {length} steps: that length is not measured",
-                where="sources",
-                fix=f"choose among {', '.join(map(str, request.steps))}",
-            )
     if isinstance(env, HostEnv) and (reason := why_not(env)):
         return {"reason": reason}
     exact = _exact(env, stage, request, steps)
@@ -103,7 +110,7 @@ def _cloned(
         steps=steps,
         gamma=request.gamma,
         lam=request.lambdas[0],
-        rollouts=_HOST_ROLLOUTS if isinstance(env, HostEnv) else _ROLLOUTS,
+        rollouts=_rollouts(env, steps),
         seed=request.seed,
         mean=float(scale.mean[place, 0]),
         spread=float(scale.spread[place, 0]),
@@ -112,3 +119,9 @@ def _cloned(
     )
     own = {name: found[name].over(envs).as_dict() for name in OBJECTIVES}
     return {"envs": envs, "steps": steps, **own}
+
+
+def _rollouts(env: DeviceEnv | HostEnv, steps: int) -> int:
+    """As many rollouts as the steps allow: the cost of one grows with the square of T."""
+    allowed = (_HOST_STEPS if isinstance(env, HostEnv) else _STEPS) // cost(steps, 1)
+    return max(_LEAST_ROLLOUTS, min(_MOST_ROLLOUTS, allowed))

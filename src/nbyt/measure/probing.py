@@ -12,7 +12,7 @@ from nbyt.gradients.assembly import endless_gram, products_of
 from nbyt.measure.chains import Chains, Means, Progress
 from nbyt.measure.critic import explained_variance
 from nbyt.measure.measurement import OBJECTIVES, LayoutMeasurement, Measurement
-from nbyt.measure.origins import sources_of
+from nbyt.measure.origins import require_measured, sources_of
 from nbyt.measure.remarks import remarks
 from nbyt.measure.request import CHAINS, Request, Start, make_request
 from nbyt.policy.files import read_stage, require_env
@@ -73,6 +73,7 @@ def probe(
         start=start,
         seed=seed,
     )
+    require_measured(request, tuple(sources))
     began = time.monotonic()
     rounds = _most_rounds(request, precision, max_samples)
     pooled = Chains(found, stage, request, means, rounds * request.chains, progress)
@@ -81,7 +82,7 @@ def probe(
         pooled,
         measured,
         phase=pooled.phase() if phase and request.start == "stationary" else {},
-        sources=sources_of(found, stage, request, sources, pooled.found.scale, progress),
+        sources=sources_of(found, stage, request, tuple(sources), pooled.found.scale, progress),
         precision={"asked": precision, "reached": reached, "rounds": pooled.rounds},
         seconds=time.monotonic() - began,
     )

@@ -24,10 +24,6 @@ def control_table(rows: list[dict[str, Any]]) -> Table:
         exact = "-" if row["exact"] is None else f"{row['exact']:.4g}"
         place = (name, row["gradient"])
         shown = (name, row["gradient"]) if place != last else ("", "")
-        table.add_row(*shown, row["number"], _measured(row["measured"]), exact, inside)
+        table.add_row(*shown, row["number"], both(row["measured"]), exact, inside)
         last = place
     return table
-
-
-def _measured(number: dict[str, Any]) -> str:
-    return "undetermined" if number["value"] is None else both(number)

@@ -5,7 +5,8 @@ from typing import Any
 
 Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "approximate"
 
-_MOST_DECIMALS = 3
+_LONGEST = 5
+_SMALL = 0.1
 
 
 def power_of_ten(numbers: list[Number]) -> int:
@@ -18,31 +19,40 @@ def power_of_ten(numbers: list[Number]) -> int:
 
 
 def cell(number: Number, power: int = 0) -> str:
-    """Value and interval, such as 0.31 [0.27, 0.36]; a dash where there is no value."""
+    """Value and interval, such as .31 [.27 .36]; a dash where there is no value."""
     if number["value"] is None:
         return "-"
     bounds = [number[name] for name in ("value", "low", "high")]
     scaled = [None if x is None else x / 10.0**power for x in bounds]
     decimals = _decimals(scaled)
-    value, low, high = ("?" if x is None else f"{x:.{decimals}f}" for x in scaled)
-    mark = "~" if number.get("approximate") else ""
-    return f"{mark}{value} [{low}, {high}]"
+    value, low, high = ("?" if x is None else _figure(x, decimals) for x in scaled)
+    return f"{value} [{low} {high}]"
 
 
 def both(number: Number) -> str:
-    """Value and interval in three significant digits, or why there are none."""
+    """Value and interval in three significant digits, or that there are none."""
     if number["value"] is None:
-        return f"undetermined ({number.get('reason', 'no reason given')})"
+        return "undetermined"
     mark = "~" if number.get("approximate") else ""
     low, high = ("?" if number[x] is None else f"{number[x]:.3g}" for x in ("low", "high"))
     return f"{mark}{number['value']:.3g} [{low}, {high}]"
 
 
+def _figure(x: float, decimals: int) -> str:
+    """The number with so many decimals, or with an exponent where that would take long."""
+    plain = f"{x:.{decimals}f}"
+    if len(plain) > _LONGEST:
+        return f"{x:.0e}".replace("e+0", "e").replace("e+", "e")
+    return plain.replace("0.", ".", 1) if abs(x) < 1 and "." in plain[:3] else plain
+
+
 def _decimals(numbers: list[float | None]) -> int:
-    """Decimals that leave two digits of the interval's width, or of the value where it has none."""
-    value, low, high = numbers
+    """Decimals that leave two digits of the interval's width; a third only for small numbers."""
+    sizes = [abs(x) for x in numbers if x is not None]
+    _, low, high = numbers
     width = 0.0 if low is None or high is None else high - low
-    size = width or abs(value or 0.0)
+    size = width or max(sizes)
     if size <= 0:
         return 1
-    return max(0, min(_MOST_DECIMALS, 1 - math.floor(math.log10(size))))
+    most = 3 if max(sizes) < _SMALL else 2
+    return max(0, min(most, 1 - math.floor(math.log10(size))))

@@ -38,8 +38,9 @@ def _table(data: dict[str, Any], objective: str, columns: dict[str, str], title:
     table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
     table.add_column("N x T", justify="right", no_wrap=True)
     for name, word in columns.items():
-        unit = f", 1e{powers[name]}" if powers[name] else ""
-        table.add_column(word + unit, justify="right", no_wrap=True)
+        unit = f"\n1e{powers[name]}" if powers[name] else ""
+        mark = "~" if any(one[objective][name].get("approximate") for one in layouts) else ""
+        table.add_column(mark + word + unit, justify="right", no_wrap=True)
     marks = _marks(data, objective)
     for one in layouts:
         mark = marks.get((one["envs"], one["steps"]), " ")

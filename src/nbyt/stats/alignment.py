@@ -12,7 +12,7 @@ import numpy as np
 from nbyt.stats.combine import divided, mapped
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.fieller import ratio_set, within
-from nbyt.stats.jackknife import DEPENDABLE
+from nbyt.stats.jackknife import DEPENDABLE, Bounds, correlation
 from nbyt.stats.length import FEW_DIRECTIONS, dimension, squared_length
 from nbyt.stats.moments import Moments
 from nbyt.stats.products import Products
@@ -44,37 +44,47 @@ def direction(products: Products, moments: Moments, variance: Estimate, envs: in
     if not np.any(products.reference):
         nothing = undetermined("the reference gradient is zero", chains)
         return Direction(nothing, nothing, noise, nothing)
-    x = moments.along
-    lengths = {"|E G|²": moments.mean_sq, "|G*|²": moments.reference_sq}
-    factor = _fraction(x * np.abs(x), lengths, chains)
+    x, reference = moments.along, {"|G*|²": moments.reference_sq}
+    cosine = _cosine(x, {"|E G|²": moments.mean_sq, **reference}, chains)
     if dimension(products.difference) < FEW_DIRECTIONS:
-        factor = replace(factor, approximate=True)
-    lengths = {"|E G|² + V/N": moments.second_moment(envs), "|G*|²": moments.reference_sq}
-    whole = _fraction(x * np.abs(x), lengths, chains)
-    whole = replace(whole, approximate=whole.approximate or factor.approximate)
-    return Direction(mapped(factor, _root), factor, noise, whole)
+        cosine = replace(cosine, approximate=True)
+    root = _cosine(x, {"|E G|² + V/N": moments.second_moment(envs), **reference}, chains)
+    root = replace(root, approximate=root.approximate or cosine.approximate)
+    return Direction(cosine, mapped(cosine, _signed_square), noise, mapped(root, _signed_square))
 
 
-def _fraction(top: Replicates, lengths: dict[str, Replicates], chains: int) -> Estimate:
-    """top / (product of squared lengths), which the truth keeps in [-1, 1]: its Fieller set there.
+def _cosine(top: Replicates, lengths: dict[str, Replicates], chains: int) -> Estimate:
+    """x / √(product of two squared lengths), which the truth keeps in [-1, 1]: its Fieller set.
 
     Where the interval ends at -1 or 1, one of its sides cannot err: it covers more than 95 %.
     """
-    bottom = np.prod(list(lengths.values()), axis=0)
-    bounds = within(ratio_set(top, bottom, chains), -1.0, 1.0)
-    weak = [name for name, length in lengths.items() if length[0] <= 0]
+    bounds = _bounds(top, list(lengths.values()), chains)
     if bounds == (-1.0, 1.0):
         return Estimate(None, -1.0, 1.0, chains, "the data allow everything from -1 to 1", True)
+    weak = [name for name, length in lengths.items() if length[0] <= 0]
     if weak:
         reason = f"the estimate of {' and of '.join(weak)} is not above 0"
         low, high = bounds or (None, None)
         return Estimate(None, low, high, chains, reason, True)
-    value = float(top[0] / bottom[0])
+    value = float(top[0] / math.sqrt(math.prod(float(length[0]) for length in lengths.values())))
     if bounds is None:
         end = math.copysign(1.0, value)
         return Estimate(value, end, end, chains, "all that the data allow lies beyond", True)
     rough = chains < DEPENDABLE or -1.0 in bounds or 1.0 in bounds
     return Estimate(value, bounds[0], bounds[1], chains, "", rough)
+
+
+def _bounds(top: Replicates, lengths: list[Replicates], chains: int) -> Bounds | None:
+    """The part in [-1, 1] of all c for which x - c √(yz) lies within t errors of 0.
+
+    x|x| - c|c| yz does not need yz > 0, so it serves where some sample says otherwise; but a square
+    is skewed where x is but a few errors from 0, and its sets are twice as wide.
+    """
+    bottom = np.prod(lengths, axis=0)
+    if np.all(np.array(lengths) > 0):
+        return within(ratio_set(top, np.sqrt(bottom), chains), -1.0, 1.0)
+    squared = within(ratio_set(top * np.abs(top), bottom, chains), -1.0, 1.0)
+    return squared and (_signed_root(squared[0]), _signed_root(squared[1]))
 
 
 def _noise_factor(products: Products, moments: Moments, variance: Estimate, envs: int) -> Estimate:
@@ -86,7 +96,8 @@ def _noise_factor(products: Products, moments: Moments, variance: Estimate, envs
     if moments.second_moment(envs)[0] <= 0:
         reason = "the estimate of |E G|² + V/N is not above 0"
         return undetermined(reason, products.chains)
-    return mapped(divided(squared_length(products.means), variance), _share)
+    linked = correlation(moments.mean_sq, moments.variance, products.chains)
+    return mapped(divided(squared_length(products.means), variance, linked), _share)
 
 
 def _share(ratio: float) -> float:
@@ -96,6 +107,9 @@ def _share(ratio: float) -> float:
     return ratio / (1 + ratio) if ratio > -0.5 else -1.0
 
 
-def _root(factor: float) -> float:
-    """The cosine whose cos|cos| this is."""
-    return math.copysign(math.sqrt(abs(factor)), factor)
+def _signed_square(number: float) -> float:
+    return number * abs(number)
+
+
+def _signed_root(number: float) -> float:
+    return math.copysign(math.sqrt(abs(number)), number)

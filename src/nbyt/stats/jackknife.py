@@ -55,6 +55,13 @@ def spread(pulls: Deviations, chains: int) -> Spread:
     return Spread(variance * scale**2, skewness, _freedom(unit, chains))
 
 
+def correlation(first: Replicates, second: Replicates, chains: int) -> float:
+    """How the errors of two statistics of the same chains go together, from -1 to 1."""
+    a, b = deviations(first, chains), deviations(second, chains)
+    scale = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / scale if scale > 0 else 0.0
+
+
 def bias_corrected(replicates: Replicates, chains: int) -> float:
     """The statistic less its bias of order 1/n: θ - (n-1)(mean θ_(i) - θ), for groups alike."""
     full = replicates[0]

@@ -6,7 +6,8 @@ from nbyt.stats.alignment import direction
 from nbyt.stats.bias import bias_sq
 from nbyt.stats.combine import added
 from nbyt.stats.estimate import Estimate
-from nbyt.stats.moments import moments_of
+from nbyt.stats.jackknife import correlation
+from nbyt.stats.moments import Moments, moments_of
 from nbyt.stats.products import Products
 from nbyt.stats.samples import leave_one_out
 from nbyt.stats.variance import decompose
@@ -47,9 +48,17 @@ def describe(products: Products, envs: int) -> GradientEstimates:
         variance=parts.variance,
         ess_ratio=parts.ess_ratio,
         bias_sq=bias,
-        mse=added(bias, parts.variance) if parts.variance.value is not None else parts.variance,
+        mse=_mse(products, moments, bias, parts.variance),
         cosine=pointing.cosine,
         bias_factor=pointing.bias_factor,
         noise_factor=pointing.noise_factor,
         alignment=pointing.alignment,
     )
+
+
+def _mse(products: Products, moments: Moments, bias: Estimate, variance: Estimate) -> Estimate:
+    """E|G_B - G*|² = squared bias + variance."""
+    if variance.value is None:
+        return variance
+    squared = moments.mean_sq - 2 * moments.along + moments.reference_sq
+    return added(bias, variance, correlation(squared, moments.variance, products.chains))

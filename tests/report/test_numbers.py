@@ -1,0 +1,39 @@
+"""Numbers in narrow columns."""
+
+import pytest
+
+from nbyt.report.numbers import both, cell, power_of_ten
+
+
+def _number(value: float | None, low: float | None, high: float | None, **more: object) -> dict:
+    return {"value": value, "low": low, "high": high, **more}
+
+
+@pytest.mark.parametrize(
+    ("number", "power", "text"),
+    [
+        (_number(0.3127, 0.2713, 0.3641), 0, ".31 [.27 .36]"),
+        (_number(0.31, 0.11, 0.64), 0, ".31 [.11 .64]"),
+        (_number(7.24e-3, 6.5e-3, 8.0e-3), -3, "7.2 [6.5 8.0]"),
+        (_number(-0.1, -0.19, 0.0, approximate=True), 0, "-.10 [-.19 .00]"),
+        (_number(0.02, 0.0, 2.4e11), 0, "0 [0 2e11]"),
+        (_number(None, None, None, reason="none"), 0, "-"),
+        (_number(1.0, None, 2.0), 0, "1.0 [? 2.0]"),
+        (_number(0.0, 0.0, 0.0), 0, ".0 [.0 .0]"),
+    ],
+)
+def test_cells_have_the_digits_that_the_interval_leaves(
+    number: dict, power: int, text: str
+) -> None:
+    assert cell(number, power) == text
+
+
+def test_a_column_has_one_power_of_ten() -> None:
+    assert power_of_ten([_number(3e-5, 0, 1), _number(2e-7, 0, 1)]) == -5
+    assert power_of_ten([_number(0.3, 0, 1), _number(None, None, None)]) == 0
+    assert power_of_ten([_number(0.0, 0, 0)]) == 0
+
+
+def test_a_line_of_its_own_has_three_digits() -> None:
+    assert both(_number(0.24294, 0.235, 0.25)) == "0.243 [0.235, 0.25]"
+    assert both(_number(None, None, None)) == "undetermined"
