@@ -18,6 +18,7 @@ def _number(value: float | None, low: float | None, high: float | None, **more: 
         (_number(-0.1, -0.19, 0.0, approximate=True), 0, "-.10 [-.19 .00]"),
         (_number(0.02, 0.0, 2.4e11), 0, "0 [0 2e11]"),
         (_number(None, None, None, reason="none"), 0, "-"),
+        (_number(0.003, -0.021, 0.063), 0, ".003 [-.021 .063]"),
         (_number(1.0, None, 2.0), 0, "1.0 [? 2.0]"),
         (_number(0.0, 0.0, 0.0), 0, ".0 [.0 .0]"),
     ],

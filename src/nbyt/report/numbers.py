@@ -41,9 +41,11 @@ def both(number: Number) -> str:
 def _figure(x: float, decimals: int) -> str:
     """The number with so many decimals, or with an exponent where that would take long."""
     plain = f"{x:.{decimals}f}"
-    if len(plain) > _LONGEST:
-        return f"{x:.0e}".replace("e+0", "e").replace("e+", "e")
-    return plain.replace("0.", ".", 1) if abs(x) < 1 and "." in plain[:3] else plain
+    if plain.lstrip("-").startswith("0."):
+        plain = plain.replace("0.", ".", 1)
+    if len(plain) <= _LONGEST:
+        return plain
+    return f"{x:.0e}".replace("e+0", "e").replace("e+", "e")
 
 
 def _decimals(numbers: list[float | None]) -> int:

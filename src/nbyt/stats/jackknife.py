@@ -144,6 +144,6 @@ def _logarithms(replicates: Replicates) -> Replicates:
 def _exponential(replicates: Replicates, low: float, high: float, chains: int) -> Estimate:
     value = float(replicates[0])
     rough = chains < DEPENDABLE or not bool(np.all(replicates > 0))
-    # A huge exponent means that the data bound nothing; infinity says so without a warning.
+    # A huge exponent means that the data bound nothing; math.exp would raise instead.
     ends = [value * math.exp(min(end, 700.0)) for end in (low, high)]
     return Estimate(value, ends[0], ends[1], chains, approximate=rough)
