@@ -159,7 +159,9 @@ def test_host_envs_are_measured_and_their_time_limit_is_named() -> None:
         env.observation_space, env.action_space, nbyt.policy.networks.parse_network("4")
     )
     stage = Stage(policy, policy.init(jax.random.key(0)), {"env": env.id})
-    measured = _tiny(env, stage, chains=6, means=nbyt.measure.chains.Means(envs=4), phase=False)
+    measured = _tiny(
+        env, stage, chains=6, resources=nbyt.measure.chains.Resources(envs=4), phase=False
+    )
     assert measured.env == "gym:CartPole-v1"
     assert measured.layout(steps=8).critic.variance.value > 0
 

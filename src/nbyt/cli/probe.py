@@ -12,7 +12,7 @@ from nbyt.cli.progress import steps_progress
 from nbyt.envs import resolve
 from nbyt.envs.lookup import SUITES
 from nbyt.errors import UsageError
-from nbyt.measure.chains import Means
+from nbyt.measure.chains import Resources
 from nbyt.measure.control import CONTROLS, beside_exact
 from nbyt.measure.cost import cost_of
 from nbyt.measure.measurement import Measurement
@@ -157,7 +157,7 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
             max_samples=options.max_samples,
             phase=not options.skip_phase,
             sources=_whole_numbers("sources", options.sources),
-            means=Means(_bytes(options.memory), options.max_envs, options.vector),
+            resources=Resources(_bytes(options.memory), options.max_envs, options.vector),
             progress=progress,
         )
     data: dict[str, Any] = {**measured.as_dict(), "stage": str(path.resolve())}

@@ -25,7 +25,7 @@ _PHASE_CHAINS = 64
 
 
 @dataclass(frozen=True)
-class Means:
+class Resources:
     """What a measurement may use: memory in bytes, host envs at once, and how they run."""
 
     memory: int = 2**30
@@ -44,7 +44,7 @@ class Chains:
     env: DeviceEnv | HostEnv
     stage: Stage
     request: Request
-    means: Means
+    resources: Resources
     most: int
     progress: Progress
     rounds: int = 0
@@ -73,7 +73,9 @@ class Chains:
     def plan(self) -> Plan:
         """How the chains are cut to fit in memory."""
         policy, params = self.stage.policy, self.stage.params
-        return plan_for(policy, params, self.most, self.aim, self.means.memory, self.request.seed)
+        return plan_for(
+            policy, params, self.most, self.aim, self.resources.memory, self.request.seed
+        )
 
     @property
     def found(self) -> Harvest:
@@ -134,8 +136,8 @@ class Chains:
             request.seed,
             synchronised,
             self.stage.facts.get("reward_scale"),
-            self.means.envs,
-            self.means.vector,
+            self.resources.envs,
+            self.resources.vector,
             self.rounds,
         )
         policy, params = self.stage.policy, self.stage.params

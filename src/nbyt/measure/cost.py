@@ -8,7 +8,7 @@ import numpy as np
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.engine import program_bytes
 from nbyt.gradients.plan import vector_bytes
-from nbyt.measure.chains import Chains, Means
+from nbyt.measure.chains import Chains, Resources
 from nbyt.measure.request import Request
 from nbyt.policy.stage import Stage
 
@@ -17,7 +17,7 @@ def cost_of(
     env: DeviceEnv | HostEnv, stage: Stage, request: Request, memory: int
 ) -> dict[str, int]:
     """Samples of the pool, and bytes of its arrays, of the chains' vectors and of the program."""
-    chains = Chains(env, stage, request, Means(memory), request.chains, lambda *_: None)
+    chains = Chains(env, stage, request, Resources(memory), request.chains, lambda *_: None)
     samples = request.chains * (request.chain_steps + request.ahead)
     seen = np.dtype(env.observation_space.dtype).itemsize * prod(env.observation_space.shape or ())
     pool = samples * (seen + 4 * 6 + 2)

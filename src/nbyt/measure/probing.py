@@ -9,7 +9,7 @@ import numpy as np
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.gradients.assembly import endless_gram, products_of
-from nbyt.measure.chains import Chains, Means, Progress
+from nbyt.measure.chains import Chains, Resources, Progress
 from nbyt.measure.critic import explained_variance
 from nbyt.measure.measurement import OBJECTIVES, LayoutMeasurement, Measurement
 from nbyt.measure.origins import require_measured, sources_of
@@ -49,7 +49,7 @@ def probe(
     max_samples: int = MAX_SAMPLES,
     phase: bool = True,
     sources: Any = (),
-    means: Means = Means(),
+    resources: Resources = Resources(),
     progress: Progress = lambda what, done, total: None,
 ) -> Measurement:
     """What every split of `batch` into envs x steps would do to a frozen policy's gradient.
@@ -76,7 +76,7 @@ def probe(
     require_measured(request, tuple(sources))
     began = time.monotonic()
     rounds = _most_rounds(request, precision, max_samples)
-    pooled = Chains(found, stage, request, means, rounds * request.chains, progress)
+    pooled = Chains(found, stage, request, resources, rounds * request.chains, progress)
     measured, reached = _until_precise(pooled, precision, rounds)
     return _measurement(
         pooled,
