@@ -9,6 +9,7 @@ from scipy import stats as scipy_stats
 from nbyt.stats import mean
 from nbyt.stats.jackknife import (
     bias_corrected,
+    correlation,
     deviations,
     positive,
     positive_ratio,
@@ -69,6 +70,18 @@ def test_halls_transform_of_each_end_is_the_t_quantile() -> None:
         t = (values.mean() - end) / np.sqrt(shape.variance)
         corrected = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
         assert corrected == pytest.approx(sign * shape.quantile())
+
+
+@given(numbers, st.integers(0, 10**6))
+def test_the_correlation_of_two_means_is_that_of_their_values(values, seed) -> None:
+    other = values + 50 * np.random.default_rng(seed).normal(size=len(values))
+    found = correlation(replicates_of(values), replicates_of(other), len(values))
+    if values.std() > 1e-6:
+        assert found == pytest.approx(np.corrcoef(values, other)[0, 1], abs=1e-6)
+
+
+def test_what_does_not_vary_is_correlated_with_nothing() -> None:
+    assert correlation(np.ones(11), replicates_of(np.arange(10.0)), 10) == 0
 
 
 def test_the_bias_of_a_squared_mean_is_removed() -> None:

@@ -47,6 +47,17 @@ def test_dimension_counts_directions() -> None:
     assert dimension(np.ones((1, 3, 3))) == 0
 
 
+@pytest.mark.parametrize(
+    ("chains", "parameters", "approximate"),
+    [(63, 20, True), (64, 20, False), (127, 2, True), (128, 2, False)],
+)
+def test_few_chains_or_few_directions_are_called_approximate(
+    chains, parameters, approximate
+) -> None:
+    data = np.random.default_rng(0).normal(size=(chains, parameters))
+    assert squared_length(gram_of(data)).approximate == approximate
+
+
 def test_vectors_that_do_not_spread_have_an_exact_length() -> None:
     found = squared_length(np.full((1, 6, 6), 4.0))
     assert (found.value, found.low, found.high) == (4.0, 4.0, 4.0)

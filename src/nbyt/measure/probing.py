@@ -9,7 +9,7 @@ import numpy as np
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.gradients.assembly import endless_gram, products_of
-from nbyt.measure.chains import Chains, Resources, Progress
+from nbyt.measure.chains import Chains, Progress, Resources
 from nbyt.measure.critic import explained_variance
 from nbyt.measure.measurement import OBJECTIVES, LayoutMeasurement, Measurement
 from nbyt.measure.origins import require_measured, sources_of
