@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbyt.stats import describe
+from nbyt.stats.alignment import _share
 from nbyt.stats.fieller import ratio_set, within
 
 
@@ -143,3 +144,10 @@ def test_few_directions_of_spread_make_a_cosine_approximate() -> None:
     assert describe(few.products(), 4).cosine.approximate
     turned = Vectors(many.contributions, many.references + np.linspace(-2, 2, 30), many.blocks)
     assert not describe(turned.products(), 4).cosine.approximate
+
+
+@pytest.mark.parametrize(
+    ("ratio", "share"), [(3.0, 0.75), (math.inf, 1), (-0.2, -0.25), (-0.7, -1), (-3.0, -1)]
+)
+def test_the_noise_factor_stops_at_minus_one_on_the_way_to_its_pole(ratio, share) -> None:
+    assert _share(ratio) == pytest.approx(share)

@@ -6,12 +6,14 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from gradient_vectors import Vectors, random_vectors, vectors
+from gradient_vectors import Vectors, bias_sq, jackknife, random_vectors, variance, vectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from nbyt.stats import GradientEstimates, Products, describe
+from nbyt.stats.combine import added
+from nbyt.stats.jackknife import correlation
 
 NAMES = [field.name for field in fields(GradientEstimates)]
 SQUARES = NAMES[:3] + NAMES[4:6]
@@ -75,6 +77,15 @@ def test_more_envs_than_chains_divide_the_variance_all_the_same() -> None:
     assert million.variance.value == pytest.approx(one.variance.value / 1e6)
     assert million.noise_factor.value > one.noise_factor.value
     assert million.mse.value == pytest.approx(million.bias_sq.value + million.variance.value)
+
+
+def test_the_mean_squared_error_knows_how_bias_and_variance_go_together() -> None:
+    v = random_vectors(12, 2, 3, 4, seed=3)
+    found = describe(v.products(), 2)
+    linked = correlation(jackknife(v, bias_sq), jackknife(v, variance), 12)
+    expected = added(found.bias_sq, found.variance, linked)
+    assert numbers(found.mse) == pytest.approx(numbers(expected))
+    assert abs(linked) > 0.1
 
 
 class World:
