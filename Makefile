@@ -3,8 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,trackers
 
-.PHONY: install demo test lint types layers unit bench bench-throughput bench-probe calibration \
-	agreement parity clean
+.PHONY: install demo test lint types layers unit bench bench-throughput parity clean
 
 install: .venv/installed
 
