@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,trackers
 
-.PHONY: install demo test lint types layers unit bench bench-throughput parity clean
+.PHONY: install demo test lint types layers unit bench bench-throughput agreement parity clean
 
 install: .venv/installed
 
@@ -46,6 +46,10 @@ bench-throughput: .venv-bench/installed
 	.venv-bench/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
 		-r benchmarks/requirements-peers.txt -e .
 	touch $@
+
+agreement: install
+	$(BIN)/python -m benchmarks.agreement.run
+	$(BIN)/python -m benchmarks.agreement.report
 
 parity: install
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.parity.run

@@ -1,0 +1,1 @@
+"""Agreement: the probe's estimates against brute force, fresh rollouts and plain gradients."""
