@@ -33,9 +33,9 @@ _COSINES = """\
 ## Where short rollouts point
 
 CartPole after the same training with {count} seeds: the cosine between the actor's expected
-gradient and the true one (stage's own settings, normalised advantages). With a critic that explains next to
-nothing, short rollouts can point the wrong way; how far T must go before they do not depends on the
-stage.
+gradient and the true one (stage's own settings, normalised advantages). With a critic that
+explains next to nothing, short rollouts can point the wrong way; how far T must go before they do
+not depends on the stage.
 """
 
 
