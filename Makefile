@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,trackers
 
-.PHONY: install demo test lint types layers unit bench bench-throughput agreement parity clean
+.PHONY: install demo test lint types layers unit bench bench-throughput agreement calibration parity \
+	clean
 
 install: .venv/installed
 
@@ -46,6 +47,11 @@ bench-throughput: .venv-bench/installed
 	.venv-bench/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
 		-r benchmarks/requirements-peers.txt -e .
 	touch $@
+
+# About an hour on two idle cores; it can be stopped, and the same command goes on.
+calibration: install
+	$(BIN)/python -m benchmarks.calibration.run
+	$(BIN)/python -m benchmarks.calibration.report
 
 agreement: install
 	$(BIN)/python -m benchmarks.agreement.run

@@ -1,0 +1,106 @@
+"""The drawing of the calibration page: every gate's coverage, field by field, as SVG text."""
+
+from html import escape
+from typing import Any
+
+_STYLE = """
+    .panel { fill: #ffffff; stroke: #d0d7de; }
+    .word { fill: #1f2328; }
+    .soft { fill: #59636e; }
+    .axis { stroke: #59636e; fill: none; }
+    .grid { stroke: #d0d7de; fill: none; }
+    .pass { fill: #009e73; fill-opacity: 0.15; stroke: #009e73; stroke-dasharray: 4 3; }
+    .holds { fill: none; stroke: #0072b2; stroke-width: 1.5; }
+    .misses { fill: #d55e00; stroke: #d55e00; }
+    .mid { text-anchor: middle; }
+    .right { text-anchor: end; }
+    text { font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; font-size: 13px; }
+    @media (prefers-color-scheme: dark) {
+      .panel { fill: #161b22; stroke: #3d444d; }
+      .word { fill: #f0f6fc; }
+      .soft { fill: #a5afba; }
+      .axis { stroke: #a5afba; }
+      .grid { stroke: #3d444d; }
+      .holds { stroke: #56b4e9; }
+      .misses { fill: #e69f00; stroke: #e69f00; }
+    }
+"""
+
+_LEFT, _TOP, _WIDTH, _ROW = 190, 64, 620, 26
+LEAST = 0.85
+
+
+def strips(rows: list[tuple[str, list[dict[str, Any]]]], limits: tuple[float, float]) -> str:
+    """One row a field, one mark a gate; the band is where the gate lets through."""
+    bottom = _TOP + _ROW * len(rows)
+    left, right = (_x(limit) for limit in limits)
+    parts = [
+        f'<rect class="pass" x="{left:.1f}" y="{_TOP}" width="{right - left:.1f}" '
+        f'height="{bottom - _TOP}"/>',
+        *_key(),
+    ]
+    for tick in (0.85, 0.9, 0.95, 1.0):
+        x = f"{_x(tick):.1f}"
+        parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="{_TOP}" y2="{bottom}"/>')
+        parts.append(_text(_x(tick), bottom + 20, f"{100 * tick:.0f} %", "soft mid"))
+    words = "share of pools whose interval holds the truth"
+    parts.append(_text(_LEFT + _WIDTH / 2, bottom + 42, words, "soft mid"))
+    for place, (name, gates) in enumerate(rows):
+        y = _TOP + _ROW * place + _ROW / 2
+        parts.append(_text(_LEFT - 12, y + 4, name, "word right"))
+        parts += [_mark(gate, y + _spread(turn)) for turn, gate in enumerate(gates)]
+    about = "One row for each field, one mark for each case, T and gradient: its measured coverage."
+    return _drawing(868, bottom + 58, "Measured coverage of 95 % intervals", about, parts)
+
+
+def _spread(turn: int) -> float:
+    """A small shift up or down, so that equal marks do not hide each other."""
+    return 8.0 * ((turn * 0.618034) % 1 - 0.5) * 2
+
+
+def _mark(gate: dict[str, Any], y: float) -> str:
+    x = _x(max(gate["coverage"], LEAST))
+    if gate["passes"]:
+        return f'<circle class="holds" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
+    if gate["coverage"] < LEAST:
+        points = f"{x + 3:.1f},{y - 4:.1f} {x - 4:.1f},{y:.1f} {x + 3:.1f},{y + 4:.1f}"
+        return f'<polygon class="misses" points="{points}"/>'
+    return f'<rect class="misses" x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6"/>'
+
+
+def _key() -> list[str]:
+    return [
+        '<circle class="holds" cx="196" cy="26" r="3"/>',
+        _text(206, 30, "passes the gate", "word"),
+        '<rect class="misses" x="323" y="23" width="6" height="6"/>',
+        _text(336, 30, "does not", "word"),
+        '<polygon class="misses" points="419,22 412,26 419,30"/>',
+        _text(427, 30, "below 85 %", "word"),
+        '<rect class="pass" x="526" y="19" width="26" height="14"/>',
+        _text(560, 30, "what 1,000 pools at 95 % may give", "word"),
+    ]
+
+
+def _x(coverage: float) -> float:
+    return _LEFT + _WIDTH * (coverage - LEAST) / (1 - LEAST)
+
+
+def _text(x: float, y: float, words: str, kind: str) -> str:
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(words)}</text>'
+
+
+def _drawing(width: int, height: float, title: str, about: str, parts: list[str]) -> str:
+    size = f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}"'
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" '
+            'aria-labelledby="title desc">',
+            f'<title id="title">{escape(title)}</title>',
+            f'<desc id="desc">{escape(about)}</desc>',
+            f"<style>{_STYLE}</style>",
+            f'<rect class="panel" x="0.5" y="0.5" width="{width - 1}" height="{height - 1:.0f}"/>',
+            *parts,
+            "</svg>",
+            "",
+        ]
+    )

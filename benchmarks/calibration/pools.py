@@ -1,0 +1,222 @@
+"""Pools of a case: the inner products of their chains, made as `nbyt.probe` makes them.
+
+A pool's products are kept in a file. They are all that the statistics see, so when only the
+statistics change, the gate can be run again without drawing anything.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.calibration.cases import Case
+from benchmarks.calibration.sampler import Sampler, split
+from nbyt.collect.pool import Pool, collect_pool
+from nbyt.collect.segment import PoolPlan
+from nbyt.gradients.assembly import endless_gram, products_of
+from nbyt.gradients.engine import Harvest, harvest
+from nbyt.gradients.phase import phase_products
+from nbyt.gradients.plan import Plan, plan_for
+from nbyt.gradients.weights import Aim
+from nbyt.measure.critic import critic_sums
+from nbyt.rng import numpy_stream, seeds
+from nbyt.stats.lags import LagProducts
+from nbyt.stats.phase import PhaseProducts
+from nbyt.stats.products import Products
+
+# As in nbyt.measure.chains.
+_MEMORY = 2**30
+_PHASE_CHAINS = 64
+# Pools that are drawn at once where nbyt does not collect them.
+_LOT = 8
+_GRAMS = ("means", "cross", "reference", "advantage_part", "phase_part")
+_ROWS = ("square", "step_square", "step_pairs")
+_LAGS = ("lags", "within", "square", "means", "step_pairs")
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """What one pool has to say: by gradient and place of T, by gradient, and of the critic.
+
+    spread: of the pool's own advantages at each T, 1 where they are raw.
+    """
+
+    products: dict[tuple[str, int], Products]
+    lags: dict[str, LagProducts]
+    phase: dict[tuple[str, int], PhaseProducts]
+    critic: np.ndarray
+    spread: np.ndarray
+
+
+class Drawer:
+    """Draws pools of one case; what does not depend on the seed is worked out once."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.control = case.control
+        self.request = case.request(0)
+        self.policy, self.params = self.control.stage.policy, self.control.stage.params
+        self._lot: tuple[int, list[Pool]] = (-1, [])
+
+    @cached_property
+    def aim(self) -> Aim:
+        """What is asked of the chains, as a probe asks it."""
+        request = self.request
+        return Aim(
+            request.steps,
+            request.lambdas,
+            request.chain_steps,
+            request.gamma,
+            request.normalise,
+            request.value_coefficient,
+            request.entropy_coefficient,
+            joined=self.policy.shared or request.entropy_coefficient > 0,
+            first_only=request.start == "reset",
+        )
+
+    @cached_property
+    def plan(self) -> Plan:
+        """How the chains are cut to fit in memory."""
+        return plan_for(self.policy, self.params, self.case.chains, self.aim, _MEMORY)
+
+    def draw(self, place: int) -> Pooled:
+        """The pool at this place of the case's endless row of pools."""
+        role = f"calibration.{self.case.name}"
+        seed = seeds(0, role, place + 1)[place]
+        if self.case.collected:
+            return self.measure(seed, self.collect(seed, synchronised=self.aim.first_only))
+        lot, turn = divmod(place, _LOT)
+        if self._lot[0] != lot:
+            steps = self.request.chain_steps + self.request.ahead
+            chains = self.request.chains
+            drawn = self._sampler.draw(numpy_stream(0, role, lot), _LOT * chains, steps)
+            self._lot = lot, split(drawn, chains)
+        return self.measure(seed, self._lot[1][turn])
+
+    def measure(self, seed: int, pool: Pool) -> Pooled:
+        """The products of a pool; `seed` is for what is collected besides."""
+        aim = self.aim
+        found, settled = self._harvest(pool, aim), None
+        if aim.first_only:
+            pool = self.collect(seed, synchronised=False)
+            settled = self._harvest(pool, replace(aim, steps=(1,), first_only=False))
+        return Pooled(
+            {
+                (name, k): products_of(found, aim, name, k, 0, settled)
+                for name in found.objectives
+                for k in range(len(aim.steps))
+            },
+            {} if aim.first_only else self._lags(found),
+            self._phase(seed, found) if self.case.phase else {},
+            critic_sums(pool, aim.gamma, aim.measured),
+            found.scale.spread[:, 0],
+        )
+
+    def collect(self, seed: int, *, synchronised: bool) -> Pool:
+        """A pool by nbyt's own collection."""
+        request = self.request
+        steps = request.chain_steps + request.ahead
+        plan = PoolPlan(
+            request.chains, steps, request.ahead, request.gamma, seed, synchronised=synchronised
+        )
+        return self._collect(plan)
+
+    def _collect(self, plan: PoolPlan) -> Pool:
+        return collect_pool(self.control.env, self.policy, self.params, plan)
+
+    @cached_property
+    def _sampler(self) -> Sampler:
+        return Sampler(self.control)
+
+    def _harvest(self, pool: Pool, aim: Aim) -> Harvest:
+        return harvest(self.policy, self.params, pool, aim, self.plan)
+
+    def _lags(self, found: Harvest) -> dict[str, LagProducts]:
+        return {
+            name: LagProducts(
+                np.array(found.lags, int),
+                own.lags,
+                own.endless_square,
+                endless_gram(own),
+                own.endless_pairs,
+                found.partners,
+            )
+            for name, own in found.objectives.items()
+        }
+
+    def _phase(self, seed: int, found: Harvest) -> dict[tuple[str, int], PhaseProducts]:
+        request = self.request
+        wanted = PoolPlan(
+            _PHASE_CHAINS, request.chain_steps, 0, request.gamma, seed, synchronised=True, round=1
+        )
+        pool = self._collect(wanted)
+        own = harvest(self.policy, self.params, pool, self.aim, self.plan, found.scale)
+        made = phase_products(self.policy, self.params, pool, own, self.aim, self.plan)
+        return {(name, k): part for name, one in made.items() for (k, _), part in one.items()}
+
+
+def save(file: Path, pooled: Pooled) -> None:
+    """Write a pool's products, matrices in single precision."""
+    arrays: dict[str, np.ndarray] = {"critic": pooled.critic, "spread": pooled.spread}
+    for (name, k), own in pooled.products.items():
+        arrays["partners"] = own.partners
+        for field in _ROWS:
+            arrays[f"{field}|{name}|{k}"] = getattr(own, field)
+        for field in _GRAMS:
+            gram = getattr(own, field)
+            first = arrays.get(f"{field}|{name}|0")
+            if gram is not None and (first is None or not np.array_equal(first, _single(gram))):
+                arrays[f"{field}|{name}|{k}"] = _single(gram)
+    for name, lags in pooled.lags.items():
+        for field in _LAGS:
+            arrays[f"lags.{field}|{name}"] = getattr(lags, field)
+    for (name, k), phase in pooled.phase.items():
+        arrays[f"phase.pairs|{name}|{k}"] = phase.pairs
+        arrays[f"phase.overall|{name}|{k}"] = phase.overall
+    file.parent.mkdir(parents=True, exist_ok=True)
+    rough = file.with_suffix(".tmp")
+    with rough.open("wb") as target:
+        np.savez(target, **arrays)
+    rough.rename(file)
+
+
+def load(file: Path, case: Case) -> Pooled:
+    """What `save` has written."""
+    with np.load(file, allow_pickle=False) as stored:
+        arrays = dict(stored)
+    names = [name for name in ("actor", "critic", "total") if f"square|{name}|0" in arrays]
+    places = range(len(case.steps))
+    return Pooled(
+        {(name, k): _products(arrays, name, k, case.steps[k]) for name in names for k in places},
+        {
+            name: LagProducts(
+                *(arrays[f"lags.{field}|{name}"] for field in _LAGS), arrays["partners"]
+            )
+            for name in names
+            if f"lags.square|{name}" in arrays
+        },
+        {
+            (name, k): PhaseProducts(
+                arrays[f"phase.pairs|{name}|{k}"], arrays[f"phase.overall|{name}|{k}"]
+            )
+            for name in names
+            for k in places
+            if f"phase.pairs|{name}|{k}" in arrays
+        },
+        arrays["critic"],
+        arrays["spread"],
+    )
+
+
+def _products(arrays: dict[str, np.ndarray], name: str, k: int, steps: int) -> Products:
+    rows = {field: arrays[f"{field}|{name}|{k}"] for field in _ROWS}
+    grams = {}
+    for field in _GRAMS:
+        gram = arrays.get(f"{field}|{name}|{k}", arrays.get(f"{field}|{name}|0"))
+        grams[field] = None if gram is None else gram.astype(float)
+    return Products(steps=steps, partners=arrays["partners"], **rows, **grams)
+
+
+def _single(gram: np.ndarray) -> np.ndarray:
+    return np.asarray(gram, np.float32)
