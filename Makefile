@@ -3,8 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,trackers
 
-.PHONY: install demo test lint types layers unit bench bench-throughput agreement calibration parity \
-	clean
+.PHONY: install demo test lint types layers unit bench bench-throughput bench-probe agreement \
+	calibration parity clean
 
 install: .venv/installed
 
@@ -34,11 +34,15 @@ layers: install
 unit: install
 	$(BIN)/pytest -n 2
 
-bench: bench-throughput
+bench: bench-throughput bench-probe
 
 bench-throughput: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks.throughput.run
 	.venv-bench/bin/python -m benchmarks.throughput.report
+
+bench-probe: .venv-bench/installed
+	.venv-bench/bin/python -m benchmarks.probe.run
+	.venv-bench/bin/python -m benchmarks.probe.report
 
 # The peers live in an environment of their own: rejax needs a nightly package that we do not.
 .venv-bench/installed: pyproject.toml constraints.txt benchmarks/requirements-peers.txt
@@ -46,6 +50,9 @@ bench-throughput: .venv-bench/installed
 	.venv-bench/bin/pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	.venv-bench/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
 		-r benchmarks/requirements-peers.txt -e .
+	# Without what it asks for: torchvision, which it needs for its tests, would replace torch.
+	.venv-bench/bin/pip install --quiet --disable-pip-version-check --no-deps \
+		backpack-for-pytorch==1.7.1 unfoldNd==0.2.3 einops==0.8.2
 	touch $@
 
 # About an hour on two idle cores; it can be stopped, and the same command goes on.

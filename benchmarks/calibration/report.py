@@ -2,7 +2,7 @@
 
     python -m benchmarks.calibration.report [RESULT.json]
 
-Exits with 1 where a gate fails that the page does not call approximate.
+Exits with 1 where a gate fails for no known reason.
 """
 
 import json
@@ -14,13 +14,13 @@ from typing import Any
 
 from benchmarks.calibration import figure
 from benchmarks.calibration.gate import NARROW, WIDE, limits
+from benchmarks.calibration.reasons import REASONS, reason
 from benchmarks.calibration.truths import SQUARED
 from nbyt.store.atomic import write_text
 
 RESULT = Path(__file__).parent / "result.json"
 DOCS = Path(__file__).parents[2] / "docs"
 _PAGE = Path(__file__).parent / "page.md"
-_WHY = Path(__file__).parent / "why.md"
 
 FULL = 128
 """Chains of a pool of the default size."""
@@ -84,7 +84,7 @@ def page(result: Result) -> str:
         wide=WIDE,
         coverage=_coverage(result, full),
         failures=_failures(full),
-        why=_WHY.read_text().strip(),
+        why=_why(full),
         undetermined=_undetermined(full),
         undetermined_count=sum(gate["undetermined"] >= 0.01 for gate in full),
         weak=_weak(full),
@@ -121,23 +121,46 @@ def _row(gate: Gate) -> str:
 
 
 def _verdict(gate: Gate) -> str:
-    """What became of a gate; a failure is said where most of its intervals say "approximate"."""
+    """What became of a gate."""
     if gate["passes"]:
         return "passes"
-    if gate["flagged"] >= 0.5:
-        return "approximate"
-    return "FAILS"
+    if reason(gate) is None and gate["chains"] == FULL:
+        return "FAILS"
+    return "less" if gate["coverage"] < 0.95 else "more"
 
 
 def _counts(gates: list[Gate]) -> str:
     failed = [gate for gate in gates if not gate["passes"]]
-    said = [gate for gate in failed if _verdict(gate) == "approximate"]
     less = [gate for gate in failed if gate["coverage"] < 0.95]
-    return (
-        f"{len(gates) - len(failed)} of {len(gates)} gates pass. Of the {len(failed)} others "
-        f"{len(less)} cover less than they should and {len(failed) - len(less)} more; in "
-        f"{len(said)} most intervals are printed as approximate."
+    said = sum(gate["flagged"] >= 0.5 for gate in failed)
+    unknown = sum(_verdict(gate) == "FAILS" for gate in gates)
+    found = (
+        f"{len(gates) - len(failed)} of {len(gates)} gates pass. Of the {len(failed)} others, "
+        f"{len(less)} cover less than they should and {len(failed) - len(less)} more; in {said} "
+        "of them most intervals are printed as approximate"
     )
+    return found + (f", and {unknown} have no known reason." if unknown else ".")
+
+
+def _why(gates: list[Gate]) -> str:
+    """Every known reason with the gates that it explains."""
+    failed = [gate for gate in gates if not gate["passes"]]
+    lines = []
+    for one in REASONS:
+        own = [gate for gate in failed if reason(gate) is one]
+        if own:
+            lines.append(f"- **{one.title}** {one.words} {_summed_up(own)}")
+    unknown = [gate for gate in failed if reason(gate) is None]
+    lines += [f"- **Not explained:** {_name(g)}, {_percent(g['coverage'])} %." for g in unknown]
+    return "\n".join(lines)
+
+
+def _summed_up(gates: list[Gate]) -> str:
+    covers = [gate["coverage"] for gate in gates]
+    low, high = _percent(min(covers)), _percent(max(covers))
+    cases = ", ".join(dict.fromkeys(gate["case"] for gate in gates))
+    span = f"{low} to {high} %" if low != high else f"{low} %"
+    return f"*{len(gates)} gates, {span}; {cases}.*"
 
 
 def _cases(result: Result) -> str:

@@ -9,8 +9,8 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from benchmarks.throughput.lines import Line, compare
-from benchmarks.throughput.rounds import interleave
+from benchmarks.timing.lines import Line, compare
+from benchmarks.timing.rounds import interleave
 from nbyt.envs import HostEnv, resolve
 
 ENVPOOL_TARGET = 0.80

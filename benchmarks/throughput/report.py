@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.throughput import runners
-from benchmarks.throughput.lines import HEADINGS, cells
 from benchmarks.throughput.run import RESULT
 from benchmarks.throughput.start import COMMAND
+from benchmarks.timing.lines import HEADINGS, cells
+from benchmarks.timing.machine import in_words
 
 PAGE = Path(__file__).parents[2] / "docs" / "speed.md"
 
@@ -72,7 +73,7 @@ def page(found: dict[str, Any]) -> str:
     parts += [_section(title, found[part]) for part, title in _TITLES.items() if part in found]
     parts += [_start(found["start"])] if "start" in found else []
     parts += [_memory(found["memory"])] if "memory" in found else []
-    return "\n".join([*parts, _equal(), _machine(found["machine"])])
+    return "\n".join([*parts, _equal(), in_words(found["machine"])])
 
 
 def main() -> None:
@@ -118,14 +119,6 @@ def _equal() -> str:
         gamma=runners.GAMMA,
         lam=runners.LAMBDA,
         norm=runners.MAX_GRAD_NORM,
-    )
-
-
-def _machine(facts: dict[str, Any]) -> str:
-    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-    return (
-        f"## Machine\n\n{facts['cpu']}, {facts['cores']} cores, {facts['memory_gb']} GB, "
-        f"{facts['system']}; load average {facts['load_before']} when it began.\n\n{versions}.\n"
     )
 
 

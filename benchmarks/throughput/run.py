@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.throughput.lines import Line, text_table
-from benchmarks.throughput.machine import machine
 from benchmarks.throughput.memory import memory
 from benchmarks.throughput.raw import raw
 from benchmarks.throughput.start import start
 from benchmarks.throughput.training import device, host
+from benchmarks.timing.lines import Line, text_table
+from benchmarks.timing.machine import machine
 
 RESULT = Path(__file__).with_name("result.json")
 _COMPARED: dict[str, Callable[..., list[Line]]] = {"device": device, "host": host, "raw": raw}

@@ -5,10 +5,10 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import groupby
 
-from benchmarks.throughput.lines import Line, compare
-from benchmarks.throughput.rounds import geometric_mean, interleave
-from benchmarks.throughput.runners import EPOCHS, MINIBATCH
-from benchmarks.throughput.worker import Worker
+from benchmarks.throughput.runners import EPOCHS, MINIBATCH, RUNNERS
+from benchmarks.timing.lines import Line, compare
+from benchmarks.timing.rounds import geometric_mean, interleave
+from benchmarks.timing.worker import Worker
 from nbyt.layout import Layout
 
 SMALL = tuple(Layout(n, t, MINIBATCH, EPOCHS) for n, t in ((8, 256), (64, 32), (512, 4)))
@@ -47,11 +47,15 @@ def _at(layout: Layout, pairs: tuple[Pair, ...], rounds: int, seconds: float) ->
     names = dict.fromkeys(name for pair in pairs for name in (pair.ours, pair.peer))
     where = f"{layout.envs}x{layout.steps}"
     with ExitStack() as stack:
-        workers = {name: stack.enter_context(closing(Worker(name, layout))) for name in names}
+        workers = {name: stack.enter_context(closing(_worker(name, layout))) for name in names}
         speeds = interleave(workers, rounds=rounds, seconds=seconds)
     for pair in pairs:
         target = pair.large if layout == LARGE else pair.each
         yield compare(where, speeds, pair.ours, pair.peer, target)
+
+
+def _worker(name: str, layout: Layout) -> Worker:
+    return Worker(f"{name} at {layout.envs}x{layout.steps}", layout.batch, RUNNERS[name], layout)
 
 
 def _means(lines: list[Line], pairs: tuple[Pair, ...]) -> list[Line]:

@@ -131,3 +131,13 @@ def test_variances_of_skewed_data_are_covered(draw, truth) -> None:
     assert (
         scipy_stats.binom(400, 0.95).ppf(0.0005) <= hits <= scipy_stats.binom(400, 0.95).ppf(0.9995)
     )
+
+
+@pytest.mark.parametrize(("carriers", "rough"), [(3, True), (60, False)])
+def test_what_a_handful_of_chains_decides_is_called_approximate(carriers, rough) -> None:
+    """A pool in which few chains have met a reward tells little about its own error."""
+    generator = np.random.default_rng(0)
+    values = generator.normal(1, 0.01, 128)
+    values[:carriers] += generator.normal(20, 5, carriers)
+    assert positive(replicates_of(values), 128).approximate == rough
+    assert real(replicates_of(values), 128).approximate == rough

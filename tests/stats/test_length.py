@@ -114,3 +114,10 @@ def test_a_sketch_widens_the_interval_by_its_own_spread() -> None:
     exact, rough = squared_length(gram_of(data)), squared_length(short @ short.swapaxes(1, 2))
     assert rough.high - rough.low > 1.3 * (exact.high - exact.low)
     assert rough.low <= 50 <= rough.high
+
+
+@pytest.mark.parametrize(("carriers", "rough"), [(5, True), (64, False)])
+def test_few_long_vectors_are_called_approximate(carriers, rough) -> None:
+    data = np.random.default_rng(0).normal(size=(128, 32))
+    data[carriers:] *= 0.01
+    assert squared_length(gram_of(data)).approximate == rough

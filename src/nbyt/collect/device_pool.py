@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from math import prod
 from typing import Any, NamedTuple
 
 import jax
@@ -24,7 +25,10 @@ from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.normalise import divided
 from nbyt.rng import stream
 
+# A segment's steps, and its numbers in all observations together, at most.
 _LONGEST = 512
+_NUMBERS = 2**22
+_ROWS = 2**16
 _BRANCHES = 64
 _COPIED = ("observation", "action", "reward", "value", "terminated", "truncated")
 
@@ -45,7 +49,7 @@ def device_segments(
     runner = start(env, plan.chains, key)
     if not plan.synchronised:
         runner = stagger(env, policy, params, runner, key, burn_in(env.time_limit))
-    count, length = pieces(plan.steps, _LONGEST)
+    count, length = pieces(plan.steps, _longest(env, plan.chains))
     for place in range(count):
         here = stream(key, "segment", place)
         runner, rollout, ends = _segment(env, policy, params, runner, here, length)
@@ -56,6 +60,12 @@ def device_segments(
             cut = np.nonzero(rows["truncated"])
             rows["beyond"][cut] = _beyond(env, policy, params, ends, cut, here, plan)
         yield Segment(slice(0, plan.chains), place * length, rows)
+
+
+def _longest(env: DeviceEnv, chains: int) -> int:
+    """Steps of a segment whose networks' outputs fit in some 100 MB, however many chains run."""
+    rows = min(_ROWS, _NUMBERS // prod(env.observation_space.shape or (1,)))
+    return max(1, min(_LONGEST, rows // chains))
 
 
 @partial(jax.jit, static_argnames=("env", "policy", "steps"))

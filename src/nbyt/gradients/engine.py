@@ -37,6 +37,10 @@ class Gathered(NamedTuple):
     lags: Float[np.ndarray, "lags n"]
 
 
+CHAIN_AXES = dict(zip(Gathered._fields, (3, 2, 2, 2, 2, 0, 0, 1), strict=True))
+"""Where the chains are in each field."""
+
+
 class Harvest(NamedTuple):
     """All objectives' sums, the scale of the advantages, and each chain's partners."""
 
@@ -64,23 +68,13 @@ def harvest(
         size = chains.stop - chains.start
         partners += [size - 1] * size
         progress(chains.stop, pool.chains)
-    joined = {name: beside([block[name] for block in blocks]) for name in blocks[0]}
+    joined = {name: _beside([block[name] for block in blocks]) for name in blocks[0]}
     return Harvest(joined, scale, np.array(partners), plan.lags)
 
 
-def together(some: list[Harvest]) -> Harvest:
-    """The harvests of several pools, measured at one scale, as that of one."""
-    first = some[0]
-    objectives = {name: beside([one.objectives[name] for one in some]) for name in first.objectives}
-    return first._replace(
-        objectives=objectives, partners=np.concatenate([one.partners for one in some])
-    )
-
-
-def beside(some: list[Gathered]) -> Gathered:
+def _beside(some: list[Gathered]) -> Gathered:
     """The sums of several sets of chains as those of one."""
-    chain_axis = (3, 2, 2, 2, 2, 0, 0, 1)
-    fields = zip(zip(*some, strict=True), chain_axis, strict=True)
+    fields = zip(zip(*some, strict=True), CHAIN_AXES.values(), strict=True)
     return Gathered(*(np.concatenate(parts, axis) for parts, axis in fields))
 
 

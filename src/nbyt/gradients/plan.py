@@ -88,21 +88,31 @@ def _slab_steps(aim: Aim, rows: int, chains: int) -> int:
 
 def vector_bytes(params: Params, chains: int, aim: Aim, plan: Plan) -> int:
     """Bytes of all chains' vectors, as they are or sketched."""
-    size = GROUPS * plan.places if plan.places else _size(params)
-    return _sets(aim) * chains * size * _BYTES
+    if not plan.places:
+        return written_bytes(params, chains, aim)
+    return _sets(aim) * chains * _objectives(aim) * GROUPS * plan.places * _BYTES
+
+
+def written_bytes(params: Params, chains: int, aim: Aim) -> int:
+    """Bytes of the vectors of so many chains, written out for every objective."""
+    size = sum(leaf.size for leaf in jax.tree.leaves((params.actor, params.critic, params.torso)))
+    # Each objective reaches a shared torso; without one, actor and critic are the total's halves.
+    copies = 3 if params.torso else 2 if aim.joined else 1
+    return _sets(aim) * chains * copies * size * _BYTES
 
 
 def _places(params: Params, chains: int, aim: Aim, memory: int) -> int:
     """Places of a sketch's group so that all chains' vectors fit; 0 if they fit as they are."""
-    if _sets(aim) * chains * _size(params) * _BYTES <= memory:
+    if written_bytes(params, chains, aim) <= memory:
         return 0
-    return max(_LEAST_PLACES, memory // (_sets(aim) * chains * _BYTES * GROUPS))
+    return max(_LEAST_PLACES, memory // (_sets(aim) * chains * _objectives(aim) * _BYTES * GROUPS))
 
 
 def _sets(aim: Aim) -> int:
-    """Vectors that every chain has, in the space of all parameters."""
-    return (len(aim.steps) * len(aim.lambdas) + 3) * (2 if aim.joined else 1)
+    """Vectors of each objective that every chain has."""
+    return len(aim.steps) * len(aim.lambdas) + 3
 
 
-def _size(params: Params) -> int:
-    return sum(leaf.size for leaf in jax.tree.leaves((params.actor, params.critic, params.torso)))
+def _objectives(aim: Aim) -> int:
+    """Gradients that are measured by themselves."""
+    return 3 if aim.joined else 2

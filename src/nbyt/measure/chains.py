@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.gradients.engine import Harvest, harvest, together
+from nbyt.gradients.engine import Harvest, harvest
 from nbyt.gradients.phase import phase_products
 from nbyt.gradients.plan import Plan, plan_for
-from nbyt.gradients.weights import Aim, Scale
+from nbyt.gradients.units import MOST, Units
+from nbyt.gradients.weights import Aim, Scale, scale_of
 from nbyt.measure.critic import critic_sums
 from nbyt.measure.remarks import limit_weight
 from nbyt.measure.request import Request
@@ -49,8 +51,9 @@ class Chains:
     progress: Progress
     rounds: int = 0
     limit_weight: float = 0.0
-    _found: list[Harvest] = field(default_factory=list)
-    _settled: list[Harvest] = field(default_factory=list)
+    _scale: Scale | None = None
+    _found: Units = field(default_factory=Units)
+    _settled: Units = field(default_factory=Units)
     _critic: list[np.ndarray] = field(default_factory=list)
 
     @property
@@ -73,19 +76,18 @@ class Chains:
     def plan(self) -> Plan:
         """How the chains are cut to fit in memory."""
         policy, params = self.stage.policy, self.stage.params
-        return plan_for(
-            policy, params, self.most, self.aim, self.resources.memory, self.request.seed
-        )
+        chains = min(self.most, MOST)
+        return plan_for(policy, params, chains, self.aim, self.resources.memory, self.request.seed)
 
     @property
     def found(self) -> Harvest:
         """The harvest of all chains so far."""
-        return together(self._found)
+        return self._found.harvest
 
     @property
     def settled(self) -> Harvest | None:
         """That of the chains at random phases, where the others began at a reset."""
-        return together(self._settled) if self._settled else None
+        return self._settled.harvest if self._settled.chains else None
 
     @property
     def critic(self) -> np.ndarray:
@@ -94,14 +96,14 @@ class Chains:
 
     def add(self) -> None:
         """Collect and harvest another round of chains."""
-        plan, aim = self.plan, self.aim
-        scale = self._found[0].scale if self._found else None
+        aim = self.aim
         pool = self._collect(synchronised=aim.first_only)
-        self._found.append(self._harvest(pool, aim, plan, scale))
+        self._scale = self._scale or scale_of(pool, aim)
+        self._gather(self._found, pool, aim, self._scale)
         if aim.first_only:
             pool = self._collect(synchronised=False)
             own = replace(aim, steps=(1,), first_only=False)
-            self._settled.append(self._harvest(pool, own, plan, None))
+            self._gather(self._settled, pool, own, scale_of(pool, own))
         self._critic.append(critic_sums(pool, aim.gamma, aim.measured))
         self.limit_weight = limit_weight(self.env, pool, aim.gamma)
         self.rounds += 1
@@ -113,9 +115,10 @@ class Chains:
         if plan.steps < aim.measured:
             return {}
         pool = self._collect(synchronised=True, chains=_PHASE_CHAINS, ahead=0, what="phase chains")
-        scale = self._found[0].scale
+        scale = self.found.scale
         own = scale._replace(mean=scale.mean[:, :1], spread=scale.spread[:, :1])
-        found = self._harvest(pool, aim, plan, own, what="phase gradients")
+        done = partial(self._say, "phase gradients", 0, pool.chains)
+        found = self._harvest(pool, aim, own, done)
         return phase_products(self.stage.policy, self.stage.params, pool, found, aim, plan)
 
     def _collect(
@@ -145,16 +148,18 @@ class Chains:
             self.env, policy, params, plan, lambda done, total: self.progress(what, done, total)
         )
 
+    def _gather(self, units: Units, pool: Pool, aim: Aim, scale: Scale) -> None:
+        """Harvest a pool, no more chains at a time than there are units."""
+        for first in range(0, pool.chains, MOST):
+            some = Pool(*(array[:, first : first + MOST] for array in pool))
+            done = partial(self._say, "gradients", first, pool.chains)
+            units.add(self._harvest(some, aim, scale, done))
+
     def _harvest(
-        self, pool: Pool, aim: Aim, plan: Plan, scale: Scale | None, what: str = "gradients"
+        self, pool: Pool, aim: Aim, scale: Scale, progress: Callable[[int, int], None]
     ) -> Harvest:
         policy, params = self.stage.policy, self.stage.params
-        return harvest(
-            policy,
-            params,
-            pool,
-            aim,
-            plan,
-            scale,
-            lambda done, total: self.progress(what, done, total),
-        )
+        return harvest(policy, params, pool, aim, self.plan, scale, progress)
+
+    def _say(self, what: str, before: int, total: int, done: int, _part: int) -> None:
+        self.progress(what, before + done, total)

@@ -1,33 +1,58 @@
 """What a measurement costs before it is made: env steps, and bytes of memory."""
 
+import os
+import resource
 from math import prod
+from pathlib import Path
 
 import jax
 import numpy as np
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.engine import program_bytes
-from nbyt.gradients.plan import vector_bytes
+from nbyt.gradients.plan import vector_bytes, written_bytes
+from nbyt.gradients.units import MOST
 from nbyt.measure.chains import Chains, Resources
 from nbyt.measure.request import Request
 from nbyt.policy.stage import Stage
+
+# The compiler's own, and the programs that collect: measured.
+_COMPILING = 250 * 2**20
+# A block's vectors as the program gives them, as their sums, and on the way to a sketch.
+_BLOCK = 3
 
 
 def cost_of(
     env: DeviceEnv | HostEnv, stage: Stage, request: Request, memory: int
 ) -> dict[str, int]:
-    """Samples of the pool, and bytes of its arrays, of the chains' vectors and of the program."""
+    """Samples of the pool, and bytes: of the pool, the units' vectors, the program, and at most."""
+    process = _resident()
     chains = Chains(env, stage, request, Resources(memory), request.chains, lambda *_: None)
+    aim, plan = chains.aim, chains.plan
     samples = request.chains * (request.chain_steps + request.ahead)
     seen = np.dtype(env.observation_space.dtype).itemsize * prod(env.observation_space.shape or ())
     pool = samples * (seen + 4 * 6 + 2)
-    vectors = vector_bytes(stage.params, request.chains, chains.aim, chains.plan)
-    program = program_bytes(stage.policy, stage.params, chains.aim, chains.plan)
+    units = min(request.chains, MOST)
+    # Of all chains at once, block by block and joined; further chains are added to those.
+    copies = 2 if units == request.chains else 3
+    vectors = copies * vector_bytes(stage.params, units, aim, plan)
+    vectors += _BLOCK * written_bytes(stage.params, plan.chains, aim)
+    program = program_bytes(stage.policy, stage.params, aim, plan)
     return {
         "samples": samples,
+        "process_bytes": process + _COMPILING,
         "pool_bytes": pool,
         "vector_bytes": vectors,
         "program_bytes": program,
-        "bytes": pool + vectors + program,
+        "bytes": process + _COMPILING + pool + vectors + program,
         "devices": jax.device_count(),
     }
+
+
+def _resident() -> int:
+    """Bytes of memory that this process has now."""
+    status = Path("/proc/self/statm")
+    if status.exists():
+        return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    # Elsewhere the most that it has had; on macOS in bytes.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -12,7 +12,7 @@ import numpy as np
 from nbyt.stats.combine import divided, mapped
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.fieller import ratio_set, within
-from nbyt.stats.jackknife import DEPENDABLE, Bounds, correlation
+from nbyt.stats.jackknife import Bounds, correlation, is_rough
 from nbyt.stats.length import FEW_DIRECTIONS, dimension, squared_length
 from nbyt.stats.moments import Moments
 from nbyt.stats.products import Products
@@ -70,7 +70,7 @@ def _cosine(top: Replicates, lengths: dict[str, Replicates], chains: int) -> Est
     if bounds is None:
         end = math.copysign(1.0, value)
         return Estimate(value, end, end, chains, "all that the data allow lies beyond", True)
-    rough = chains < DEPENDABLE or -1.0 in bounds or 1.0 in bounds
+    rough = is_rough(top, chains) or -1.0 in bounds or 1.0 in bounds
     return Estimate(value, bounds[0], bounds[1], chains, "", rough)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.fieller import ratio_set, within
-from nbyt.stats.jackknife import DEPENDABLE, deviations, spread, student
+from nbyt.stats.jackknife import deviations, is_rough, spread, student
 from nbyt.stats.moments import moments_of
 from nbyt.stats.products import Products
 from nbyt.stats.samples import Replicates, Samples, leave_one_out
@@ -59,7 +59,7 @@ def compare_rho(first: Replicates, second: Replicates, chains: int) -> Compariso
         nothing = undetermined(NO_LENGTH, chains)
         return Comparison(nothing, nothing, told_apart=False, chains_needed=None)
     low, high = student(gap, chains)
-    difference = Estimate(float(gap[0]), low, high, chains, approximate=chains < DEPENDABLE)
+    difference = Estimate(float(gap[0]), low, high, chains, approximate=is_rough(gap, chains))
     apart = low > 0 or high < 0
     return Comparison(difference, _ratio(first, second, chains), apart, _needed(gap, chains))
 
@@ -84,7 +84,14 @@ def _ratio(first: Replicates, second: Replicates, chains: int) -> Estimate:
     reason = ""
     if value is None or not math.isfinite((low or 0.0) + (high or 0.0)):
         reason = "the second layout's ρ is not clearly different from 0"
-    return Estimate(value, low, high, chains, reason, chains < DEPENDABLE)
+    rough = is_rough(first, chains) or not _far_from_zero(second, chains)
+    return Estimate(value, low, high, chains, reason, rough)
+
+
+def _far_from_zero(replicates: Replicates, chains: int) -> bool:
+    """Whether a divisor is twice as far from 0 as is needed to tell; else luck may have done it."""
+    shape = spread(deviations(replicates, chains), chains)
+    return abs(float(replicates[0])) > 2 * shape.quantile() * math.sqrt(shape.variance)
 
 
 def _needed(gap: Replicates, chains: int) -> int | None:

@@ -13,6 +13,9 @@ from nbyt.stats.samples import Replicates
 DEPENDABLE = 64
 """Chains from which on an interval is not called approximate for want of chains."""
 
+FEW = 12.0
+"""Degrees of freedom below which a handful of chains decide both a statistic and its error."""
+
 Bounds = tuple[float, float]
 Deviations = Float[np.ndarray, " left_out"]
 
@@ -69,6 +72,11 @@ def bias_corrected(replicates: Replicates, chains: int) -> float:
     return float(full - sum((len(part) - 1) * (part.mean() - full) for part in parts if len(part)))
 
 
+def is_rough(replicates: Replicates, chains: int) -> bool:
+    """Whether an interval is approximate: there are few chains, or few of them decide."""
+    return chains < DEPENDABLE or spread(deviations(replicates, chains), chains).freedom < FEW
+
+
 def student(replicates: Replicates, chains: int, level: float = LEVEL) -> Bounds:
     """Student's t interval on the jackknife variance."""
     shape = spread(deviations(replicates, chains), chains)
@@ -91,13 +99,14 @@ def skewed(replicates: Replicates, chains: int, level: float = LEVEL) -> Bounds:
 def real(replicates: Replicates, chains: int) -> Estimate:
     """A quantity of either sign, made of means: plain scale, corrected for skewness."""
     low, high = skewed(replicates, chains)
-    return Estimate(float(replicates[0]), low, high, chains, approximate=chains < DEPENDABLE)
+    rough = is_rough(replicates, chains)
+    return Estimate(float(replicates[0]), low, high, chains, approximate=rough)
 
 
 def positive(replicates: Replicates, chains: int) -> Estimate:
     """A positive quantity that is nearly a mean: log scale, corrected for skewness."""
-    low, high = skewed(_logarithms(replicates), chains)
-    return _exponential(replicates, low, high, chains)
+    logarithms = _logarithms(replicates)
+    return _exponential(replicates, logarithms, skewed(logarithms, chains), chains)
 
 
 def positive_ratio(replicates: Replicates, chains: int) -> Estimate:
@@ -106,8 +115,8 @@ def positive_ratio(replicates: Replicates, chains: int) -> Estimate:
     Hall's correction is for means. In a ratio the curvature of the ratio works against the
     skewness of its parts, and correcting for one alone covers worse than for neither.
     """
-    low, high = student(_logarithms(replicates), chains)
-    return _exponential(replicates, low, high, chains)
+    logarithms = _logarithms(replicates)
+    return _exponential(replicates, logarithms, student(logarithms, chains), chains)
 
 
 def _pulls(part: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
@@ -141,9 +150,11 @@ def _logarithms(replicates: Replicates) -> Replicates:
     return np.log(relative) if np.all(relative > 0) else relative - 1
 
 
-def _exponential(replicates: Replicates, low: float, high: float, chains: int) -> Estimate:
+def _exponential(
+    replicates: Replicates, logarithms: Replicates, bounds: Bounds, chains: int
+) -> Estimate:
     value = float(replicates[0])
-    rough = chains < DEPENDABLE or not bool(np.all(replicates > 0))
+    rough = is_rough(logarithms, chains) or not bool(np.all(replicates > 0))
     # A huge exponent means that the data bound nothing; math.exp would raise instead.
-    ends = [value * math.exp(min(end, 700.0)) for end in (low, high)]
+    ends = [value * math.exp(min(end, 700.0)) for end in bounds]
     return Estimate(value, ends[0], ends[1], chains, approximate=rough)

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from nbyt.stats.estimate import Estimate, undetermined
-from nbyt.stats.jackknife import DEPENDABLE, student
+from nbyt.stats.jackknife import is_rough, student
 from nbyt.stats.samples import Replicates, leave_one_out
 
 CERTAIN = 0.999
@@ -82,4 +82,5 @@ def _second_order(replicates: Replicates) -> Replicates:
 
 def _estimate(replicates: Replicates, chains: int) -> Estimate:
     low, high = student(replicates, chains)
-    return Estimate(float(replicates[0]), low, high, chains, approximate=chains < DEPENDABLE)
+    rough = is_rough(replicates, chains)
+    return Estimate(float(replicates[0]), low, high, chains, approximate=rough)

@@ -15,6 +15,9 @@ LEAST = 4
 FEW_DIRECTIONS = 4
 """Below this many directions of spread a squared length needs twice the chains to be dependable."""
 
+CARRIERS = 16.0
+"""Vectors that must share the spread: of fewer, the law of their mean is far from normal."""
+
 LARGE = 1e6
 """From here on the noncentral chi-square law is normal to six digits, and SciPy's grows slow."""
 
@@ -39,7 +42,8 @@ def squared_length(gram: Float[np.ndarray, "G n n"]) -> Estimate:
     if not math.isfinite(low):
         return Estimate(value, low, high, chains, "three chains do not show their own spread", True)
     needed = DEPENDABLE if dimension(gram) >= FEW_DIRECTIONS else 2 * DEPENDABLE
-    return Estimate(value, low, high, chains, approximate=chains < needed)
+    rough = chains < needed or _carriers(gram) < CARRIERS
+    return Estimate(value, low, high, chains, approximate=rough)
 
 
 def dimension(gram: Float[np.ndarray, "G n n"]) -> float:
@@ -48,6 +52,13 @@ def dimension(gram: Float[np.ndarray, "G n n"]) -> float:
         return 0.0
     trace, trace_of_square = _traces(np.asarray(gram, float))
     return trace**2 / trace_of_square if trace > 0 else math.inf
+
+
+def _carriers(gram: Float[np.ndarray, "G n n"]) -> float:
+    """How many vectors are long: (Σ |D_n|²)² / Σ |D_n|⁴, all of them if they are alike."""
+    square = np.diagonal(gram.mean(0))
+    total = float(np.sum(square**2))
+    return float(square.sum()) ** 2 / total if total > 0 else math.inf
 
 
 def _error_of_sketch(by_group: Float[np.ndarray, " G"]) -> float:

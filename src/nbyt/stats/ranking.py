@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from nbyt.stats.comparison import NO_LENGTH, Candidate, common_samples, common_sizes, compare_rho
 from nbyt.stats.estimate import LEVEL, Estimate, undetermined
-from nbyt.stats.jackknife import DEPENDABLE, student
+from nbyt.stats.jackknife import is_rough, student
 from nbyt.stats.samples import Replicates, Samples, redrawn
 
 DRAWS = 1000
@@ -73,7 +73,7 @@ def _estimate(rho: Replicates, chains: int) -> Estimate:
     if not np.all(np.isfinite(rho)):
         return undetermined(NO_LENGTH, chains)
     low, high = student(rho, chains)
-    return Estimate(float(rho[0]), low, high, chains, approximate=chains < DEPENDABLE)
+    return Estimate(float(rho[0]), low, high, chains, approximate=is_rough(rho, chains))
 
 
 def _tied(best: Replicates, other: Replicates, chains: int) -> bool:

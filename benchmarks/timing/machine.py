@@ -8,7 +8,9 @@ from typing import Any
 
 import nbyt
 
-_PACKAGES = ("jax", "jaxlib", "gymnax", "numpy", "scipy", "torch", "backpack-for-pytorch")
+# Those of ours, and of the peers; a package that is not installed was not needed.
+_PACKAGES = ("jax", "jaxlib", "gymnax", "gymnasium", "numpy", "scipy", "rejax", "stable-baselines3")
+_PACKAGES += ("sbx-rl", "torch", "backpack-for-pytorch", "envpool")
 
 
 def machine() -> dict[str, Any]:

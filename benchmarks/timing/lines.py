@@ -1,10 +1,9 @@
 """Line: one compared ratio, as the table and the JSON show it."""
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.throughput.rounds import median, ratios
+from benchmarks.timing.rounds import median, ratios
 from nbyt.stats.estimate import Estimate
 
 HEADINGS = ("", "ours / peer", "ratio [95 %]", "steps/s", "target")
@@ -35,8 +34,7 @@ class Line:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values; a bound that is not known is None."""
-        bounds = {name: _known(value) for name, value in self.ratio.as_dict().items()}
-        return {**asdict(self), "ratio": bounds, "reached": self.reached}
+        return {**asdict(self), "ratio": self.ratio.as_dict(), "reached": self.reached}
 
 
 def compare(
@@ -50,15 +48,20 @@ def compare(
 
 def cells(line: dict[str, Any]) -> tuple[str, ...]:
     """The line's table cells, in the order of HEADINGS."""
-    ratio = line["ratio"]
-    interval = "" if ratio["low"] is None else f" [{ratio['low']:.2f}, {ratio['high']:.2f}]"
     speeds = [line["ours_speed"], line["peer_speed"]]
     speed = "" if None in speeds else " / ".join(_thousands(value) for value in speeds)
     goal = ""
     if line["target"] is not None:
         goal = f"{line['target']:.2f} {'yes' if line['reached'] else 'NO'}"
     names = f"{line['ours']} / {line['peer']}"
-    return line["where"], names, f"{ratio['value']:.2f}{interval}", speed, goal
+    return line["where"], names, with_interval(line["ratio"]), speed, goal
+
+
+def with_interval(ratio: dict[str, Any]) -> str:
+    """A ratio, and its interval where there are rounds enough for one."""
+    known = ratio["low"] is not None and ratio["high"] is not None
+    interval = f" [{ratio['low']:.2f}, {ratio['high']:.2f}]" if known else ""
+    return f"{ratio['value']:.2f}{interval}"
 
 
 def text_table(lines: list[dict[str, Any]]) -> str:
@@ -68,10 +71,6 @@ def text_table(lines: list[dict[str, Any]]) -> str:
         " ".join(cell.ljust(width) for cell, width in zip(row, _WIDTHS, strict=True)).rstrip()
         for row in rows
     )
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _thousands(value: float) -> str:

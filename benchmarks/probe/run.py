@@ -1,0 +1,79 @@
+"""The command: measure everything, print it, write the JSON.
+
+python -m benchmarks.probe.run [--quick] [--only PART ...] [--out FILE]
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks.probe.command import command
+from benchmarks.probe.costs import cells
+from benchmarks.probe.equal_width import equal_width
+from benchmarks.probe.fragments import fragments
+from benchmarks.probe.memory import memory
+from benchmarks.probe.norms import norms
+from benchmarks.timing.lines import text_table
+from benchmarks.timing.machine import machine
+
+RESULT = Path(__file__).with_name("result.json")
+# Memory first: a child's peak counts from the size of the process that starts it.
+_PARTS = ("memory", "norms", "fragments", "width", "command")
+
+
+def main() -> None:
+    """Nothing; the JSON file is then written, except by a quick trial without --out."""
+    options = _options()
+    found: dict[str, Any] = {"quick": options.quick, "machine": machine()}
+    found |= {"rounds": options.rounds, "round_seconds": options.seconds}
+    for part in options.only:
+        print(f"\n{part}", flush=True)
+        found[part] = _measure(part, options)
+        _show(part, found[part])
+    out = options.out or (None if options.quick or set(options.only) < set(_PARTS) else RESULT)
+    if out is not None:
+        out.write_text(json.dumps(found, indent=1) + "\n")
+        print(f"\nwritten to {out}")
+
+
+def _measure(part: str, options: argparse.Namespace) -> Any:
+    timed = {"rounds": options.rounds, "seconds": options.seconds}
+    if part == "norms":
+        return norms(**timed)
+    if part == "fragments":
+        return fragments(**timed)
+    if part == "width":
+        return equal_width(rounds=options.rounds, quick=options.quick)
+    if part == "command":
+        return command(times=1 if options.quick else 3)
+    return memory(quick=options.quick)
+
+
+def _show(part: str, found: Any) -> None:
+    if part == "norms":
+        print(text_table(found["lines"]))
+    for one in found["costs"] if part == "norms" else found if part == "fragments" else ():
+        print(", ".join(cells(one)))
+    if part == "width":
+        for way, one in found["ratios"].items():
+            print(f"brute force {way}: {one['ratio']['value']:.1f} times as long; {one['reached']}")
+    if part == "command":
+        print(f"{found['cold']:.1f} s at first, then {found['median']:.1f} s")
+    print(end="", flush=True)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.probe.run", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="two short rounds: does it all run?")
+    parser.add_argument("--only", nargs="+", choices=_PARTS, default=_PARTS, help="these parts")
+    parser.add_argument("--rounds", type=int, help="rounds of each measurement (7)")
+    parser.add_argument("--out", type=Path, help=f"the JSON file ({RESULT.name} beside this file)")
+    options = parser.parse_args()
+    options.rounds = options.rounds or (2 if options.quick else 7)
+    options.seconds = 0.2 if options.quick else 1.0
+    return options
+
+
+if __name__ == "__main__":
+    main()
