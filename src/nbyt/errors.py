@@ -43,6 +43,12 @@ class LayoutError(UsageError):
     code = "layout"
 
 
+class DialectError(UsageError):
+    """Settings that another library would not understand, or that contradict each other."""
+
+    code = "dialect"
+
+
 class EnvError(NbytError):
     """An environment broke one of its promises while it ran."""
 

@@ -1,0 +1,188 @@
+"""What changed between two settings, in terms that matter for learning."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from nbyt.dialects import describing
+from nbyt.dialects.dialect import load
+from nbyt.dialects.explaining import Explanation, explained
+from nbyt.dialects.page import table
+from nbyt.dialects.reading import Reading
+from nbyt.dialects.translating import equal_batch
+
+MILLION = 1_000_000
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Change:
+    """One number of both sides; `factor` is the second over the first."""
+
+    name: str
+    before: float
+    after: float
+
+    @property
+    def factor(self) -> float:
+        """How many times larger the second is."""
+        return self.after / self.before
+
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing changed."""
+        return abs(self.factor - 1) < _SAME
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields of JSON output."""
+        return {
+            "name": self.name,
+            "before": self.before,
+            "after": self.after,
+            "factor": self.factor,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two settings side by side. A notebook shows a table."""
+
+    before: Explanation
+    after: Explanation
+    changes: tuple[Change, ...]
+    findings: tuple[dict[str, str], ...]
+    equal_batch: tuple[dict[str, Any], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return {
+            "before": self.before.as_dict(),
+            "after": self.after.as_dict(),
+            "changes": [change.as_dict() for change in self.changes],
+            "findings": list(self.findings),
+            "equal_batch": list(self.equal_batch),
+        }
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (change.name, f"{change.before:,.6g} to {change.after:,.6g}") for change in self.changes
+        ]
+        found = [(finding["code"], finding["message"]) for finding in self.findings]
+        alike = [("equal batch", describing.assigned(one)) for one in self.equal_batch]
+        return table("before and after", [*rows, *found, *alike])
+
+
+def compare(first: tuple[str, dict[str, Any]], second: tuple[str, dict[str, Any]]) -> Comparison:
+    """What changes between two settings, each a library's id and its settings.
+
+    >>> compare(("sb3", {"n_envs": 8}), ("sb3", {"n_envs": 64})).changes[0].factor
+    8.0
+    """
+    one, other = (explained(load(name), given.items()) for name, given in (first, second))
+    return compared(one, other)
+
+
+def compared(before: Explanation, after: Explanation) -> Comparison:
+    """The same from two explanations."""
+    one, other = _numbers(before.reading), _numbers(after.reading)
+    both = [name for name in one if name in other and one[name] and other[name]]
+    changes = tuple(Change(name, one[name], other[name]) for name in both)
+    found = _findings({change.name: change for change in changes}, before, after)
+    alternatives = equal_batch(before, after)
+    return Comparison(before, after, changes, tuple(found), tuple(alternatives))
+
+
+def _numbers(reading: Reading) -> dict[str, float]:
+    """The numbers that decide how a run learns."""
+    size, steps = reading.sizes, reading.gradient_steps_per_update
+    numbers: dict[str, float] = {
+        "envs": size.envs,
+        "steps": size.steps,
+        "batch": size.batch,
+        "mini-batch": reading.minibatch,
+        "mini-batches an epoch": reading.minibatches,
+        "epochs": size.epochs,
+        "gradient steps an update": steps,
+        "updates per million steps": MILLION / size.batch,
+        "gradient steps per million steps": MILLION / size.batch * steps,
+        "gradient steps per sample": steps / size.batch,
+        "uses of each sample": reading.uses_per_sample,
+    }
+    if reading.updates:
+        numbers["updates of the run"] = reading.updates
+        numbers["gradient steps of the run"] = reading.updates * steps
+    rate = reading.settings.values.get(reading.dialect.key("learning_rate"))
+    if isinstance(rate, float) and rate > 0:
+        numbers["learning rate"] = rate
+    return numbers
+
+
+def _findings(
+    changes: dict[str, Change], before: Explanation, after: Explanation
+) -> list[dict[str, str]]:
+    """What the changes mean, in sentences."""
+    found = [
+        _batch(changes["batch"]),
+        _horizon(before.reading, after.reading),
+        _minibatch(changes),
+        _steps(changes.get("gradient steps per sample")),
+        _mixing(before.reading, after.reading),
+    ]
+    told = [{"code": code, "message": message} for code, message in found if message]
+    if told:
+        return told
+    return [{"code": "same", "message": "nothing that matters for learning changed"}]
+
+
+def _times(change: Change) -> str:
+    """A factor in words: 8 times, or a 4th."""
+    factor = change.factor
+    return f"{factor:.4g} times" if factor >= 1 else f"1/{1 / factor:.4g} of"
+
+
+def _batch(change: Change) -> tuple[str, str]:
+    if change.is_same:
+        return "batch", ""
+    fewer, better = ("fewer", "less") if change.factor > 1 else ("more", "more")
+    message = (
+        f"the batch is {_times(change)} what it was: {fewer} updates for the same steps, each with "
+        f"a {better} noisy gradient"
+    )
+    return "batch", message
+
+
+def _horizon(before: Reading, after: Reading) -> tuple[str, str]:
+    one, other = before.sizes.fragment, after.sizes.fragment
+    if one == other:
+        return "steps", ""
+    return "steps", f"advantages look {other} steps ahead at most, not {one}, before the critic steps in"
+
+
+def _minibatch(changes: dict[str, Change]) -> tuple[str, str]:
+    """A mini-batch of another size wants another learning rate."""
+    size, rate = changes["mini-batch"], changes.get("learning rate")
+    if size.is_same:
+        return "learning_rate", ""
+    root = size.factor**0.5
+    if rate is not None and not rate.is_same:
+        message = (
+            f"the mini-batch is {_times(size)} what it was and the learning rate {_times(rate)} "
+            f"(square-root rule: {root:.3g})"
+        )
+        return "learning_rate", message
+    message = (
+        f"the mini-batch is {_times(size)} what it was and the learning rate is not scaled with it: "
+        f"try {root:.3g} times the rate (square-root rule, Adam), or keep the mini-batch"
+    )
+    return "learning_rate", message
+
+
+def _steps(change: Change | None) -> tuple[str, str]:
+    if change is None or change.is_same:
+        return "gradient_steps", ""
+    message = f"each sample pays for {_times(change)} the gradient steps it paid for"
+    return "gradient_steps", message
+
+
+def _mixing(before: Reading, after: Reading) -> tuple[str, str]:
+    one, other = (describing.rules(reading)["mixing"]["text"] for reading in (before, after))
+    return ("mixing", "") if one == other else ("mixing", f"mixing: {one}; then: {other}")

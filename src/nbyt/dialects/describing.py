@@ -1,0 +1,97 @@
+"""Readings in plain words: pairs of a name and a sentence, for a terminal or a page."""
+
+from typing import Any
+
+from nbyt.dialects import rules as said
+from nbyt.dialects.cut import Cut
+from nbyt.dialects.dialect import Dialect
+from nbyt.dialects.reading import Reading
+
+Facts = list[tuple[str, str]]
+
+
+def title(dialect: Dialect) -> str:
+    """The library, its algorithm and the version that was read."""
+    return f"{dialect.library}, {dialect.algorithm}, as of {dialect.version}"
+
+
+def facts(reading: Reading) -> Facts:
+    """Everything about some settings except traps."""
+    return [*_layout(reading), *_schedule(reading), *_rules(reading), *_filled(reading)]
+
+
+def rules(reading: Reading) -> dict[str, dict[str, str]]:
+    """The rules that hold, each as a code and a sentence."""
+    its = reading.rules
+    sentences = {
+        "collect": (its.collect, said.COLLECT[its.collect]),
+        "ragged": (its.ragged, said.RAGGED[its.ragged]),
+        "mixing": (its.mixing, said.sentence_of_mixing(its.mixing, reshuffle=its.reshuffle)),
+        "normalise": (its.normalise, said.NORMALISE[its.normalise]),
+        "time_limits": (its.time_limits, said.TIME_LIMITS[its.time_limits]),
+        "updates": (its.updates, said.UPDATES[its.updates]),
+        "total": (its.total, said.TOTAL[its.total]),
+    }
+    return {name: {"code": code, "text": text} for name, (code, text) in sentences.items()}
+
+
+def pieces(cut: Cut) -> str:
+    """Sizes of mini-batches, equal ones together: 15 of 64, then 1 of 40."""
+    return ", then ".join(f"{count:,} of {size:,}" for size, count in cut.runs) or "none"
+
+
+def _layout(reading: Reading) -> Facts:
+    size = reading.sizes
+    grid = f"{size.envs:,} envs x {size.steps:,} steps"
+    even = size.envs * size.steps == size.batch
+    buffer = f"{grid} = {size.batch:,} samples" if even else f"{grid}, {size.batch:,} samples of it"
+    rows = [("rollout buffer", buffer)]
+    if size.fragment != size.steps:
+        rows.append(("advantages", f"computed over fragments of {size.fragment:,} steps"))
+    over = "an update" if reading.cut.whole_update else "an epoch"
+    rows.append(("mini-batches", f"{pieces(reading.cut)} {over}"))
+    rows.append(("epochs", f"{size.epochs:,} pass{'es' if size.epochs > 1 else ''} over the batch"))
+    return rows
+
+
+def _schedule(reading: Reading) -> Facts:
+    steps, updates = reading.gradient_steps_per_update, reading.updates
+    rows = [
+        ("an update", f"{steps:,} gradient steps; each sample used {reading.uses_per_sample:.4g} times"),
+    ]
+    if reading.cut.count:
+        rows.append(("a gradient step", f"{reading.cut.samples / reading.cut.count:,.4g} samples"))
+    if updates is None:
+        key = reading.dialect.key("total")
+        return [*rows, ("the run", f"unknown length: add {key}=" if key else "unknown length")]
+    run = f"{updates:,} updates, {updates * steps:,} gradient steps"
+    return [*rows, ("the run", f"{run}, in {reading.total_steps:,} steps")]
+
+
+def _rules(reading: Reading) -> Facts:
+    found = rules(reading)
+    ragged = found["ragged"]["text"]
+    if reading.rules.ragged not in ("full_batch", "unread", "error", "wrap", "even_split"):
+        ragged = f"{ragged}; it says {reading.rules.ragged_says}"
+    return [
+        ("with more envs", found["collect"]["text"]),
+        ("a rest", ragged),
+        ("mixing", found["mixing"]["text"]),
+        ("time limits", found["time_limits"]["text"]),
+        ("advantages are", f"normalised {found['normalise']['text']}"),
+    ]
+
+
+def _filled(reading: Reading) -> Facts:
+    rows = []
+    filled = reading.settings.filled
+    if filled:
+        rows.append(("filled in", assigned(filled)))
+    if reading.settings.ignored:
+        rows.append(("left aside", ", ".join(reading.settings.ignored)))
+    return rows
+
+
+def assigned(values: Any) -> str:
+    """Settings as key=value, with spaces between."""
+    return " ".join(f"{key}={value}" for key, value in values.items())

@@ -1,0 +1,191 @@
+"""Dialect: one library's words and rules, as its file in `data` states them."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from nbyt.errors import DialectError
+
+Words = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which of the named rules a library follows; the code of each rule is written once."""
+
+    collect: str
+    ragged: str
+    ragged_says: str
+    mixing: str
+    reshuffle: bool
+    normalise: str
+    one_sample: str
+    time_limits: str
+    updates: str
+    total: str = "steps"
+    fixed_envs: int = 0
+    least_minibatch: int = 1
+    minibatch_within_batch: bool = False
+    zero_is_one: tuple[str, ...] = ()
+    none_is_batch: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A setting that, at one value, replaces some of the rules."""
+
+    key: str
+    value: bool | int
+    rules: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a library demands: the product of `of` is a multiple of the product of `by`."""
+
+    of: tuple[str, ...]
+    by: tuple[str, ...]
+    when: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Paste:
+    """How settings are written so that they can be pasted into a user's own files."""
+
+    text: str
+    line: str = ""
+    prefix: str = ""
+    hyphens: bool = True
+    repeat: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The words of a library's replay agent."""
+
+    algorithm: str
+    minibatch: str
+    capacity: str
+    start: str
+    frequency: tuple[str, ...]
+    replacement: str
+    note: str = ""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every setting that belongs to the replay agent."""
+        return (self.minibatch, self.capacity, self.start, *self.frequency)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The words of one library: ours to theirs, several of theirs multiply."""
+
+    id: str
+    library: str
+    algorithm: str
+    version: str
+    source: tuple[str, ...]
+    words: Words
+    rules: Rules
+    paste: Paste
+    notes: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
+    derived: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    switches: tuple[Switch, ...] = ()
+    checks: tuple[Check, ...] = ()
+    replay: Replay | None = None
+    script: str = ""
+    under: tuple[str, ...] = ("",)
+
+    def key(self, word: str) -> str:
+        """The setting that carries one of our words, or nothing."""
+        return self.words.get(word, ("",))[0]
+
+    def role(self, key: str) -> str:
+        """Our word for one of the library's settings, or nothing."""
+        carriers = [word for word, keys in self.words.items() if keys[0] == key]
+        factors = [word for word, keys in self.words.items() if key in keys]
+        found = next(iter([*carriers, *factors]), self.derived.get(key, ""))
+        return found.removesuffix("_or")
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every setting that changes the layout or a rule, each once."""
+        named = [key for keys in self.words.values() for key in keys]
+        return tuple(dict.fromkeys([*named, *self.derived, *self.defaults]))
+
+    def rules_at(self, values: Mapping[str, Any]) -> Rules:
+        """The rules that hold with these settings."""
+        rules = self.rules
+        for switch in self.switches:
+            if values.get(switch.key) == switch.value:
+                rules = replace(rules, **switch.rules)
+        return rules
+
+
+def names() -> list[str]:
+    """The ids of all dialects: the names of their files."""
+    folder = files("nbyt.dialects") / "data"
+    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
+
+
+def every() -> list[Dialect]:
+    """All dialects, by id."""
+    return [load(name) for name in names()]
+
+
+@cache
+def load(name: str) -> Dialect:
+    """The dialect of that id; an unknown one is refused with the nearest."""
+    known = names()
+    if name not in known:
+        near = get_close_matches(name.lower().replace("-", "_"), known, n=1, cutoff=0.5)
+        raise DialectError(
+            f"no library is called '{name}' here",
+            where="the library",
+            fix=f"did you mean {near[0]}?" if near else "`nbyt dialects` lists them",
+        )
+    return _built(name, _table(name))
+
+
+def _table(name: str) -> dict[str, Any]:
+    """A file's content, on top of the file it says it is like."""
+    text = (files("nbyt.dialects") / "data" / f"{name}.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(text)
+    if "like" not in table:
+        return table
+    base = _table(table.pop("like"))
+    defaults = {**base.get("defaults", {}), **table.get("defaults", {})}
+    return {**base, **table, "defaults": defaults}
+
+
+def _built(name: str, table: dict[str, Any]) -> Dialect:
+    """A dialect from its table; a field that no class knows is an error."""
+    made = {key: _frozen(value) for key, value in table.items()}
+    made["words"] = {word: _names(value) for word, value in table["words"].items()}
+    made["rules"] = Rules(**{key: _frozen(value) for key, value in table["rules"].items()})
+    made["paste"] = Paste(**{key: _frozen(value) for key, value in table["paste"].items()})
+    made["switches"] = tuple(Switch(**switch) for switch in table.get("switches", []))
+    checks = [{key: _frozen(value) for key, value in one.items()} for one in table.get("checks", [])]
+    made["checks"] = tuple(Check(**check) for check in checks)
+    if "replay" in table:
+        made["replay"] = Replay(**{key: _frozen(value) for key, value in table["replay"].items()})
+    made["under"] = tuple(made.pop("file", {}).get("under", ("",)))
+    return Dialect(id=name, **made)
+
+
+def _names(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,99 @@
+"""The layout and the whole schedule behind a library's settings, with every trap."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from nbyt.dialects import describing
+from nbyt.dialects.dialect import Dialect, load
+from nbyt.dialects.page import table
+from nbyt.dialects.reading import Reading, read
+from nbyt.dialects.settings import Pair, settings
+from nbyt.dialects.traps import Trap, traps
+
+MOST_SIZES = 100_000
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a library does with some settings, in our words. A notebook shows it as a table."""
+
+    reading: Reading
+    traps: tuple[Trap, ...]
+
+    @property
+    def dialect(self) -> Dialect:
+        """The library that was asked about."""
+        return self.reading.dialect
+
+    @property
+    def layout(self) -> dict[str, float]:
+        """The sizes in the words that JSON output promises."""
+        size = self.reading.sizes
+        return {
+            "envs": size.envs,
+            "steps": size.steps,
+            "batch": size.batch,
+            "minibatch": self.reading.minibatch,
+            "minibatches": self.reading.minibatches,
+            "epochs": size.epochs,
+            "fragment": size.fragment,
+        }
+
+    @property
+    def schedule(self) -> dict[str, Any]:
+        """Updates, gradient steps and sizes of the mini-batches."""
+        reading, steps = self.reading, self.reading.gradient_steps_per_update
+        updates, cut = reading.updates, self.reading.cut
+        return {
+            "updates": updates,
+            "gradient_steps_per_update": steps,
+            "gradient_steps": None if updates is None else updates * steps,
+            "minibatch_sizes": cut.sizes() if cut.count <= MOST_SIZES else None,
+            "minibatch_runs": [list(run) for run in cut.runs],
+            "sizes_of": "update" if cut.whole_update else "epoch",
+            "samples_per_gradient_step": cut.samples / cut.count if cut.count else None,
+            "uses_per_sample": reading.uses_per_sample,
+            "left_out_per_epoch": cut.left_out,
+        }
+
+    @property
+    def filled_defaults(self) -> dict[str, Any]:
+        """The library's own values for what was not given."""
+        return dict(self.reading.settings.filled)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return {
+            "dialect": self.dialect.id,
+            "library": self.dialect.library,
+            "version": self.dialect.version,
+            "layout": self.layout,
+            "schedule": self.schedule,
+            "rules": describing.rules(self.reading),
+            "traps": [trap.as_dict() for trap in self.traps],
+            "filled_defaults": self.filled_defaults,
+            "given": dict(self.reading.settings.given),
+            "ignored": list(self.reading.settings.ignored),
+            "notes": list(self.dialect.notes),
+        }
+
+    def _repr_html_(self) -> str:
+        title = describing.title(self.dialect)
+        rows = [(f"trap: {trap.code}", f"{trap.message}. Fix: {trap.fix}") for trap in self.traps]
+        return table(title, [*describing.facts(self.reading), *rows])
+
+
+def explain(dialect: str, /, **given: Any) -> Explanation:
+    """The layout, schedule and traps of a library's settings, given by its own names.
+
+    >>> explain("sb3", n_envs=8, n_steps=125, batch_size=64).schedule["gradient_steps_per_update"]
+    160
+    """
+    return explained(load(dialect), given.items())
+
+
+def explained(dialect: Dialect, pairs: Iterable[Pair], *, lenient: bool = False) -> Explanation:
+    """The same from (name, value) pairs, which may repeat a name."""
+    reading = read(dialect, settings(dialect, pairs, lenient=lenient))
+    return Explanation(reading, traps(reading))

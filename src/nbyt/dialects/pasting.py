@@ -1,0 +1,59 @@
+"""Settings as text that can be pasted: a command line, a call, or lines of a configuration."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nbyt.dialects.dialect import Dialect
+
+_NAME = re.compile(r"\{([A-Za-z_.]+)\}")
+_GROUPS = ("arguments", "flags", "lines", "overrides", "script")
+
+
+def pasted(dialect: Dialect, values: Mapping[str, Any]) -> str:
+    """The text of the dialect's template; parts that name a setting without a value fall away."""
+    template = dialect.paste.text.strip("\n")
+    named = set(_NAME.findall(template)) - set(dialect.paste.repeat)
+    rest = {key: value for key, value in values.items() if key not in named}
+    known = {key: _text(value) for key, value in values.items()} | _groups(dialect, rest)
+    lines = [_line(line, known) for line in template.split("\n")]
+    return "\n".join(line for line in lines if line is not None)
+
+
+def _groups(dialect: Dialect, rest: Mapping[str, Any]) -> dict[str, str]:
+    """The settings that the template does not name, in each of the ways it may ask for them."""
+    paste, texts = dialect.paste, {key: _text(value) for key, value in rest.items()}
+    lines = [_filled(paste.line, {"key": key, "value": text}) for key, text in texts.items()]
+    groups = {
+        "arguments": ", ".join(f"{key}={text}" for key, text in texts.items()),
+        "flags": " ".join(f"--{_flag(dialect, key)} {text}" for key, text in texts.items()),
+        "overrides": " ".join(f"{paste.prefix}{key}={text}" for key, text in texts.items()),
+        "lines": "\n".join(lines),
+        "script": dialect.script,
+    }
+    assert tuple(sorted(groups)) == tuple(sorted(_GROUPS))
+    return groups
+
+
+def _line(line: str, known: Mapping[str, str]) -> str | None:
+    """A line with its settings filled in; None if all that it names is missing."""
+    names = _NAME.findall(line)
+    missing = [name for name in names if name not in known]
+    if missing and len(missing) == len(names):
+        return None
+    for name in missing:
+        line = re.sub(rf"(, )?{re.escape(name)}=\{{{re.escape(name)}\}}", "", line)
+    return _filled(line, known)
+
+
+def _filled(text: str, known: Mapping[str, str]) -> str:
+    return _NAME.sub(lambda match: known.get(match[1], match[0]), text)
+
+
+def _flag(dialect: Dialect, key: str) -> str:
+    return key.replace("_", "-") if dialect.paste.hyphens else key
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, str) else str(value)

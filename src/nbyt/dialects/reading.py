@@ -1,0 +1,184 @@
+"""Reading: a library's settings understood: sizes, mini-batches, schedule, and what it refuses."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from nbyt.dialects.cut import Cut, Order, cut
+from nbyt.dialects.dialect import Check, Dialect, Rules
+from nbyt.dialects.settings import Settings, contradiction
+from nbyt.dialects.sizes import Sizes, Source, sizes
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a library does with some settings."""
+
+    dialect: Dialect
+    settings: Settings
+    rules: Rules
+    sizes: Sizes
+    cut: Cut
+    refusals: tuple[str, ...] = ()
+    total: int | None = None
+    evaluation: int | None = None
+
+    @property
+    def gradient_steps_per_update(self) -> int:
+        """Gradient steps of one update: none if the library refuses."""
+        return self.cut.count * (1 if self.cut.whole_update else self.sizes.epochs)
+
+    @property
+    def minibatches(self) -> float:
+        """Mini-batches an epoch: no whole number where passes run into each other."""
+        mean = self.gradient_steps_per_update / self.sizes.epochs
+        return int(mean) if mean.is_integer() else mean
+
+    @property
+    def minibatch(self) -> int:
+        """Samples of an ordinary mini-batch: the size asked for, or the batch if that is less."""
+        return min(self.sizes.minibatch, self.sizes.batch)
+
+    @property
+    def uses_per_sample(self) -> float:
+        """How often a sample is used in its update, on average."""
+        passes = 1 if self.cut.whole_update else self.sizes.epochs
+        return self.cut.samples * passes / self.sizes.batch
+
+    @property
+    def total_steps(self) -> int | None:
+        """Steps of all envs in the run, whatever the library counts in."""
+        if self.total is None:
+            return None
+        units = {"steps": 1, "steps_per_env": self.sizes.envs, "updates": self.sizes.batch}
+        return self.total * units[self.rules.total]
+
+    @property
+    def updates(self) -> int | None:
+        """Updates of the whole run; None if its length is not known."""
+        if self.total is None or self.refusals:
+            return None if self.total is None else 0
+        if self.rules.total == "updates":
+            return self.total
+        if self.rules.total == "steps_per_env":
+            return self.total // self.sizes.steps
+        return self._updates_in(self.total)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether every mini-batch has the same size and every sample is in one each epoch."""
+        size = self.sizes
+        return (
+            not self.refusals
+            and size.envs * size.steps == size.batch == size.asked
+            and size.batch % self.minibatch == 0
+            and self.minibatch == size.minibatch
+            and len(self.cut.runs) == 1
+            and self.cut.left_out == 0
+        )
+
+    def _updates_in(self, total: int) -> int:
+        batch = self.sizes.batch
+        if self.rules.updates == "floor":
+            return total // batch
+        if self.rules.updates == "by_evaluation" and self.evaluation:
+            return -(-total // self.evaluation) * -(-self.evaluation // batch)
+        return -(-total // batch)
+
+
+def read(dialect: Dialect, given: Settings) -> Reading:
+    """What the library does with these settings; values that contradict each other are refused."""
+    values = given.values
+    rules = dialect.rules_at(values)
+    source = Source(dialect, rules, values)
+    found = sizes(source)
+    _agree(source)
+    order = Order(found.batch, found.minibatch, found.minibatches, found.epochs)
+    pieces = cut(rules.ragged, order)
+    refusals = tuple(_refusals(source, found, pieces))
+    reading = Reading(
+        dialect=dialect,
+        settings=given,
+        rules=rules,
+        sizes=found,
+        cut=pieces if pieces and not refusals else Cut(()),
+        refusals=refusals,
+        total=source.known("total"),
+        evaluation=source.known("evaluation"),
+    )
+    _derived_agree(reading)
+    return reading
+
+
+def _agree(source: Source) -> None:
+    """Refuse a size that was given under two names with two values."""
+    for word in ("batch", "minibatch"):
+        main, other = source.known(word), source.known(f"{word}_or")
+        if main is not None and other is not None and main != other:
+            keys = (source.dialect.key(word), source.dialect.key(f"{word}_or"))
+            one, two = (f"{key}={source.values[key]}" for key in keys)
+            raise contradiction(source.dialect, one, two)
+
+
+def _derived_agree(reading: Reading) -> None:
+    """Refuse a value for what the library computes itself, if it computes another."""
+    dialect, size = reading.dialect, reading.sizes
+    known = {**size.as_dict(), "updates": reading.updates, "minibatches": reading.minibatches}
+    for key, word in dialect.derived.items():
+        wanted = reading.settings.given.get(key)
+        if wanted is None or known[word] is None or wanted == known[word] or reading.refusals:
+            continue
+        raise contradiction(dialect, f"{key}={wanted}", f"{_reason(reading, word)} = {known[word]}")
+
+
+def _reason(reading: Reading, word: str) -> str:
+    """The settings that make up a size, with their values."""
+    values, dialect = reading.settings.values, reading.dialect
+    words = {"batch": ("envs", "steps"), "updates": ("total", "envs", "steps")}
+    parts = words.get(word, ("envs", "steps", "minibatches"))
+    parts = ("steps",) if word == "steps" else parts
+    keys = [dialect.key(part) for part in parts if dialect.key(part)]
+    return ", ".join(f"{key}={values[key]}" for key in keys if key in values)
+
+
+def _refusals(source: Source, size: Sizes, pieces: Cut | None) -> list[str]:
+    """Why the library would stop, in words; nothing if it would not."""
+    rules, library = source.rules, source.dialect.library
+    found = [_check(source, size, check) for check in source.dialect.checks]
+    if size.minibatch < rules.least_minibatch and size.minibatch >= 1:
+        found.append(f"{library} refuses mini-batches of {size.minibatch}: nothing to normalise")
+    if rules.minibatch_within_batch and size.minibatch > size.batch:
+        found.append(f"{library} refuses a mini-batch of {size.minibatch} from {size.batch} samples")
+    if source.rules.collect == "spread" and size.batch > 1.1 * size.asked:
+        found.append(
+            f"{library} refuses fragments of {size.fragment}: {size.envs} envs then give "
+            f"{size.batch} samples, over 10 % more than asked"
+        )
+    if pieces is None:
+        found.append(_does_not_split(source, size))
+    return [reason for reason in found if reason]
+
+
+def _does_not_split(source: Source, size: Sizes) -> str:
+    """Why a batch could not be cut."""
+    wanted = f"{size.minibatches} mini-batches" if size.minibatches else f"pieces of {size.minibatch}"
+    said = f"{size.batch} samples do not split into {wanted}"
+    if source.rules.ragged == "unread":
+        return f"{said}; what {source.dialect.library} does then was not read in its code"
+    return f"{said}: {source.dialect.library} stops with {source.rules.ragged_says}"
+
+
+def _check(source: Source, size: Sizes, check: Check) -> str:
+    """What one demand of the library says about these sizes; empty if it is met."""
+    values: Mapping[str, Any] = {**size.as_dict(), **source.values}
+    if any(values.get(key) != value for key, value in check.when.items()):
+        return ""
+    # A size that fell away (no N where N does not matter) has nothing to divide.
+    if any(values.get(key) is None for key in (*check.of, *check.by)):
+        return ""
+    whole, part = (prod(int(values[key]) for key in keys) for keys in (check.of, check.by))
+    if whole % part == 0:
+        return ""
+    names = " x ".join(check.of), " x ".join(check.by)
+    return f"{source.dialect.library} stops: {names[0]} = {whole} is no multiple of {names[1]} = {part}"

@@ -1,0 +1,167 @@
+"""Sizes: N, T and the rest in our words, from a library's settings: one function a rule."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from math import prod
+from typing import Any
+
+from nbyt.dialects.dialect import Dialect, Rules
+from nbyt.dialects.values import AUTO
+from nbyt.errors import DialectError
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What one update collects and how it is cut, as asked for.
+
+    `fragment` is the length over which advantages are computed; it is `steps` unless the library
+    cuts rollouts into pieces. `minibatches` is the count that was asked for, 0 if a size was.
+    `batch` is envs x steps unless the work does not spread evenly over the envs; `asked` is the
+    batch that the settings name, where they name one.
+    """
+
+    envs: int
+    steps: int
+    fragment: int
+    batch: int
+    minibatch: int
+    minibatches: int
+    epochs: int
+    asked: int
+
+    def as_dict(self) -> dict[str, int]:
+        """The sizes by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Settings of a dialect, asked by our words."""
+
+    dialect: Dialect
+    rules: Rules
+    values: Mapping[str, Any]
+
+    def known(self, word: str) -> int | None:
+        """The product of the settings behind a word; None if one of them has no value."""
+        keys = self.dialect.words.get(word, ())
+        found = [self.values.get(key) for key in keys]
+        if not keys or any(value is None or value == AUTO for value in found):
+            return None
+        return prod(self._number(key) for key in keys)
+
+    def needed(self, word: str) -> int:
+        """The same, where it cannot be missing."""
+        found = self.known(word)
+        if found is not None:
+            return found
+        missing = [key for key in self.dialect.words[word] if self.values.get(key) is None]
+        key = missing[0] if missing else self.dialect.key(word)
+        raise DialectError(
+            f"{self.dialect.library} has no default for {key}",
+            where=self.dialect.id,
+            fix=f"add {key}=",
+        )
+
+    def _number(self, key: str) -> int:
+        value = int(self.values[key])
+        return max(value, 1) if key in self.rules.zero_is_one else value
+
+
+def sizes(source: Source) -> Sizes:
+    """The sizes that these settings ask for."""
+    envs, steps, fragment, batch = _COLLECT[source.rules.collect](source)
+    minibatch, count = _minibatch(source, batch)
+    epochs = source.needed("epochs")
+    asked = batch if source.rules.collect == "per_env" else _asked(source, batch)
+    return Sizes(envs, steps, fragment, batch, minibatch, count, epochs, asked)
+
+
+Collected = tuple[int, int, int, int]
+
+
+def _per_env(source: Source) -> Collected:
+    """The batch is N x T."""
+    envs = source.rules.fixed_envs or source.needed("envs")
+    steps = source.needed("steps")
+    return envs, steps, steps, envs * steps
+
+
+def _total_up(source: Source) -> Collected:
+    """The batch is a total; the envs take the same number of steps, so it is rounded up."""
+    envs = source.needed("envs")
+    steps = _ceil(source.needed("batch"), envs)
+    return envs, steps, steps, envs * steps
+
+
+def _total_down(source: Source) -> Collected:
+    """The batch is a total, and what does not divide is not collected."""
+    envs, total = source.needed("envs"), source.needed("batch")
+    if total < envs:
+        raise DialectError(
+            f"{total} steps over {envs} envs leave none for some of them",
+            where=f"{source.dialect.key('batch')} of {source.dialect.id}",
+            fix=f"ask for at least {envs}",
+        )
+    steps = total // envs
+    return envs, steps, steps, envs * steps
+
+
+def _spread(source: Source) -> Collected:
+    """The batch is a total; each group of envs that shares a runner takes one step more or less.
+
+    With a given fragment, rounds of one fragment from each env are added until there is enough.
+    """
+    envs, fragment = source.needed("envs"), source.known("steps")
+    total = _asked(source, 0) or source.needed("batch")
+    if fragment is not None:
+        rounds = _ceil(total, envs * fragment)
+        return envs, rounds * fragment, fragment, envs * rounds * fragment
+    group = int(source.values[source.dialect.key("envs")])
+    whole, rest = divmod(total, envs)
+    batch = whole * envs + _ceil(rest, group) * group
+    steps = _ceil(batch, envs)
+    return envs, steps, steps, batch
+
+
+def _fragments(source: Source) -> Collected:
+    """The batch is a number of fragments, whoever collects them; without N, one env for each."""
+    fragment, batch = source.needed("fragment"), source.known("batch")
+    if batch is None:
+        batch = source.needed("envs") * fragment
+    envs = source.known("envs") or max(batch // fragment, 1)
+    return envs, _ceil(batch, envs), min(fragment, batch), batch
+
+
+_COLLECT: dict[str, Callable[[Source], Collected]] = {
+    "per_env": _per_env,
+    "total_up": _total_up,
+    "total_down": _total_down,
+    "spread": _spread,
+    "fragments": _fragments,
+}
+
+
+def _asked(source: Source, otherwise: int) -> int:
+    """The batch by its name, or by its other name."""
+    named = [source.known(word) for word in ("batch_or", "batch")]
+    return next((size for size in named if size is not None), otherwise)
+
+
+def _minibatch(source: Source, batch: int) -> tuple[int, int]:
+    """The size of a mini-batch, and how many were asked for (0 where the size is the setting)."""
+    words = source.dialect.words
+    size = source.known("minibatch")
+    size = source.known("minibatch_or") if size is None else size
+    if size is not None:
+        return size, 0
+    if "minibatches" in words:
+        count = source.needed("minibatches")
+        return batch // count, count
+    if "minibatch" in words and source.dialect.key("minibatch") not in source.rules.none_is_batch:
+        source.needed("minibatch")
+    return batch, 0
+
+
+def _ceil(number: int, by: int) -> int:
+    return -(-number // by)

@@ -1,0 +1,118 @@
+"""The same layout in another library's words, and what cannot be made equal."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nbyt.dialects import describing
+from nbyt.dialects.dialect import Dialect, load
+from nbyt.dialects.differences import Difference, differences
+from nbyt.dialects.explaining import Explanation, explained
+from nbyt.dialects.nearest import nearest_settings
+from nbyt.dialects.page import table
+from nbyt.dialects.pasting import pasted
+from nbyt.dialects.settings import Pair
+from nbyt.dialects.solving import Values, solved
+from nbyt.errors import DialectError
+
+
+@dataclass(frozen=True)
+class Translation:
+    """Settings of another library, as data and as text to paste. A notebook shows a table."""
+
+    source: Explanation
+    target: Explanation
+    settings: dict[str, Any]
+    paste: str
+    differences: tuple[Difference, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the layout itself came through without loss."""
+        return not any(difference.loss for difference in self.differences)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return {
+            "from": self.source.dialect.id,
+            "to": self.target.dialect.id,
+            "settings": self.settings,
+            "paste": self.paste,
+            "differences": [difference.as_dict() for difference in self.differences],
+            "exact": self.is_exact,
+            "layout": self.target.layout,
+            "source_layout": self.source.layout,
+            "traps": [trap.as_dict() for trap in self.target.traps],
+            "filled_defaults": self.source.filled_defaults,
+        }
+
+    def _repr_html_(self) -> str:
+        names = f"{describing.title(self.source.dialect)} to {describing.title(self.target.dialect)}"
+        rows = [("paste", self.paste), ("settings", describing.assigned(self.settings))]
+        kind = {True: "lost", False: "differs"}
+        return table(names, [*rows, *((kind[d.loss], d.message) for d in self.differences)])
+
+
+def translate(source: str, target: str, /, **given: Any) -> Translation:
+    """The layout of one library's settings in another library's words.
+
+    >>> translate("sb3", "cleanrl", n_envs=8, n_steps=128, batch_size=256).settings["num_minibatches"]
+    4
+    """
+    return translated(explained(load(source), given.items()), load(target))
+
+
+def translated(source: Explanation, target: Dialect) -> Translation:
+    """The same from an explanation."""
+    if source.reading.refusals:
+        raise DialectError(
+            "; ".join(source.reading.refusals),
+            where=source.dialect.id,
+            fix=source.traps[0].fix,
+        )
+    values = solved(source.reading, target)
+    result = explained(target, _pairs(values))
+    if result.reading.refusals:
+        values |= _nearest(result)
+        result = explained(target, _pairs(values))
+    found = differences(source.reading, result.reading)
+    return Translation(source, result, values, pasted(target, values), found)
+
+
+def equal_batch(before: Explanation, after: Explanation) -> list[dict[str, Any]]:
+    """Settings for the second library with the first one's batch: its own envs, or its own steps."""
+    one, other = before.reading.sizes, after.reading.sizes
+    if one.batch == other.batch or before.reading.refusals:
+        return []
+    shapes = {
+        (other.envs, one.batch // other.envs),
+        (one.batch // other.steps, other.steps),
+    }
+    whole = sorted(shape for shape in shapes if shape[0] * shape[1] == one.batch)
+    target = after.dialect
+    return [
+        {key: value for key, value in _shaped(before, shape, target).items() if _is_size(target, key)}
+        for shape in whole
+    ]
+
+
+def _shaped(before: Explanation, shape: tuple[int, int], target: Dialect) -> Values:
+    envs, steps = shape
+    sizes = replace(before.reading.sizes, envs=envs, steps=steps, fragment=steps)
+    return solved(replace(before.reading, sizes=sizes), target)
+
+
+def _is_size(target: Dialect, key: str) -> bool:
+    return target.role(key) not in ("gamma", "lam", "learning_rate", "total")
+
+
+def _nearest(refused: Explanation) -> Values:
+    """The change that makes the target accept, relatively the smallest; nothing if there is none."""
+    have = refused.reading.settings.values
+    changes = [next(iter(change.items())) for change in nearest_settings(refused.reading)]
+    ranked = sorted(changes, key=lambda change: abs(change[1] - have[change[0]]) / have[change[0]])
+    return dict(ranked[:1])
+
+
+def _pairs(values: Values) -> Iterable[Pair]:
+    return values.items()

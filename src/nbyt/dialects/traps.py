@@ -1,0 +1,286 @@
+"""Traps: what goes wrong, or not as one would think, with some settings; one function a trap."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbyt.dialects.nearest import nearest_settings
+from nbyt.dialects.reading import Reading
+from nbyt.dialects.rules import MIXING, ONE_SAMPLE
+
+FEW_UPDATES = 10
+_TINY = 0.25
+
+
+@dataclass(frozen=True)
+class Trap:
+    """Something to know before a run: what happens, what to change, and to which values."""
+
+    code: str
+    message: str
+    fix: str
+    nearest: tuple[dict[str, Any], ...] = field(default=())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields that JSON promises."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "fix": self.fix,
+            "nearest": list(self.nearest),
+        }
+
+
+def traps(reading: Reading) -> tuple[Trap, ...]:
+    """Every trap that applies, the worst first."""
+    found = [trap(reading) for trap in (_REFUSED if reading.refusals else _ALL)]
+    return tuple(trap for trap in found if trap)
+
+
+def _even(reading: Reading, code: str, message: str) -> Trap:
+    """A trap that goes away when the sizes divide."""
+    near = tuple(nearest_settings(reading))
+    return Trap(code, message, _offer(near) or "choose sizes that divide", near)
+
+
+def _offer(near: tuple[dict[str, Any], ...]) -> str:
+    """The nearest values in words: key=below or above, or another key."""
+    by_key: dict[str, list[str]] = {}
+    for change in near:
+        for key, value in change.items():
+            by_key.setdefault(key, []).append(str(value))
+    return "; or ".join(f"{key}={' or '.join(values)}" for key, values in by_key.items())
+
+
+def _refused(reading: Reading) -> Trap:
+    return _even(reading, "refused", "; ".join(reading.refusals))
+
+
+def _nothing_trained(reading: Reading) -> Trap | None:
+    if reading.cut.count:
+        return None
+    size = reading.sizes
+    message = (
+        f"a mini-batch of {size.minibatch} is larger than the batch of {size.batch}: "
+        f"{reading.dialect.library} makes no gradient step at all"
+    )
+    return _even(reading, "nothing_trained", message)
+
+
+def _no_update(reading: Reading) -> Trap | None:
+    if reading.updates != 0:
+        return None
+    size = reading.sizes
+    return Trap(
+        "no_update",
+        f"the run of {reading.total_steps} steps is shorter than one batch of {size.batch}: "
+        f"{reading.dialect.library} makes no update",
+        f"ask for at least {FEW_UPDATES * size.batch} steps",
+    )
+
+
+def _short_run(reading: Reading) -> Trap | None:
+    updates = reading.updates
+    if not updates or updates >= FEW_UPDATES:
+        return None
+    size = reading.sizes
+    return Trap(
+        "short_run",
+        f"the run is only {updates} batch{'es' if updates > 1 else ''} of {size.batch} samples: "
+        "it ends before it has learned much",
+        f"ask for at least {FEW_UPDATES * size.batch} steps, or for a smaller batch",
+    )
+
+
+def _long_run(reading: Reading) -> Trap | None:
+    """Rounding up between evaluations can double a run."""
+    updates, total = reading.updates, reading.total_steps
+    if reading.rules.updates != "by_evaluation" or not updates or not total:
+        return None
+    steps = updates * reading.sizes.batch
+    if steps < 1.1 * total:
+        return None
+    key = reading.dialect.key("evaluation")
+    return Trap(
+        "long_run",
+        f"{key}={reading.evaluation} is no multiple of the batch of {reading.sizes.batch}: the run "
+        f"takes {steps} steps, not {total}",
+        f"{key}={reading.sizes.batch * max(1, round((reading.evaluation or 1) / reading.sizes.batch))}",
+    )
+
+
+def _larger_than_batch(reading: Reading) -> Trap | None:
+    size = reading.sizes
+    if size.minibatch <= size.batch or not reading.cut.count:
+        return None
+    message = (
+        f"a mini-batch of {size.minibatch} is larger than the batch of {size.batch}: "
+        "each epoch is one gradient step on the whole batch"
+    )
+    return _even(reading, "minibatch_larger", message)
+
+
+def _one_sample(reading: Reading) -> Trap | None:
+    if not reading.cut.count or reading.cut.smallest > 1 or reading.rules.normalise != "minibatch":
+        return None
+    effect = ONE_SAMPLE[reading.rules.one_sample]
+    message = f"a mini-batch holds one sample and advantages are normalised over it: {effect}"
+    return _even(reading, "size_one", message)
+
+
+def _short_tail(reading: Reading) -> Trap | None:
+    runs = reading.cut.runs
+    if reading.rules.ragged not in ("keep_short", "extra_short") or len(runs) < 2:
+        return None
+    size, _ = runs[-1]
+    tiny = size < _TINY * reading.minibatch
+    extra = "an extra" if reading.rules.ragged == "extra_short" else "the last"
+    message = (
+        f"{extra} mini-batch of each epoch has {size} samples beside {reading.minibatch}: a "
+        f"{'much ' if tiny else ''}noisier gradient step at the same learning rate"
+    )
+    return _even(reading, "tiny_tail" if tiny else "short_tail", message)
+
+
+def _tail_dropped(reading: Reading) -> Trap | None:
+    if not reading.cut.left_out or not reading.cut.count:
+        return None
+    share = reading.cut.left_out / reading.sizes.batch
+    which = "other ones each epoch" if reading.rules.reshuffle else "the same ones in every epoch"
+    message = (
+        f"{reading.cut.left_out} of {reading.sizes.batch} samples ({share:.1%}) are not trained on, "
+        f"{which}, and {reading.dialect.library} says {reading.rules.ragged_says}"
+    )
+    return _even(reading, "tail_dropped", message)
+
+
+def _tail_merged(reading: Reading) -> Trap | None:
+    if reading.rules.ragged != "merge_last" or len(reading.cut.runs) < 2:
+        return None
+    size, _ = reading.cut.runs[-1]
+    message = f"the last mini-batch of each epoch takes the rest and has {size} samples"
+    return _even(reading, "tail_merged", message)
+
+
+def _wraps(reading: Reading) -> Trap | None:
+    size = reading.sizes
+    if not reading.cut.whole_update or size.batch % size.minibatch == 0:
+        return None
+    if reading.rules.ragged == "floor_count":
+        message = f"{size.batch} samples are no whole number of mini-batches: the count is floored"
+    else:
+        message = (
+            f"{size.batch / size.minibatch:g} mini-batches fit a pass: the last one of each pass is "
+            "filled from the next, so passes run into each other"
+        )
+    return _even(reading, "wraps", message)
+
+
+def _uneven_split(reading: Reading) -> Trap | None:
+    if reading.rules.ragged != "even_split" or len(reading.cut.runs) < 2:
+        return None
+    message = "mini-batches differ by one sample; nothing is lost, but shapes change"
+    return _even(reading, "uneven_sizes", message)
+
+
+def _uneven_envs(reading: Reading) -> Trap | None:
+    """A batch that the envs cannot share evenly."""
+    size, dialect = reading.sizes, reading.dialect
+    if size.envs * size.steps == size.batch == size.asked:
+        return None
+    message = (
+        f"{size.envs} envs do not share a batch of {size.asked} evenly: "
+        f"the real batch is {size.batch}"
+    )
+    key = dialect.key("batch")
+    if len(dialect.words["batch"]) > 1 or reading.rules.collect == "fragments":
+        return Trap("uneven_envs", message, f"choose {dialect.key('envs')} so that it divides")
+    near = tuple({key: steps * size.envs} for steps in sorted({size.asked // size.envs, size.steps}))
+    return Trap("uneven_envs", message, _offer(near), near)
+
+
+def _unshuffled(reading: Reading) -> Trap | None:
+    mixing = reading.rules.mixing
+    if mixing not in ("shuffle_cyclic", "in_order") or reading.minibatch == reading.sizes.batch:
+        return None
+    code = "first_pass_unshuffled" if mixing == "shuffle_cyclic" else "unshuffled"
+    epochs = reading.dialect.key("epochs")
+    fix = (
+        "more passes make the first one matter less"
+        if mixing == "shuffle_cyclic"
+        else f"{epochs}=2 or more, with shuffling on"
+    )
+    return Trap(code, MIXING[mixing], fix)
+
+
+def _blocks(reading: Reading) -> Trap | None:
+    mixing = reading.rules.mixing
+    correlated = mixing in ("block_order", "env_blocks", "slices", "unrolls")
+    if not correlated or reading.minibatch == reading.sizes.batch:
+        return None
+    fix = "larger mini-batches hold more envs; shuffled ones need another library"
+    if mixing == "slices":
+        fix = "shuffle_minibatches=true"
+    return Trap("blocks", f"{MIXING[mixing]}: the samples of a mini-batch are alike", fix)
+
+
+def _same_permutation(reading: Reading) -> Trap | None:
+    rules = reading.rules
+    if rules.mixing != "shuffle" or rules.reshuffle or reading.sizes.epochs == 1:
+        return None
+    message = "all epochs of an update see the same mini-batches: they are shuffled only once"
+    return Trap("same_permutation", message, "fewer epochs, or more mini-batches")
+
+
+def _per_process(reading: Reading) -> Trap | None:
+    """A size that counts one process only."""
+    keys = reading.dialect.words.get("minibatch", ())
+    values = reading.settings.values
+    processes = [key for key in keys[1:] if key in ("processes", "num_learners")]
+    if not processes or values[processes[0]] <= 1:
+        return None
+    count, own = values[processes[0]], values[keys[0]]
+    return Trap(
+        "per_process",
+        f"{keys[0]}={own} is the share of each of {count} processes: a gradient step averages over "
+        f"{own * count} samples",
+        f"for {own} samples in all, {keys[0]}={max(own // count, 1)}",
+    )
+
+
+def _unusual_default(reading: Reading) -> Trap | None:
+    """A lambda or gamma that was not asked for and that most libraries do not have."""
+    usual = {"lam": 0.95, "gamma": 0.99}
+    filled = reading.settings.filled
+    odd = [
+        (reading.dialect.key(word), value)
+        for word, value in usual.items()
+        if filled.get(reading.dialect.key(word), value) != value
+    ]
+    if not odd:
+        return None
+    named = " and ".join(f"{key}={filled[key]}" for key, _ in odd)
+    fix = " ".join(f"{key}={value}" for key, value in odd)
+    return Trap("unusual_default", f"{named} by default, unlike most libraries", f"{fix}, if meant so")
+
+
+_REFUSED: tuple[Callable[[Reading], Trap | None], ...] = (_refused, _unusual_default)
+_ALL: tuple[Callable[[Reading], Trap | None], ...] = (
+    _nothing_trained,
+    _one_sample,
+    _no_update,
+    _tail_dropped,
+    _short_tail,
+    _larger_than_batch,
+    _wraps,
+    _tail_merged,
+    _uneven_envs,
+    _uneven_split,
+    _short_run,
+    _long_run,
+    _unshuffled,
+    _blocks,
+    _same_permutation,
+    _per_process,
+    _unusual_default,
+)

@@ -1,0 +1,76 @@
+"""Single values: text, numbers and switches as users and their files write them."""
+
+from typing import Any
+
+from nbyt.dialects.dialect import Dialect
+from nbyt.errors import DialectError
+
+LARGEST = 10**15
+AUTO = "auto"
+_TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
+
+
+def read_value(dialect: Dialect, key: str, name: str, raw: Any) -> Any:
+    """The value of one setting; an impossible one is refused.
+
+    `name` is what the user wrote, which may be an old name of `key`.
+    """
+    default = dialect.defaults.get(key)
+    if isinstance(default, bool):
+        return _truth(dialect, name, raw)
+    role = dialect.role(key)
+    if role == "learning_rate":
+        return _rate(raw)
+    if role in ("gamma", "lam"):
+        return _share(dialect, name, raw)
+    if str(raw).lower() == AUTO and default == AUTO:
+        return AUTO
+    if str(raw).lower() in ("none", "null") and key in dialect.rules.none_is_batch:
+        return None
+    return _whole(dialect, name, raw, least=0 if key in dialect.rules.zero_is_one else 1)
+
+
+def number(raw: Any) -> float | None:
+    """The number that a text or a number states, also as 1e6 or 500_000; None if it is none."""
+    if isinstance(raw, bool) or not isinstance(raw, (int, float, str)):
+        return None
+    try:
+        return float(raw)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _whole(dialect: Dialect, name: str, raw: Any, *, least: int) -> int:
+    found = number(raw)
+    if found is None or not found.is_integer() or not least <= found <= LARGEST:
+        raise _wrong(dialect, name, raw, f"a whole number from {least} to 1e15")
+    return int(found)
+
+
+def _share(dialect: Dialect, name: str, raw: Any) -> float:
+    found = number(raw)
+    if found is None or not 0 <= found <= 1:
+        raise _wrong(dialect, name, raw, "a number from 0 to 1")
+    return found
+
+
+def _rate(raw: Any) -> float | str:
+    """A number, or the text of a schedule, which only the library can read."""
+    found = number(raw)
+    return str(raw)[:80] if found is None else found
+
+
+def _truth(dialect: Dialect, name: str, raw: Any) -> bool:
+    truth = _TRUTHS.get(str(raw).lower())
+    if truth is None:
+        raise _wrong(dialect, name, raw, "true or false")
+    return truth
+
+
+def _wrong(dialect: Dialect, name: str, raw: Any, wanted: str) -> DialectError:
+    shown = str(raw) if len(str(raw)) <= 60 else f"{str(raw)[:57]}..."
+    return DialectError(
+        f"{name} must be {wanted}, not '{shown}'",
+        where=f"{name} of {dialect.id}",
+        fix=f"write {name}= and {wanted}",
+    )
