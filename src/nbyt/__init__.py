@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nbyt import dialects as dialects
     from nbyt import envs as envs
     from nbyt import exact as exact
     from nbyt import policy as policy
@@ -23,6 +24,7 @@ _HOME = {
 }
 _MODULES = (
     "collect",
+    "dialects",
     "envs",
     "exact",
     "gradients",

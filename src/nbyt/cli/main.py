@@ -19,6 +19,10 @@ from nbyt.errors import NbytError, RunInterruptedError, UsageError
 _COMMANDS = {
     "train": "Train PPO with exactly the layout you name, and keep stages.",
     "probe": "Measure what every split of a batch would do to a stage's gradient.",
+    "explain": "Explain another library's settings: layout, schedule and traps.",
+    "translate": "Say a layout in another library's words.",
+    "compare": "Say what changed between two settings, in terms that matter.",
+    "dialects": "List the libraries and their words, or one of them in full.",
     "check-env": "Check an environment: spaces, numbers, seeding, resets, speed.",
     "doctor": "Show versions and devices, and run a control whose answer is known.",
 }
@@ -42,7 +46,9 @@ def build_app() -> App:
     )
     for name, words in _COMMANDS.items():
         module = name.replace("-", "_")
-        app.command(f"nbyt.cli.{module}:run", name=name, help=words)
+        # `compare` reads its own `--`; options may follow it.
+        end = {"end_of_options_delimiter": ""} if name == "compare" else {}
+        app.command(f"nbyt.cli.{module}:run", name=name, help=words, **end)
     app.register_install_completion_command()
     return app
 

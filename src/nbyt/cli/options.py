@@ -1,11 +1,10 @@
 """Options that several commands share, and how their values are read."""
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
+from nbyt.cli.common import Common as Common
 from nbyt.train.settings import PPOSettings
 
 
@@ -25,17 +24,3 @@ def _count(kind: Any, tokens: list[Token]) -> int:
 Count = Annotated[int, Parameter(converter=_count)]
 
 Settings = Annotated[PPOSettings, Parameter(group="Learning")]
-
-
-@dataclass(frozen=True)
-class Common:
-    """How a command speaks."""
-
-    json: bool = False
-    """Print one JSON object on stdout."""
-
-    quiet: bool = False
-    """No progress and no remarks."""
-
-    config: Path | None = None
-    """Read options from this TOML file; the command line wins."""

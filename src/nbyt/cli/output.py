@@ -89,6 +89,13 @@ def show(*things: Any) -> None:
         console.print(thing)
 
 
+def show_verbatim(text: str) -> None:
+    """Print lines on stdout as they are, however wide the terminal, so that they can be pasted."""
+    console = Console(highlight=False, soft_wrap=True)
+    for line in text.split("\n"):
+        console.print(Text(plain(line)))
+
+
 def warn(console: Console, warnings: list[str]) -> None:
     """Each warning on its own line of stderr."""
     for warning in warnings:

@@ -145,7 +145,7 @@ def _batch(change: Change) -> tuple[str, str]:
     fewer, better = ("fewer", "less") if change.factor > 1 else ("more", "more")
     message = (
         f"the batch is {_times(change)} what it was: {fewer} updates for the same steps, each with "
-        f"a {better} noisy gradient"
+        f"a {better} noisy gradient; as many updates need {_times(change)} the steps"
     )
     return "batch", message
 
@@ -154,7 +154,10 @@ def _horizon(before: Reading, after: Reading) -> tuple[str, str]:
     one, other = before.sizes.fragment, after.sizes.fragment
     if one == other:
         return "steps", ""
-    return "steps", f"advantages look {other} steps ahead at most, not {one}, before the critic steps in"
+    return (
+        "steps",
+        f"advantages look {other} steps ahead at most, not {one}, before the critic steps in",
+    )
 
 
 def _minibatch(changes: dict[str, Change]) -> tuple[str, str]:
@@ -170,7 +173,7 @@ def _minibatch(changes: dict[str, Change]) -> tuple[str, str]:
         )
         return "learning_rate", message
     message = (
-        f"the mini-batch is {_times(size)} what it was and the learning rate is not scaled with it: "
+        f"the mini-batch is {_times(size)} what it was and the learning rate did not follow: "
         f"try {root:.3g} times the rate (square-root rule, Adam), or keep the mini-batch"
     )
     return "learning_rate", message

@@ -1,4 +1,4 @@
-"""How a library cuts a batch into mini-batches when the sizes do not divide: one function a rule."""
+"""How a library cuts a batch whose size does not divide: one function a rule."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -66,9 +66,7 @@ def _keep_short(order: Order) -> Cut:
 def _drop(order: Order) -> Cut:
     """Where the count is the setting, exactly so many; else as many as fit."""
     count = order.minibatches or order.batch // order.minibatch
-    return Cut(
-        _runs((order.minibatch, count)), left_out=order.batch - order.minibatch * count
-    )
+    return Cut(_runs((order.minibatch, count)), left_out=order.batch - order.minibatch * count)
 
 
 def _merge_last(order: Order) -> Cut:

@@ -1,10 +1,11 @@
 """Readings in plain words: pairs of a name and a sentence, for a terminal or a page."""
 
+from dataclasses import asdict
 from typing import Any
 
 from nbyt.dialects import rules as said
 from nbyt.dialects.cut import Cut
-from nbyt.dialects.dialect import Dialect
+from nbyt.dialects.dialect import Dialect, Rules
 from nbyt.dialects.reading import Reading
 
 Facts = list[tuple[str, str]]
@@ -21,8 +22,12 @@ def facts(reading: Reading) -> Facts:
 
 
 def rules(reading: Reading) -> dict[str, dict[str, str]]:
-    """The rules that hold, each as a code and a sentence."""
-    its = reading.rules
+    """The rules that hold with these settings, each as a code and a sentence."""
+    return rules_of(reading.rules)
+
+
+def rules_of(its: Rules) -> dict[str, dict[str, str]]:
+    """Rules, each as a code and a sentence."""
     sentences = {
         "collect": (its.collect, said.COLLECT[its.collect]),
         "ragged": (its.ragged, said.RAGGED[its.ragged]),
@@ -40,12 +45,36 @@ def pieces(cut: Cut) -> str:
     return ", then ".join(f"{count:,} of {size:,}" for size, count in cut.runs) or "none"
 
 
+def grid(reading: Reading) -> str:
+    """N x T, and the samples that it holds."""
+    size = reading.sizes
+    shape = f"{size.envs:,} envs x {size.steps:,} steps"
+    even = size.envs * size.steps == size.batch
+    return f"{shape} = {size.batch:,} samples" if even else f"{shape}, {size.batch:,} samples of it"
+
+
+def described(dialect: Dialect) -> dict[str, Any]:
+    """A dialect as plain data."""
+    return {
+        "id": dialect.id,
+        "library": dialect.library,
+        "algorithm": dialect.algorithm,
+        "version": dialect.version,
+        "source": list(dialect.source),
+        "words": {word: list(keys) for word, keys in dialect.words.items()},
+        "derived": dict(dialect.derived),
+        "aliases": dict(dialect.aliases),
+        "defaults": dict(dialect.defaults),
+        "presets": {name: dict(values) for name, values in dialect.presets.items()},
+        "rules": rules_of(dialect.rules),
+        "replay": asdict(dialect.replay) if dialect.replay else None,
+        "notes": list(dialect.notes),
+    }
+
+
 def _layout(reading: Reading) -> Facts:
     size = reading.sizes
-    grid = f"{size.envs:,} envs x {size.steps:,} steps"
-    even = size.envs * size.steps == size.batch
-    buffer = f"{grid} = {size.batch:,} samples" if even else f"{grid}, {size.batch:,} samples of it"
-    rows = [("rollout buffer", buffer)]
+    rows = [("rollout buffer", grid(reading))]
     if size.fragment != size.steps:
         rows.append(("advantages", f"computed over fragments of {size.fragment:,} steps"))
     over = "an update" if reading.cut.whole_update else "an epoch"
@@ -57,10 +86,15 @@ def _layout(reading: Reading) -> Facts:
 def _schedule(reading: Reading) -> Facts:
     steps, updates = reading.gradient_steps_per_update, reading.updates
     rows = [
-        ("an update", f"{steps:,} gradient steps; each sample used {reading.uses_per_sample:.4g} times"),
+        (
+            "an update",
+            f"{steps:,} gradient steps; each sample used {reading.uses_per_sample:.4g} times",
+        ),
     ]
     if reading.cut.count:
-        rows.append(("a gradient step", f"{reading.cut.samples / reading.cut.count:,.4g} samples"))
+        rows.append(
+            ("a gradient step", f"{amount(reading.cut.samples / reading.cut.count)} samples")
+        )
     if updates is None:
         key = reading.dialect.key("total")
         return [*rows, ("the run", f"unknown length: add {key}=" if key else "unknown length")]
@@ -71,15 +105,19 @@ def _schedule(reading: Reading) -> Facts:
 def _rules(reading: Reading) -> Facts:
     found = rules(reading)
     ragged = found["ragged"]["text"]
-    if reading.rules.ragged not in ("full_batch", "unread", "error", "wrap", "even_split"):
-        ragged = f"{ragged}; it says {reading.rules.ragged_says}"
+    if reading.rules.ragged not in ("full_batch", "unread"):
+        ragged = f"{ragged} ({_aloud(reading.rules.ragged_says)})"
     return [
         ("with more envs", found["collect"]["text"]),
         ("a rest", ragged),
         ("mixing", found["mixing"]["text"]),
         ("time limits", found["time_limits"]["text"]),
-        ("advantages are", f"normalised {found['normalise']['text']}"),
+        ("advantages are", found["normalise"]["text"]),
     ]
+
+
+def _aloud(says: str) -> str:
+    return "silently" if says == "nothing" else says
 
 
 def _filled(reading: Reading) -> Facts:
@@ -90,6 +128,11 @@ def _filled(reading: Reading) -> Facts:
     if reading.settings.ignored:
         rows.append(("left aside", ", ".join(reading.settings.ignored)))
     return rows
+
+
+def amount(number: float) -> str:
+    """A number of samples: whole if it is, else with one digit behind the point."""
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:,.1f}"
 
 
 def assigned(values: Any) -> str:

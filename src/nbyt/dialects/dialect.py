@@ -175,7 +175,9 @@ def _built(name: str, table: dict[str, Any]) -> Dialect:
     made["rules"] = Rules(**{key: _frozen(value) for key, value in table["rules"].items()})
     made["paste"] = Paste(**{key: _frozen(value) for key, value in table["paste"].items()})
     made["switches"] = tuple(Switch(**switch) for switch in table.get("switches", []))
-    checks = [{key: _frozen(value) for key, value in one.items()} for one in table.get("checks", [])]
+    checks = [
+        {key: _frozen(value) for key, value in one.items()} for one in table.get("checks", [])
+    ]
     made["checks"] = tuple(Check(**check) for check in checks)
     if "replay" in table:
         made["replay"] = Replay(**{key: _frozen(value) for key, value in table["replay"].items()})

@@ -71,7 +71,9 @@ def _minibatches(source: Reading, target: Reading) -> Difference | None:
     if target.refusals:
         get = "; ".join(target.refusals)
     elif len(target.dialect.words.get("minibatch", ())) > 1:
-        why = f"{target.dialect.key('minibatch')} counts shares of a mini-batch, which must be whole"
+        why = (
+            f"{target.dialect.key('minibatch')} counts shares of a mini-batch, which must be whole"
+        )
     return Difference("minibatches", f"mini-batches: {have} become {get} ({why})", True)
 
 
@@ -107,7 +109,7 @@ def _ragged(source: Reading, target: Reading) -> Difference | None:
 
 
 def _normalise(source: Reading, target: Reading) -> Difference | None:
-    one, other = (f"normalised {said.NORMALISE[each.rules.normalise]}" for each in (source, target))
+    one, other = (said.NORMALISE[each.rules.normalise] for each in (source, target))
     return _rule("normalise", source, target, one, other)
 
 
@@ -132,7 +134,9 @@ def _default(word: str, name: str) -> Callable[[Reading, Reading], Difference | 
         own = target.dialect.defaults.get(key)
         if have is None or own is None or own == have:
             return None
-        message = f"{name}: {target.dialect.library} takes {key}={own} by default; {have} is written out"
+        message = (
+            f"{name}: {target.dialect.library} takes {key}={own} by default; {have} is written out"
+        )
         return Difference(f"{word}_default", message, False)
 
     return compare

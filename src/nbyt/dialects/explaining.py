@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from nbyt.dialects import describing
@@ -19,7 +20,11 @@ class Explanation:
     """What a library does with some settings, in our words. A notebook shows it as a table."""
 
     reading: Reading
-    traps: tuple[Trap, ...]
+
+    @cached_property
+    def traps(self) -> tuple[Trap, ...]:
+        """Every trap that applies, the worst first."""
+        return traps(self.reading)
 
     @property
     def dialect(self) -> Dialect:
@@ -95,5 +100,4 @@ def explain(dialect: str, /, **given: Any) -> Explanation:
 
 def explained(dialect: Dialect, pairs: Iterable[Pair], *, lenient: bool = False) -> Explanation:
     """The same from (name, value) pairs, which may repeat a name."""
-    reading = read(dialect, settings(dialect, pairs, lenient=lenient))
-    return Explanation(reading, traps(reading))
+    return Explanation(read(dialect, settings(dialect, pairs, lenient=lenient)))

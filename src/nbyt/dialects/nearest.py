@@ -23,8 +23,12 @@ def nearest_settings(reading: Reading) -> list[dict[str, Any]]:
 
 def _nearest(reading: Reading, key: str, value: int) -> list[int]:
     """The nearest good values of one setting, one on each side."""
-    far = {value * 2**power for power in range(1, 11)} | {value // 2**power for power in range(1, 11)}
-    exact = set(nearest_divisors(reading.sizes.batch, value)) if reading.sizes.batch < 10**9 else set()
+    far = {value * 2**power for power in range(1, 11)} | {
+        value // 2**power for power in range(1, 11)
+    }
+    exact = (
+        set(nearest_divisors(reading.sizes.batch, value)) if reading.sizes.batch < 10**9 else set()
+    )
     near = set(range(max(value - _NEAR, 1), value + _NEAR))
     tried = sorted((near | far | exact) - {0, value}, key=lambda number: abs(number - value))
     below = next((n for n in tried if n < value and _is_good(reading, key, n)), None)

@@ -129,7 +129,9 @@ def _derived_agree(reading: Reading) -> None:
         wanted = reading.settings.given.get(key)
         if wanted is None or known[word] is None or wanted == known[word] or reading.refusals:
             continue
-        raise contradiction(dialect, f"{key}={wanted}", f"{_reason(reading, word)} = {known[word]}")
+        raise contradiction(
+            dialect, f"{key}={wanted}", f"{_reason(reading, word)}, which make {known[word]}"
+        )
 
 
 def _reason(reading: Reading, word: str) -> str:
@@ -139,7 +141,7 @@ def _reason(reading: Reading, word: str) -> str:
     parts = words.get(word, ("envs", "steps", "minibatches"))
     parts = ("steps",) if word == "steps" else parts
     keys = [dialect.key(part) for part in parts if dialect.key(part)]
-    return ", ".join(f"{key}={values[key]}" for key in keys if key in values)
+    return " and ".join(f"{key}={values[key]}" for key in keys if key in values)
 
 
 def _refusals(source: Source, size: Sizes, pieces: Cut | None) -> list[str]:
@@ -149,7 +151,9 @@ def _refusals(source: Source, size: Sizes, pieces: Cut | None) -> list[str]:
     if size.minibatch < rules.least_minibatch and size.minibatch >= 1:
         found.append(f"{library} refuses mini-batches of {size.minibatch}: nothing to normalise")
     if rules.minibatch_within_batch and size.minibatch > size.batch:
-        found.append(f"{library} refuses a mini-batch of {size.minibatch} from {size.batch} samples")
+        found.append(
+            f"{library} refuses a mini-batch of {size.minibatch} from {size.batch} samples"
+        )
     if source.rules.collect == "spread" and size.batch > 1.1 * size.asked:
         found.append(
             f"{library} refuses fragments of {size.fragment}: {size.envs} envs then give "
@@ -162,7 +166,9 @@ def _refusals(source: Source, size: Sizes, pieces: Cut | None) -> list[str]:
 
 def _does_not_split(source: Source, size: Sizes) -> str:
     """Why a batch could not be cut."""
-    wanted = f"{size.minibatches} mini-batches" if size.minibatches else f"pieces of {size.minibatch}"
+    wanted = (
+        f"{size.minibatches} mini-batches" if size.minibatches else f"pieces of {size.minibatch}"
+    )
     said = f"{size.batch} samples do not split into {wanted}"
     if source.rules.ragged == "unread":
         return f"{said}; what {source.dialect.library} does then was not read in its code"
@@ -180,5 +186,6 @@ def _check(source: Source, size: Sizes, check: Check) -> str:
     whole, part = (prod(int(values[key]) for key in keys) for keys in (check.of, check.by))
     if whole % part == 0:
         return ""
-    names = " x ".join(check.of), " x ".join(check.by)
-    return f"{source.dialect.library} stops: {names[0]} = {whole} is no multiple of {names[1]} = {part}"
+    total, share = (" x ".join(keys) for keys in (check.of, check.by))
+    library = source.dialect.library
+    return f"{library} stops: {total} = {whole} is no multiple of {share} = {part}"

@@ -1,15 +1,15 @@
 """What the named rules mean, in one sentence each."""
 
 RAGGED = {
-    "keep_short": "a rest is kept as a short last mini-batch",
-    "extra_short": "a rest becomes one extra, tiny mini-batch",
-    "drop": "a rest is dropped",
-    "merge_last": "a rest is merged into the last mini-batch",
-    "wrap": "the last mini-batch of a pass is filled from the next pass",
-    "floor_count": "the number of mini-batches is rounded down",
-    "even_split": "sizes differ by at most one sample",
-    "error": "it stops if the batch does not divide",
-    "full_batch": "there are no mini-batches: each step takes the whole batch",
+    "keep_short": "kept as a short last mini-batch",
+    "extra_short": "made into one extra, tiny mini-batch",
+    "drop": "dropped",
+    "merge_last": "merged into the last mini-batch",
+    "wrap": "filled up from the next pass, so that all mini-batches are full",
+    "floor_count": "left to later draws: the number of mini-batches is rounded down",
+    "even_split": "spread, so that sizes differ by at most one sample",
+    "error": "refused: the batch must divide",
+    "full_batch": "never there: each gradient step takes the whole batch",
     "unread": "not read in its code",
 }
 
@@ -26,15 +26,12 @@ MIXING = {
     "unread": "not read in its code",
 }
 
-# Mini-batches whose samples belong together: their gradients scatter more than shuffled ones.
-CORRELATED = ("shuffle_cyclic", "in_order", "block_order", "env_blocks", "slices", "unrolls")
-
 NORMALISE = {
-    "minibatch": "over each mini-batch",
-    "batch": "over the whole batch",
-    "process": "over the batch of each process",
-    "none": "not at all",
-    "either": "over the batch or the mini-batch, as it is set up",
+    "minibatch": "normalised over each mini-batch",
+    "batch": "normalised over the whole batch",
+    "process": "normalised over the batch of each process",
+    "none": "not normalised",
+    "either": "normalised over the batch or the mini-batch, as it is set up",
     "unread": "not read in its code",
 }
 

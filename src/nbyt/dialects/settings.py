@@ -1,4 +1,4 @@
-"""Settings: what a user gave in a library's words, checked, with the library's defaults filled in."""
+"""Settings: what a user gave in a library's words, with its defaults filled in."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -69,7 +69,9 @@ def _filled(dialect: Dialect, given: Mapping[str, Any], preset: str) -> dict[str
             fix=f"its presets: {have}",
         )
     own = {**dialect.defaults, **dialect.presets.get(preset, {})}
-    return {key: value for key, value in own.items() if key not in {*given, *_replaced(dialect, given)}}
+    return {
+        key: value for key, value in own.items() if key not in {*given, *_replaced(dialect, given)}
+    }
 
 
 def _replaced(dialect: Dialect, given: Mapping[str, Any]) -> list[str]:
@@ -81,7 +83,7 @@ def _replaced(dialect: Dialect, given: Mapping[str, Any]) -> list[str]:
 def contradiction(dialect: Dialect, one: str, other: str) -> DialectError:
     """The refusal of two values that cannot both hold."""
     return DialectError(
-        f"{one} and {other} contradict each other",
+        f"{one} contradicts {other}",
         where=dialect.id,
         fix="leave one of them out",
     )

@@ -61,7 +61,10 @@ def _put_total(reading: Reading, target: Dialect, values: Values) -> None:
         "updates": updates,
     }
     total = units[target.rules.total]
-    if target.rules.total == "steps" and _makes(target, reading.total_steps or 0, size.batch) == updates:
+    if (
+        target.rules.total == "steps"
+        and _makes(target, reading.total_steps or 0, size.batch) == updates
+    ):
         total = reading.total_steps or total
     if target.key("evaluation"):
         # Evaluations that fall between updates would make the run longer.

@@ -1,6 +1,5 @@
 """The same layout in another library's words, and what cannot be made equal."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +10,6 @@ from nbyt.dialects.explaining import Explanation, explained
 from nbyt.dialects.nearest import nearest_settings
 from nbyt.dialects.page import table
 from nbyt.dialects.pasting import pasted
-from nbyt.dialects.settings import Pair
 from nbyt.dialects.solving import Values, solved
 from nbyt.errors import DialectError
 
@@ -47,7 +45,9 @@ class Translation:
         }
 
     def _repr_html_(self) -> str:
-        names = f"{describing.title(self.source.dialect)} to {describing.title(self.target.dialect)}"
+        names = (
+            f"{describing.title(self.source.dialect)} to {describing.title(self.target.dialect)}"
+        )
         rows = [("paste", self.paste), ("settings", describing.assigned(self.settings))]
         kind = {True: "lost", False: "differs"}
         return table(names, [*rows, *((kind[d.loss], d.message) for d in self.differences)])
@@ -56,8 +56,8 @@ class Translation:
 def translate(source: str, target: str, /, **given: Any) -> Translation:
     """The layout of one library's settings in another library's words.
 
-    >>> translate("sb3", "cleanrl", n_envs=8, n_steps=128, batch_size=256).settings["num_minibatches"]
-    4
+    >>> translate("sb3", "cleanrl", n_envs=8, batch_size=256).settings["num_minibatches"]
+    64
     """
     return translated(explained(load(source), given.items()), load(target))
 
@@ -71,16 +71,16 @@ def translated(source: Explanation, target: Dialect) -> Translation:
             fix=source.traps[0].fix,
         )
     values = solved(source.reading, target)
-    result = explained(target, _pairs(values))
+    result = explained(target, values.items())
     if result.reading.refusals:
         values |= _nearest(result)
-        result = explained(target, _pairs(values))
+        result = explained(target, values.items())
     found = differences(source.reading, result.reading)
     return Translation(source, result, values, pasted(target, values), found)
 
 
 def equal_batch(before: Explanation, after: Explanation) -> list[dict[str, Any]]:
-    """Settings for the second library with the first one's batch: its own envs, or its own steps."""
+    """Settings of the second with the batch of the first: the second's envs, or its steps."""
     one, other = before.reading.sizes, after.reading.sizes
     if one.batch == other.batch or before.reading.refusals:
         return []
@@ -88,10 +88,15 @@ def equal_batch(before: Explanation, after: Explanation) -> list[dict[str, Any]]
         (other.envs, one.batch // other.envs),
         (one.batch // other.steps, other.steps),
     }
-    whole = sorted(shape for shape in shapes if shape[0] * shape[1] == one.batch)
     target = after.dialect
+    known = {(one.envs, one.steps)} if target.id == before.dialect.id else set()
+    whole = sorted(shape for shape in shapes - known if shape[0] * shape[1] == one.batch)
     return [
-        {key: value for key, value in _shaped(before, shape, target).items() if _is_size(target, key)}
+        {
+            key: value
+            for key, value in _shaped(before, shape, target).items()
+            if _is_size(target, key)
+        }
         for shape in whole
     ]
 
@@ -107,12 +112,8 @@ def _is_size(target: Dialect, key: str) -> bool:
 
 
 def _nearest(refused: Explanation) -> Values:
-    """The change that makes the target accept, relatively the smallest; nothing if there is none."""
+    """The smallest change that makes the target accept, of mini-batches if that is enough."""
     have = refused.reading.settings.values
     changes = [next(iter(change.items())) for change in nearest_settings(refused.reading)]
-    ranked = sorted(changes, key=lambda change: abs(change[1] - have[change[0]]) / have[change[0]])
-    return dict(ranked[:1])
-
-
-def _pairs(values: Values) -> Iterable[Pair]:
-    return values.items()
+    first = [value for key, value in changes if key == changes[0][0]]
+    return {key: min(first, key=lambda value: abs(value - have[key])) for key, _ in changes[:1]}

@@ -100,12 +100,12 @@ def _long_run(reading: Reading) -> Trap | None:
     steps = updates * reading.sizes.batch
     if steps < 1.1 * total:
         return None
-    key = reading.dialect.key("evaluation")
+    key, batch = reading.dialect.key("evaluation"), reading.sizes.batch
     return Trap(
         "long_run",
-        f"{key}={reading.evaluation} is no multiple of the batch of {reading.sizes.batch}: the run "
+        f"{key}={reading.evaluation} is no multiple of the batch of {batch}: the run "
         f"takes {steps} steps, not {total}",
-        f"{key}={reading.sizes.batch * max(1, round((reading.evaluation or 1) / reading.sizes.batch))}",
+        f"{key}={batch * max(1, round((reading.evaluation or 1) / batch))}",
     )
 
 
@@ -148,8 +148,8 @@ def _tail_dropped(reading: Reading) -> Trap | None:
     share = reading.cut.left_out / reading.sizes.batch
     which = "other ones each epoch" if reading.rules.reshuffle else "the same ones in every epoch"
     message = (
-        f"{reading.cut.left_out} of {reading.sizes.batch} samples ({share:.1%}) are not trained on, "
-        f"{which}, and {reading.dialect.library} says {reading.rules.ragged_says}"
+        f"{reading.cut.left_out} of {reading.sizes.batch} samples ({share:.1%}) are not used, "
+        f"{which}, and {reading.dialect.library} says {reading.rules.ragged_says} of it"
     )
     return _even(reading, "tail_dropped", message)
 
@@ -170,7 +170,7 @@ def _wraps(reading: Reading) -> Trap | None:
         message = f"{size.batch} samples are no whole number of mini-batches: the count is floored"
     else:
         message = (
-            f"{size.batch / size.minibatch:g} mini-batches fit a pass: the last one of each pass is "
+            f"{size.batch / size.minibatch:g} mini-batches fit a pass: the last of each pass is "
             "filled from the next, so passes run into each other"
         )
     return _even(reading, "wraps", message)
@@ -195,7 +195,9 @@ def _uneven_envs(reading: Reading) -> Trap | None:
     key = dialect.key("batch")
     if len(dialect.words["batch"]) > 1 or reading.rules.collect == "fragments":
         return Trap("uneven_envs", message, f"choose {dialect.key('envs')} so that it divides")
-    near = tuple({key: steps * size.envs} for steps in sorted({size.asked // size.envs, size.steps}))
+    near = tuple(
+        {key: steps * size.envs} for steps in sorted({size.asked // size.envs, size.steps})
+    )
     return Trap("uneven_envs", message, _offer(near), near)
 
 
@@ -261,7 +263,9 @@ def _unusual_default(reading: Reading) -> Trap | None:
         return None
     named = " and ".join(f"{key}={filled[key]}" for key, _ in odd)
     fix = " ".join(f"{key}={value}" for key, value in odd)
-    return Trap("unusual_default", f"{named} by default, unlike most libraries", f"{fix}, if meant so")
+    return Trap(
+        "unusual_default", f"{named} by default, unlike most libraries", f"{fix}, if meant so"
+    )
 
 
 _REFUSED: tuple[Callable[[Reading], Trap | None], ...] = (_refused, _unusual_default)

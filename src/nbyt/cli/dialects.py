@@ -1,0 +1,125 @@
+"""`nbyt dialects`: the libraries and their words."""
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from rich.table import Table
+from rich.text import Text
+
+from nbyt.cli.common import Common
+from nbyt.cli.output import Outcome, facts_table, show
+from nbyt.dialects import describing
+from nbyt.dialects.dialect import Dialect, Replay, every, load
+from nbyt.dialects.vocabulary import MEANING
+
+_LETTERS = {
+    "envs": "N",
+    "steps": "T",
+    "fragment": "F",
+    "batch": "B",
+    "minibatch": "m",
+    "minibatches": "k",
+    "epochs": "K",
+}
+_LEGEND = """N envs, T steps of each, B = N x T the batch, F steps over which advantages are
+computed, m size and k number of mini-batches, K epochs. `nbyt dialects ID` shows one in full."""
+
+
+def run(
+    dialect: str | None = None,
+    *,
+    common: Annotated[Common, Parameter(name="*")] = Common(),
+) -> Outcome:
+    """List the libraries and their words, or one of them in full.
+
+    Parameters
+    ----------
+    dialect
+        One library; without it, all.
+    """
+    if dialect is not None:
+        return _one(load(dialect), common)
+    found = every()
+    if not common.json:
+        show(_table(found), "", _LEGEND)
+    return Outcome({"dialects": [describing.described(one) for one in found]})
+
+
+def _one(dialect: Dialect, common: Common) -> Outcome:
+    if not common.json:
+        show(Text(describing.title(dialect), style="bold"), "")
+        show(facts_table(_words(dialect)), "", facts_table(_facts(dialect)))
+        if dialect.replay:
+            show("", Text(f"replay words, {dialect.replay.algorithm}", style="bold"))
+            show(facts_table(_replay(dialect.replay)))
+        show("", *(Text(f"- {note}") for note in dialect.notes))
+    return Outcome(describing.described(dialect))
+
+
+def _table(dialects: list[Dialect]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("id", no_wrap=True)
+    table.add_column("version", no_wrap=True)
+    table.add_column("its words")
+    for dialect in dialects:
+        table.add_row(dialect.id, dialect.version.partition(" (")[0], _line(dialect))
+    return table
+
+
+def _line(dialect: Dialect) -> str:
+    """The words of one library behind the letters of the table's legend."""
+    words = dict(dialect.words)
+    if dialect.rules.fixed_envs:
+        words["envs"] = (f"always {dialect.rules.fixed_envs}",)
+    parts = [(letter, words[word]) for word, letter in _LETTERS.items() if word in words]
+    return ", ".join(f"{letter} {_product(keys)}" for letter, keys in parts)
+
+
+def _product(keys: tuple[str, ...]) -> str:
+    return " x ".join(keys)
+
+
+def _words(dialect: Dialect) -> list[tuple[str, str]]:
+    rows = []
+    for word, keys in dialect.words.items():
+        default = dialect.defaults.get(keys[0])
+        shown = "" if default is None else f" = {default}"
+        name = MEANING[word.removesuffix("_or")]
+        rows.append((f"or {name}" if word.endswith("_or") else name, f"{_product(keys)}{shown}"))
+    return rows
+
+
+def _facts(dialect: Dialect) -> list[tuple[str, str]]:
+    rules = {name: rule["text"] for name, rule in describing.rules_of(dialect.rules).items()}
+    rows = [
+        ("with more envs", rules["collect"]),
+        ("a rest", rules["ragged"]),
+        ("mixing", rules["mixing"]),
+        ("advantages are", rules["normalise"]),
+        ("time limits", rules["time_limits"]),
+        ("a run", f"{rules['updates']}; its length counts {rules['total']}"),
+    ]
+    if dialect.derived:
+        rows.append(("it computes", ", ".join(dialect.derived)))
+    if dialect.aliases:
+        rows.append(
+            ("also said", ", ".join(f"{a} for {key}" for a, key in dialect.aliases.items()))
+        )
+    presets = dialect.presets.items()
+    rows += [(f"preset={name}", describing.assigned(values)) for name, values in presets]
+    return [*rows, ("read in", ", ".join(dialect.source))]
+
+
+def _replay(replay: Replay) -> list[tuple[str, str]]:
+    def shown(key: str) -> str:
+        default: Any = replay.defaults.get(key)
+        return key if default is None else f"{key} = {default}"
+
+    rows = [
+        ("mini-batch", shown(replay.minibatch)),
+        ("capacity", shown(replay.capacity)),
+        ("start", shown(replay.start)),
+        ("frequency", ", ".join(shown(key) for key in replay.frequency)),
+        ("replacement", replay.replacement),
+    ]
+    return [*rows, ("note", replay.note)] if replay.note else rows

@@ -1,0 +1,134 @@
+"""Every dialect file keeps the schema, so that adding a library is adding a file."""
+
+import re
+from dataclasses import fields, replace
+
+import pytest
+
+from nbyt.dialects import rules as said
+from nbyt.dialects.cut import RAGGED
+from nbyt.dialects.dialect import Dialect, Rules, every, load, names
+from nbyt.dialects.pasting import pasted
+from nbyt.dialects.vocabulary import MEANING
+from nbyt.errors import DialectError
+
+KNOWN = {
+    "collect": said.COLLECT,
+    "ragged": said.RAGGED,
+    "mixing": said.MIXING,
+    "normalise": said.NORMALISE,
+    "one_sample": said.ONE_SAMPLE,
+    "time_limits": said.TIME_LIMITS,
+    "updates": said.UPDATES,
+    "total": said.TOTAL,
+}
+# What a user must be able to name on the command line.
+IDS = [
+    "acme",
+    "agilerl",
+    "brax",
+    "cleanrl",
+    "cleanrl_atari",
+    "cleanrl_continuous",
+    "dopamine",
+    "ml_agents",
+    "ppo1",
+    "ppo2",
+    "pufferlib",
+    "purejaxrl",
+    "rejax",
+    "rl_games",
+    "rllib",
+    "rllib_old",
+    "rsl_rl",
+    "sample_factory",
+    "sb3",
+    "sbx",
+    "skrl",
+    "spinningup",
+    "stoix",
+    "tianshou",
+    "torchrl",
+]
+
+each = pytest.mark.parametrize("dialect", every(), ids=names())
+
+
+def test_the_promised_libraries_are_there() -> None:
+    assert set(IDS) <= set(names())
+
+
+@each
+def test_a_file_says_what_was_read_and_where(dialect: Dialect) -> None:
+    assert dialect.library and dialect.algorithm and dialect.version and dialect.source
+    assert all(note.endswith(".") for note in dialect.notes)
+
+
+@each
+def test_rules_are_named_ones(dialect: Dialect) -> None:
+    variants = [dialect.rules, *(replace(dialect.rules, **s.rules) for s in dialect.switches)]
+    for rules in variants:
+        for name, meanings in KNOWN.items():
+            assert getattr(rules, name) in meanings, (dialect.id, name)
+    assert {field.name for field in fields(Rules)} >= set(KNOWN)
+
+
+def test_every_named_rule_is_explained_and_coded() -> None:
+    assert set(RAGGED) == set(said.RAGGED)
+
+
+@each
+def test_words_are_ours_and_name_each_setting_in_one_role(dialect: Dialect) -> None:
+    assert {word.removesuffix("_or") for word in dialect.words} <= set(MEANING)
+    assert {"epochs", "total", "gamma", "lam"} <= set(dialect.words)
+    assert "envs" in dialect.words or dialect.rules.fixed_envs
+    assert dialect.words.keys() & {"steps", "fragment", "batch"}
+    carriers = [keys[0] for word, keys in dialect.words.items() if word in ("envs", "epochs")]
+    assert len(set(carriers)) == len(carriers)
+
+
+@each
+def test_defaults_aliases_and_checks_name_settings_that_exist(dialect: Dialect) -> None:
+    known = set(dialect.keys)
+    assert set(dialect.aliases.values()) <= known
+    assert not set(dialect.aliases) & known
+    assert not set(dialect.other) & known
+    for preset in dialect.presets.values():
+        assert set(preset) <= known
+    sizes = {"batch", "minibatch", "envs", "steps", "fragment"}
+    for check in dialect.checks:
+        assert {*check.of, *check.by} <= known | sizes
+    roles = {*MEANING, "steps"}
+    assert set(dialect.derived.values()) <= roles
+
+
+@each
+def test_a_switch_has_a_default_of_its_kind(dialect: Dialect) -> None:
+    for switch in dialect.switches:
+        assert type(dialect.defaults[switch.key]) is type(switch.value)
+        assert dialect.defaults[switch.key] != switch.value
+
+
+@each
+def test_a_paste_names_settings_that_exist_and_writes_all_of_them(dialect: Dialect) -> None:
+    named = set(re.findall(r"\{([A-Za-z_.]+)\}", dialect.paste.text))
+    groups = {"arguments", "flags", "lines", "overrides", "script"}
+    assert named - groups <= set(dialect.keys)
+    values = {key: 7 for keys in dialect.words.values() for key in keys}
+    text = pasted(dialect, values)
+    assert not re.findall(r"\{[A-Za-z_.]+\}", text)
+    alone = {key: 1000 + place for place, key in enumerate(values)}
+    assert all(str(value) in pasted(dialect, alone) for value in alone.values()), dialect.id
+
+
+@each
+def test_replay_words_come_with_their_defaults(dialect: Dialect) -> None:
+    if dialect.replay:
+        assert set(dialect.replay.defaults) <= set(dialect.replay.keys)
+        assert dialect.replay.replacement in ("with", "without", "unread")
+
+
+def test_an_unknown_library_is_refused_with_the_nearest() -> None:
+    with pytest.raises(DialectError, match="no library is called 'rlib'") as caught:
+        load("rlib")
+    assert "rllib" in caught.value.fix
