@@ -18,6 +18,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LIGHT = [
     "nbyt",
     "nbyt.layout",
+    "nbyt.dialects",
     "nbyt.errors",
     "nbyt.rng",
     "nbyt.store.run",

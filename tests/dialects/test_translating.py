@@ -64,7 +64,7 @@ def from_sb3(dialect: Dialect, layout: dict[str, object]) -> Reading | None:
     return None if found.refusals else found
 
 
-@settings(max_examples=60)
+@settings(max_examples=300)
 @given(layout=st.one_of(layouts, halved, whole), data=st.data())
 def test_there_and_back_gives_the_same_layout_where_no_loss_was_told(layout, data) -> None:
     here, there = data.draw(st.sampled_from(PAIRS))
@@ -93,7 +93,7 @@ def check_round_trip(here: str, there: str, layout: dict[str, object]) -> bool:
     return True
 
 
-@settings(max_examples=60)
+@settings(max_examples=300)
 @given(layout=layouts, target=st.sampled_from(NAMES))
 def test_what_is_told_to_be_the_same_is_the_same(layout, target) -> None:
     """The target's own explanation, not the translator, says what its settings do."""

@@ -1,17 +1,16 @@
 """Real configuration files read as settings: command lines, YAML and JSON; nothing is executed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nbyt.dialects.command_line import flags, looks_like_command
 from nbyt.dialects.dialect import Dialect
-from nbyt.dialects.safe_yaml import MOST_NODES, parsed
+from nbyt.dialects.safe_yaml import parsed
 from nbyt.dialects.settings import Pair
 from nbyt.errors import DialectError
 
 LARGEST_FILE = 256 * 1024
-_DEEPEST = 20
 
 
 def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pair]:
@@ -29,7 +28,7 @@ def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pa
         raise _unreadable(where, str(error)[:200]) from None
     if not isinstance(found, Mapping):
         raise _unreadable(where, "it holds no settings by name")
-    return _pairs(dialect, _chosen(dialect, found, entry, where), where)
+    return _pairs(dialect, _chosen(dialect, found, entry, where))
 
 
 def _text(path: Path) -> str:
@@ -48,32 +47,35 @@ def _text(path: Path) -> str:
 
 def _chosen(dialect: Dialect, found: Mapping[str, Any], entry: str | None, where: str) -> Mapping:
     """The entry that was asked for, the only one, or the file itself."""
+    entries = {str(key): value for key, value in found.items() if isinstance(value, Mapping)}
+    useful = [name for name, value in entries.items() if _speaks(dialect, value)]
     if entry is not None:
-        chosen = found.get(entry)
-        if isinstance(chosen, Mapping):
-            return chosen
-        raise DialectError(f"no entry '{entry}' in {where}", where="--entry", fix=_listed(found))
-    if _inside(dialect, found) or _mentions(dialect, found):
+        useful, found = [entry], entries.get(entry, {})
+    elif not _speaks(dialect, found) and len(useful) == 1:
+        found = entries[useful[0]]
+    if _speaks(dialect, found):
         return found
-    entries = [value for value in found.values() if isinstance(value, Mapping)]
-    useful = [value for value in entries if _mentions(dialect, value)]
-    if len(useful) == 1:
-        return useful[0]
-    problem = "has several entries" if useful else f"says nothing in {dialect.library}'s words"
-    fix = (
-        f"--entry NAME; {_listed(found)}" if useful else f"`nbyt dialects {dialect.id}` lists them"
+    if entry is not None and entry not in entries:
+        raise DialectError(f"no entry '{entry}' in {where}", where="--entry", fix=_listed(entries))
+    if len(useful) > 1:
+        fix = f"--entry NAME; {_listed(entries)}"
+        raise DialectError(f"{where} has several entries", where="--file", fix=fix)
+    raise DialectError(
+        f"{where} says nothing in {dialect.library}'s words",
+        where="--file",
+        fix=f"`nbyt dialects {dialect.id}` lists them",
     )
-    raise DialectError(f"{where} {problem}", where="--file", fix=fix)
 
 
-def _mentions(dialect: Dialect, found: Mapping[str, Any]) -> bool:
-    return any(key in dialect.keys or key in dialect.aliases for key in found)
+def _speaks(dialect: Dialect, found: Mapping[str, Any]) -> bool:
+    """Whether one of this library's words stands where it keeps them."""
+    names = {str(key).replace("-", "_") for place in _places(dialect, found) for key in place}
+    return not names.isdisjoint({*dialect.keys, *dialect.aliases})
 
 
-def _inside(dialect: Dialect, found: Mapping[str, Any]) -> bool:
-    """Whether one of the places where this library keeps its settings is there."""
+def _places(dialect: Dialect, found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     places = (_at(found, place) for place in dialect.under)
-    return any(_mentions(dialect, place) for place in places if place is not None)
+    return [place for place in places if place is not None]
 
 
 def _at(found: Mapping[str, Any], place: str) -> Mapping[str, Any] | None:
@@ -84,33 +86,18 @@ def _at(found: Mapping[str, Any], place: str) -> Mapping[str, Any] | None:
     return here if isinstance(here, Mapping) else None
 
 
-def _pairs(dialect: Dialect, found: Mapping[str, Any], where: str) -> list[Pair]:
-    """The plain values where this library keeps them, else anywhere in the file."""
-    places = [at for at in (_at(found, place) for place in dialect.under) if at is not None]
-    if any(_mentions(dialect, place) for place in places):
-        leaves = [(str(k), v) for place in places for k, v in place.items() if _is_plain(v)]
-    else:
-        leaves = list(_leaves(found))
-    if len(leaves) > MOST_NODES:
-        raise _unreadable(where, f"more than {MOST_NODES} values")
-    return leaves
-
-
-def _leaves(found: Mapping[str, Any], depth: int = 0) -> Iterator[Pair]:
-    """Plain values of nested mappings, down to a limit."""
-    for key, value in found.items():
-        if _is_plain(value):
-            yield str(key), value
-        elif isinstance(value, Mapping) and depth < _DEEPEST:
-            yield from _leaves(value, depth + 1)
+def _pairs(dialect: Dialect, found: Mapping[str, Any]) -> list[Pair]:
+    """The plain values where this library keeps them."""
+    places = _places(dialect, found)
+    return [(str(k), v) for place in places for k, v in place.items() if _is_plain(v)]
 
 
 def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, (str, int, float, bool))
 
 
-def _listed(found: Mapping[str, Any]) -> str:
-    names = [str(key) for key, value in found.items() if isinstance(value, Mapping)]
+def _listed(entries: Mapping[str, Any]) -> str:
+    names = list(entries)
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
     return f"entries: {', '.join(names[:8])}{more}" if names else "it has no entries"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-MOST_NODES = 10_000
+_MOST_NODES = 10_000
 _MOST_ALIASES = 500
 
 
@@ -37,8 +37,8 @@ class _Loader(yaml.SafeLoader):
     def flatten_mapping(self, node: Any) -> None:
         _once([(key.value, value.value) for key, value in node.value if _is_own(key, value)])
         super().flatten_mapping(node)
-        if len(node.value) > MOST_NODES:
-            raise ValueError(f"more than {MOST_NODES} entries in one place")
+        if len(node.value) > _MOST_NODES:
+            raise ValueError(f"more than {_MOST_NODES} entries in one place")
 
 
 def _is_own(key: Any, value: Any) -> bool:
