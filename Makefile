@@ -4,7 +4,7 @@ BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,trackers
 
 .PHONY: install demo test lint types layers unit bench bench-throughput bench-probe agreement \
-	calibration parity clean
+	calibration parity dialects-live clean
 
 install: .venv/installed
 
@@ -68,5 +68,19 @@ parity: install
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.parity.run
 	$(BIN)/python -m benchmarks.parity.report
 
+dialects-live: .venv-dialects/installed
+	.venv-dialects/bin/python -m benchmarks.dialects.run
+	.venv-dialects/bin/python -m benchmarks.dialects.report
+
+# The libraries whose updates are counted; in an environment of their own, like the peers.
+.venv-dialects/installed: pyproject.toml constraints.txt benchmarks/requirements-dialects.txt
+	$(PYTHON) -m venv .venv-dialects
+	.venv-dialects/bin/pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	.venv-dialects/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-r benchmarks/requirements-dialects.txt -e .
+	# Without what it asks for: it wants an older pandas than all the others.
+	.venv-dialects/bin/pip install --quiet --disable-pip-version-check --no-deps tianshou==2.0.1
+	touch $@
+
 clean:
-	rm -rf .venv .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-dialects .mypy_cache .ruff_cache .pytest_cache .hypothesis

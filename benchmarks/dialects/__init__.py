@@ -1,0 +1,1 @@
+"""Do libraries do what `explain` says? Their real updates, counted."""
