@@ -62,7 +62,11 @@ def skrl(settings: Mapping[str, Any]) -> Counted:
         action_space=env.action_space,
         device="cpu",
     )
-    trainer_config = {"timesteps": settings["timesteps"], "disable_progressbar": True, "headless": True}
+    trainer_config = {
+        "timesteps": settings["timesteps"],
+        "disable_progressbar": True,
+        "headless": True,
+    }
     trainer = SequentialTrainer(cfg=trainer_config, env=env, agents=agent)
     _count(agent, memory, counted)
     trainer.train()

@@ -1,6 +1,7 @@
 """Real configuration is read as it is found; hostile files are refused and never executed."""
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -210,7 +211,9 @@ def test_a_broken_command_line_is_refused(text, tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_text_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yml")
     bad = {
+        "pipe": tmp_path / "pipe.yml",
         "large": written(tmp_path, "large.yml", b"#" * (LARGEST_FILE + 1)),
         "binary": written(tmp_path, "binary.yml", b"\xff\xfe\x00n_steps"),
         "folder": tmp_path,

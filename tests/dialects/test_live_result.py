@@ -3,9 +3,9 @@
 import json
 
 import pytest
-
 from benchmarks.dialects.counted import Counted, compared, said
 from benchmarks.dialects.run import FEWEST, RESULT
+
 from nbyt.dialects import load
 
 FOUND = json.loads(RESULT.read_text())

@@ -32,6 +32,9 @@ def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pa
 
 
 def _text(path: Path) -> str:
+    # A pipe could keep us waiting for ever.
+    if path.exists() and not path.is_file():
+        raise _unreadable(str(path), "it is no regular file")
     try:
         with path.open("rb") as file:
             raw = file.read(LARGEST_FILE + 1)
