@@ -1,12 +1,10 @@
 """Reading: a library's settings understood: sizes, mini-batches, schedule, and what it refuses."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
-from typing import Any
 
 from nbyt.dialects.cut import Cut, Order, cut
-from nbyt.dialects.dialect import Check, Dialect, Rules
+from nbyt.dialects.dialect import Dialect, Rules
+from nbyt.dialects.refusals import refusals
 from nbyt.dialects.settings import Settings, contradiction
 from nbyt.dialects.sizes import Sizes, Source, sizes
 
@@ -96,14 +94,14 @@ def read(dialect: Dialect, given: Settings) -> Reading:
     _agree(source)
     order = Order(found.batch, found.minibatch, found.minibatches, found.epochs)
     pieces = cut(rules.ragged, order)
-    refusals = tuple(_refusals(source, found, pieces))
+    refused = refusals(source, found, pieces)
     reading = Reading(
         dialect=dialect,
         settings=given,
         rules=rules,
         sizes=found,
-        cut=pieces if pieces and not refusals else Cut(()),
-        refusals=refusals,
+        cut=pieces if pieces and not refused else Cut(()),
+        refusals=refused,
         total=source.known("total"),
         evaluation=source.known("evaluation"),
     )
@@ -137,55 +135,12 @@ def _derived_agree(reading: Reading) -> None:
 def _reason(reading: Reading, word: str) -> str:
     """The settings that make up a size, with their values."""
     values, dialect = reading.settings.values, reading.dialect
-    words = {"batch": ("envs", "steps"), "updates": ("total", "envs", "steps")}
-    parts = words.get(word, ("envs", "steps", "minibatches"))
-    parts = ("steps",) if word == "steps" else parts
-    keys = [dialect.key(part) for part in parts if dialect.key(part)]
+    parts = {
+        "steps": ("steps",),
+        "batch": ("envs", "steps"),
+        "minibatch": ("envs", "steps", "minibatches"),
+        "minibatches": ("envs", "steps", "minibatch"),
+        "updates": ("total", "envs", "steps"),
+    }
+    keys = [dialect.key(part) for part in parts[word] if dialect.key(part)]
     return " and ".join(f"{key}={values[key]}" for key in keys if key in values)
-
-
-def _refusals(source: Source, size: Sizes, pieces: Cut | None) -> list[str]:
-    """Why the library would stop, in words; nothing if it would not."""
-    rules, library = source.rules, source.dialect.library
-    found = [_check(source, size, check) for check in source.dialect.checks]
-    if size.minibatch < rules.least_minibatch and size.minibatch >= 1:
-        found.append(f"{library} refuses mini-batches of {size.minibatch}: nothing to normalise")
-    if rules.minibatch_within_batch and size.minibatch > size.batch:
-        found.append(
-            f"{library} refuses a mini-batch of {size.minibatch} from {size.batch} samples"
-        )
-    if source.rules.collect == "spread" and size.batch > 1.1 * size.asked:
-        found.append(
-            f"{library} refuses fragments of {size.fragment}: {size.envs} envs then give "
-            f"{size.batch} samples, over 10 % more than asked"
-        )
-    if pieces is None:
-        found.append(_does_not_split(source, size))
-    return [reason for reason in found if reason]
-
-
-def _does_not_split(source: Source, size: Sizes) -> str:
-    """Why a batch could not be cut."""
-    wanted = (
-        f"{size.minibatches} mini-batches" if size.minibatches else f"pieces of {size.minibatch}"
-    )
-    said = f"{size.batch} samples do not split into {wanted}"
-    if source.rules.ragged == "unread":
-        return f"{said}; what {source.dialect.library} does then was not read in its code"
-    return f"{said}: {source.dialect.library} stops with {source.rules.ragged_says}"
-
-
-def _check(source: Source, size: Sizes, check: Check) -> str:
-    """What one demand of the library says about these sizes; empty if it is met."""
-    values: Mapping[str, Any] = {**size.as_dict(), **source.values}
-    if any(values.get(key) != value for key, value in check.when.items()):
-        return ""
-    # A size that fell away (no N where N does not matter) has nothing to divide.
-    if any(values.get(key) is None for key in (*check.of, *check.by)):
-        return ""
-    whole, part = (prod(int(values[key]) for key in keys) for keys in (check.of, check.by))
-    if whole % part == 0:
-        return ""
-    total, share = (" x ".join(keys) for keys in (check.of, check.by))
-    library = source.dialect.library
-    return f"{library} stops: {total} = {whole} is no multiple of {share} = {part}"

@@ -1,7 +1,7 @@
 """Traps: what goes wrong, or not as one would think, with some settings; one function a trap."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nbyt.dialects.nearest import nearest_settings
@@ -33,14 +33,18 @@ class Trap:
 
 def traps(reading: Reading) -> tuple[Trap, ...]:
     """Every trap that applies, the worst first."""
-    found = [trap(reading) for trap in (_REFUSED if reading.refusals else _ALL)]
-    return tuple(trap for trap in found if trap)
-
-
-def _even(reading: Reading, code: str, message: str) -> Trap:
-    """A trap that goes away when the sizes divide."""
+    tried = [trap(reading) for trap in (_REFUSED if reading.refusals else _ALL)]
+    found = [trap for trap in tried if trap]
+    if all(trap.fix for trap in found):
+        return tuple(found)
     near = tuple(nearest_settings(reading))
-    return Trap(code, message, _offer(near) or "choose sizes that divide", near)
+    fix = _offer(near) or "choose sizes that divide"
+    return tuple(trap if trap.fix else replace(trap, fix=fix, nearest=near) for trap in found)
+
+
+def _even(code: str, message: str) -> Trap:
+    """A trap that goes away when the sizes divide: `traps` finds the nearest that do, once."""
+    return Trap(code, message, "")
 
 
 def _offer(near: tuple[dict[str, Any], ...]) -> str:
@@ -53,7 +57,7 @@ def _offer(near: tuple[dict[str, Any], ...]) -> str:
 
 
 def _refused(reading: Reading) -> Trap:
-    return _even(reading, "refused", "; ".join(reading.refusals))
+    return _even("refused", "; ".join(reading.refusals))
 
 
 def _nothing_trained(reading: Reading) -> Trap | None:
@@ -64,7 +68,7 @@ def _nothing_trained(reading: Reading) -> Trap | None:
         f"a mini-batch of {size.minibatch} is larger than the batch of {size.batch}: "
         f"{reading.dialect.library} makes no gradient step at all"
     )
-    return _even(reading, "nothing_trained", message)
+    return _even("nothing_trained", message)
 
 
 def _no_update(reading: Reading) -> Trap | None:
@@ -117,7 +121,7 @@ def _larger_than_batch(reading: Reading) -> Trap | None:
         f"a mini-batch of {size.minibatch} is larger than the batch of {size.batch}: "
         "each epoch is one gradient step on the whole batch"
     )
-    return _even(reading, "minibatch_larger", message)
+    return _even("minibatch_larger", message)
 
 
 def _one_sample(reading: Reading) -> Trap | None:
@@ -125,7 +129,7 @@ def _one_sample(reading: Reading) -> Trap | None:
         return None
     effect = ONE_SAMPLE[reading.rules.one_sample]
     message = f"a mini-batch holds one sample and advantages are normalised over it: {effect}"
-    return _even(reading, "size_one", message)
+    return _even("size_one", message)
 
 
 def _short_tail(reading: Reading) -> Trap | None:
@@ -139,7 +143,7 @@ def _short_tail(reading: Reading) -> Trap | None:
         f"{extra} mini-batch of each epoch has {size} samples beside {reading.minibatch}: a "
         f"{'much ' if tiny else ''}noisier gradient step at the same learning rate"
     )
-    return _even(reading, "tiny_tail" if tiny else "short_tail", message)
+    return _even("tiny_tail" if tiny else "short_tail", message)
 
 
 def _tail_dropped(reading: Reading) -> Trap | None:
@@ -151,7 +155,7 @@ def _tail_dropped(reading: Reading) -> Trap | None:
         f"{reading.cut.left_out} of {reading.sizes.batch} samples ({share:.1%}) are not used, "
         f"{which}, and {reading.dialect.library} says {reading.rules.ragged_says} of it"
     )
-    return _even(reading, "tail_dropped", message)
+    return _even("tail_dropped", message)
 
 
 def _tail_merged(reading: Reading) -> Trap | None:
@@ -159,7 +163,7 @@ def _tail_merged(reading: Reading) -> Trap | None:
         return None
     size, _ = reading.cut.runs[-1]
     message = f"the last mini-batch of each epoch takes the rest and has {size} samples"
-    return _even(reading, "tail_merged", message)
+    return _even("tail_merged", message)
 
 
 def _wraps(reading: Reading) -> Trap | None:
@@ -173,14 +177,14 @@ def _wraps(reading: Reading) -> Trap | None:
             f"{size.batch / size.minibatch:g} mini-batches fit a pass: the last of each pass is "
             "filled from the next, so passes run into each other"
         )
-    return _even(reading, "wraps", message)
+    return _even("wraps", message)
 
 
 def _uneven_split(reading: Reading) -> Trap | None:
     if reading.rules.ragged != "even_split" or len(reading.cut.runs) < 2:
         return None
     message = "mini-batches differ by one sample; nothing is lost, but shapes change"
-    return _even(reading, "uneven_sizes", message)
+    return _even("uneven_sizes", message)
 
 
 def _uneven_envs(reading: Reading) -> Trap | None:
