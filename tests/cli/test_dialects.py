@@ -1,6 +1,7 @@
 """The commands about dialects as a user gives them: in a process of their own, without JAX."""
 
 import json
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,25 @@ def test_no_command_imports_anything_heavy(arguments) -> None:
     assert done.returncode == 0, done.stderr
     loaded = done.stderr.splitlines()[-1].split()
     assert "nbyt" in loaded and not set(HEAVY) & set(loaded)
+
+
+def test_an_answer_takes_less_than_half_a_second_of_computing() -> None:
+    """The least of five, in seconds of the processor: a busy machine is not our delay."""
+    seconds = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        nbyt(*COMMANDS["explain"])
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(seconds) < 0.5
+
+
+def test_a_layout_of_another_library_can_be_trained_here() -> None:
+    done = nbyt("translate", "cleanrl", "nbyt", "--json")
+    paste = json.loads(done.stdout)["data"]["paste"]
+    words = paste.replace("ENV", "CartPole-v1").split()
+    again = json.loads(nbyt(*words[1:], "--dry-run", "--json").stdout)["data"]["layout"]
+    assert (again["envs"], again["steps"], again["minibatch"]) == (4, 128, 128)
 
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)

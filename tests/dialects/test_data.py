@@ -5,12 +5,15 @@ from dataclasses import fields, replace
 
 import pytest
 
+import nbyt
+from nbyt.cli.train import LayoutOptions, RunOptions
 from nbyt.dialects import rules as said
 from nbyt.dialects.cut import RAGGED
 from nbyt.dialects.dialect import Dialect, Rules, every, load, names
 from nbyt.dialects.pasting import pasted
 from nbyt.dialects.vocabulary import MEANING
 from nbyt.errors import DialectError
+from nbyt.train.settings import PPOSettings
 
 KNOWN = {
     "collect": said.COLLECT,
@@ -126,6 +129,16 @@ def test_replay_words_come_with_their_defaults(dialect: Dialect) -> None:
     if dialect.replay:
         assert set(dialect.replay.defaults) <= set(dialect.replay.keys)
         assert dialect.replay.replacement in ("with", "without", "unread")
+
+
+def test_our_own_words_are_those_of_our_own_command() -> None:
+    own, layout, settings = load("nbyt"), LayoutOptions(), PPOSettings()
+    assert own.version == nbyt.__version__
+    for word in ("envs", "steps", "minibatch", "epochs"):
+        assert own.defaults[own.key(word)] == getattr(layout, word)
+    assert own.defaults["total"] == RunOptions().total
+    for word in ("gamma", "lam", "learning_rate"):
+        assert own.defaults[own.key(word)] == getattr(settings, word)
 
 
 def test_an_unknown_library_is_refused_with_the_nearest() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from nbyt.dialects.dialect import Dialect, load
 from nbyt.dialects.explaining import Explanation, explained
-from nbyt.dialects.files import read_file
 from nbyt.dialects.settings import Pair, settings
 from nbyt.errors import UsageError
 
@@ -18,6 +17,8 @@ def side(name: str, words: Sequence[str], file: Path | None, entry: str | None) 
         if entry is not None:
             raise UsageError("--entry without --file", where="--entry", fix="add --file")
         return explained(dialect, given)
+    from nbyt.dialects.files import read_file  # brings YAML, which most questions do not need
+
     # The words of the user are checked strictly; a file may talk about other things as well.
     named = set(settings(dialect, given).given)
     behind = [pair for pair in read_file(dialect, file, entry) if _key(dialect, pair) not in named]

@@ -48,7 +48,7 @@ def pieces(cut: Cut) -> str:
 def grid(reading: Reading) -> str:
     """N x T, and the samples that it holds."""
     size = reading.sizes
-    shape = f"{size.envs:,} envs x {size.steps:,} steps"
+    shape = f"{_counted(size.envs, 'env')} x {_counted(size.steps, 'step')}"
     even = size.envs * size.steps == size.batch
     return f"{shape} = {size.batch:,} samples" if even else f"{shape}, {size.batch:,} samples of it"
 
@@ -114,6 +114,10 @@ def _rules(reading: Reading) -> Facts:
         ("time limits", found["time_limits"]["text"]),
         ("advantages are", found["normalise"]["text"]),
     ]
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _aloud(says: str) -> str:
