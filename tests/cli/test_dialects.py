@@ -118,9 +118,11 @@ def test_compare_answers_why_more_envs_are_worse() -> None:
 
 def test_compare_tells_that_the_learning_rate_did_not_follow() -> None:
     done = nbyt("compare", "cleanrl", "num_envs=64", "--", "cleanrl", "num_envs=2048")
-    assert "mini-batch is 32 times" in done.stdout and "5.66 times the rate" in " ".join(
-        done.stdout.split()
-    )
+    said = " ".join(done.stdout.split())
+    assert "mini-batch is 32 times" in said and "5.66 times the rate" in said
+    assert "keep the mini-batch (num_minibatches=128)" in said
+    refused = nbyt("compare", "sb3", "--", "ppo2", "nenvs=3", "nsteps=5")
+    assert "after: 15 samples do not split" in " ".join(refused.stdout.split())
     same = nbyt("compare", "sb3", "--", "sb3")
     assert "nothing that matters" in same.stdout
 

@@ -1,5 +1,6 @@
 """`nbyt dialects`: the libraries and their words."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -21,8 +22,10 @@ _LETTERS = {
     "minibatches": "k",
     "epochs": "K",
 }
-_LEGEND = """N envs, T steps of each, B = N x T the batch, F steps over which advantages are
-computed, m size and k number of mini-batches, K epochs. `nbyt dialects ID` shows one in full."""
+_LEGEND = """\
+N envs, T steps of each, B = N x T the batch, F steps over which advantages are
+computed, m size and k number of mini-batches, K epochs.
+`nbyt dialects ID` shows one in full."""
 
 
 def run(
@@ -82,10 +85,9 @@ def _product(keys: tuple[str, ...]) -> str:
 def _words(dialect: Dialect) -> list[tuple[str, str]]:
     rows = []
     for word, keys in dialect.words.items():
-        default = dialect.defaults.get(keys[0])
-        shown = "" if default is None else f" = {default}"
+        shown = " x ".join(_with_default(key, dialect.defaults) for key in keys)
         name = MEANING[word.removesuffix("_or")]
-        rows.append((f"or {name}" if word.endswith("_or") else name, f"{_product(keys)}{shown}"))
+        rows.append((f"or {name}" if word.endswith("_or") else name, shown))
     return rows
 
 
@@ -111,15 +113,19 @@ def _facts(dialect: Dialect) -> list[tuple[str, str]]:
 
 
 def _replay(replay: Replay) -> list[tuple[str, str]]:
-    def shown(key: str) -> str:
-        default: Any = replay.defaults.get(key)
-        return key if default is None else f"{key} = {default}"
-
+    keys = {
+        "mini-batch": [replay.minibatch],
+        "capacity": [replay.capacity],
+        "start": [replay.start],
+        "frequency": replay.frequency,
+    }
     rows = [
-        ("mini-batch", shown(replay.minibatch)),
-        ("capacity", shown(replay.capacity)),
-        ("start", shown(replay.start)),
-        ("frequency", ", ".join(shown(key) for key in replay.frequency)),
-        ("replacement", replay.replacement),
+        (name, ", ".join(_with_default(key, replay.defaults) for key in some))
+        for name, some in keys.items()
     ]
+    rows.append(("replacement", replay.replacement))
     return [*rows, ("note", replay.note)] if replay.note else rows
+
+
+def _with_default(key: str, defaults: Mapping[str, Any]) -> str:
+    return f"{key}={defaults[key]}" if key in defaults else key

@@ -8,7 +8,7 @@ from nbyt.dialects.dialect import load
 from nbyt.dialects.explaining import Explanation, explained
 from nbyt.dialects.page import table
 from nbyt.dialects.reading import Reading
-from nbyt.dialects.translating import equal_batch
+from nbyt.dialects.translating import equal_batch, keeping_minibatch
 
 MILLION = 1_000_000
 _SAME = 1e-9
@@ -121,9 +121,10 @@ def _findings(
 ) -> list[dict[str, str]]:
     """What the changes mean, in sentences."""
     found = [
+        _refused(before.reading, after.reading),
         _batch(changes["batch"]),
         _horizon(before.reading, after.reading),
-        _minibatch(changes),
+        _minibatch(changes, keeping_minibatch(before, after)),
         _steps(changes.get("gradient steps per sample")),
         _mixing(before.reading, after.reading),
     ]
@@ -133,8 +134,14 @@ def _findings(
     return [{"code": "same", "message": "nothing that matters for learning changed"}]
 
 
+def _refused(before: Reading, after: Reading) -> tuple[str, str]:
+    sides = {"before": before, "after": after}
+    told = [f"{name}: {why}" for name, side in sides.items() for why in side.refusals]
+    return "refused", "; ".join(told)
+
+
 def _times(change: Change) -> str:
-    """A factor in words: 8 times, or a 4th."""
+    """A factor in words: 8 times, or 1/8 of."""
     factor = change.factor
     return f"{factor:.4g} times" if factor >= 1 else f"1/{1 / factor:.4g} of"
 
@@ -160,7 +167,7 @@ def _horizon(before: Reading, after: Reading) -> tuple[str, str]:
     )
 
 
-def _minibatch(changes: dict[str, Change]) -> tuple[str, str]:
+def _minibatch(changes: dict[str, Change], keeping: dict[str, Any]) -> tuple[str, str]:
     """A mini-batch of another size wants another learning rate."""
     size, rate = changes["mini-batch"], changes.get("learning rate")
     if size.is_same:
@@ -174,7 +181,8 @@ def _minibatch(changes: dict[str, Change]) -> tuple[str, str]:
         return "learning_rate", message
     message = (
         f"the mini-batch is {_times(size)} what it was and the learning rate did not follow: "
-        f"try {root:.3g} times the rate (square-root rule, Adam), or keep the mini-batch"
+        f"try {root:.3g} times the rate (square-root rule, Adam), or keep the mini-batch "
+        f"({describing.assigned(keeping)})"
     )
     return "learning_rate", message
 

@@ -101,6 +101,14 @@ def equal_batch(before: Explanation, after: Explanation) -> list[dict[str, Any]]
     ]
 
 
+def keeping_minibatch(before: Explanation, after: Explanation) -> dict[str, Any]:
+    """The setting of the second that gives it the mini-batch of the first, or near it."""
+    sizes = replace(after.reading.sizes, minibatch=before.reading.minibatch, minibatches=0)
+    values = solved(replace(after.reading, sizes=sizes), after.dialect)
+    keys = [after.dialect.key(word) for word in ("minibatch", "minibatches")]
+    return {key: values[key] for key in keys if key in values}
+
+
 def _shaped(before: Explanation, shape: tuple[int, int], target: Dialect) -> Values:
     envs, steps = shape
     sizes = replace(before.reading.sizes, envs=envs, steps=steps, fragment=steps)
