@@ -20,7 +20,7 @@ layouts = st.fixed_dictionaries(
     {
         "n_envs": st.integers(1, 64),
         "n_steps": st.integers(2, 300),
-        "batch_size": st.integers(2, 600),
+        "batch_size": st.one_of(st.integers(2, 9), st.integers(2, 600)),
         "n_epochs": st.integers(1, 12),
         "total_timesteps": st.integers(1, 10**7),
         "gamma": st.sampled_from([0.9, 0.99, 0.999]),
@@ -41,6 +41,9 @@ EXAMPLES = [
     {"n_envs": 8, "n_steps": 128, "batch_size": 256, "n_epochs": 4, "total_timesteps": 1_000_000},
     {"n_envs": 4, "n_steps": 50, "batch_size": 200, "n_epochs": 3, "total_timesteps": 12_345},
     {"n_envs": 5, "n_steps": 77, "batch_size": 64, "n_epochs": 2, "total_timesteps": 100_000},
+    # Rests that two libraries cut alike although one is given a size and the other a count.
+    {"n_envs": 7, "n_steps": 5, "batch_size": 4, "n_epochs": 7, "total_timesteps": 3_223_125},
+    {"n_envs": 3, "n_steps": 77, "batch_size": 8, "n_epochs": 12, "total_timesteps": 9_269_584},
 ]
 
 

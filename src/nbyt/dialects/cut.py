@@ -32,6 +32,16 @@ class Cut:
         """Samples in the smallest of them."""
         return min(size for size, _ in self.runs)
 
+    def steps(self, epochs: int) -> int:
+        """Mini-batches, and so gradient steps, of an update of that many epochs."""
+        return self.count * (1 if self.whole_update else epochs)
+
+    def signature(self, epochs: int) -> tuple[object, ...]:
+        """What makes two updates alike: equal mini-batches counted, others epoch by epoch."""
+        if len(self.runs) == 1 and not self.left_out:
+            return self.runs[0][0], self.steps(epochs)
+        return self.runs, self.left_out, epochs
+
     def sizes(self) -> list[int]:
         """One number for each mini-batch."""
         return [size for size, count in self.runs for _ in range(count)]

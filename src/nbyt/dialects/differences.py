@@ -31,15 +31,7 @@ def differences(source: Reading, target: Reading) -> tuple[Difference, ...]:
 
 def same_minibatches(one: Reading, other: Reading) -> bool:
     """Whether an update of both is cut into the same mini-batches."""
-    return _signature(one) == _signature(other)
-
-
-def _signature(reading: Reading) -> tuple[Any, ...]:
-    """The mini-batches of an update: equal ones counted, others epoch by epoch."""
-    runs = reading.cut.runs
-    if len(runs) == 1 and not reading.cut.left_out:
-        return runs[0][0], reading.gradient_steps_per_update
-    return runs, reading.cut.left_out, reading.sizes.epochs
+    return one.cut.signature(one.sizes.epochs) == other.cut.signature(other.sizes.epochs)
 
 
 def _sizes(source: Reading, target: Reading) -> list[Difference]:

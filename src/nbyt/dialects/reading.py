@@ -25,7 +25,7 @@ class Reading:
     @property
     def gradient_steps_per_update(self) -> int:
         """Gradient steps of one update: none if the library refuses."""
-        return self.cut.count * (1 if self.cut.whole_update else self.sizes.epochs)
+        return self.cut.steps(self.sizes.epochs)
 
     @property
     def minibatches(self) -> float:

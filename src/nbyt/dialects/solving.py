@@ -1,8 +1,9 @@
 """A layout said in a library's words: the settings that come nearest to some sizes."""
 
-from math import prod
+from math import floor, prod
 from typing import Any
 
+from nbyt.dialects.cut import Order, cut
 from nbyt.dialects.dialect import Dialect
 from nbyt.dialects.reading import Reading
 from nbyt.layout import nearest_divisors
@@ -18,8 +19,8 @@ def solved(reading: Reading, target: Dialect) -> Values:
         "envs": size.envs,
         "steps": size.batch if target.rules.fixed_envs else size.steps,
         "fragment": size.fragment,
-        "minibatches": size.minibatches or max(round(size.batch / reading.minibatch), 1),
-        "minibatch": reading.minibatch,
+        "minibatches": _count(reading, target) if "minibatches" in target.words else 0,
+        "minibatch": _size(reading, target) if "minibatch" in target.words else 0,
         "batch": size.batch,
         "epochs": size.epochs,
     }
@@ -35,6 +36,29 @@ def solved(reading: Reading, target: Dialect) -> Values:
         if target.key(word) and isinstance(known, (int, float)):
             values[target.key(word)] = known
     return values
+
+
+def _count(reading: Reading, target: Dialect) -> int:
+    """The number of mini-batches that the target cuts as they are, or else about as many."""
+    size = reading.sizes
+    usual = [reading.minibatch, *(number for number, _ in reading.cut.runs[:1])]
+    near = [whole(size.batch / number) for number in usual for whole in (round, floor)]
+    counts = [n for n in (size.minibatches, *near, reading.cut.count, 1) if 0 < n <= size.batch]
+    orders = [Order(size.batch, size.batch // count, count, size.epochs) for count in counts]
+    return next((one.minibatches for one in orders if _is_cut(reading, target, one)), counts[0])
+
+
+def _size(reading: Reading, target: Dialect) -> int:
+    """The size of mini-batches that the target cuts as they are, or else the usual one."""
+    size, runs = reading.sizes, reading.cut.runs
+    sizes = [reading.minibatch, *(number for number, _ in runs[:1])]
+    orders = [Order(size.batch, number, 0, size.epochs) for number in sizes]
+    return next((one.minibatch for one in orders if _is_cut(reading, target, one)), sizes[0])
+
+
+def _is_cut(reading: Reading, target: Dialect, order: Order) -> bool:
+    pieces, epochs = cut(target.rules.ragged, order), order.epochs
+    return pieces is not None and pieces.signature(epochs) == reading.cut.signature(epochs)
 
 
 def _put(target: Dialect, values: Values, word: str, wanted: int) -> None:
