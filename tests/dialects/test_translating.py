@@ -119,7 +119,8 @@ def test_the_question_that_users_ask() -> None:
     assert found.settings["n_envs"] == 8 and found.settings["n_steps"] == 256
     assert found.settings["batch_size"] == 512 and found.settings["n_epochs"] == 4
     assert "n_envs=8" in found.paste and "batch_size=512" in found.paste
-    assert {"ragged", "normalise", "time_limits"} <= {d.code for d in found.differences}
+    codes = {difference.code for difference in found.differences}
+    assert {"ragged", "normalise", "time_limits", "per_process"} <= codes
 
 
 def test_defaults_that_differ_are_written_out_and_told() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nbyt.dialects import explain
-from nbyt.dialects.explaining import Explanation
+from nbyt.dialects import explain, load
+from nbyt.dialects.explaining import Explanation, explained
 
 TRAPS = [
     ("cleanrl", {"num_envs": 10, "num_steps": 100, "num_minibatches": 3}, "size_one"),
@@ -106,7 +106,8 @@ def test_huge_numbers_are_answered_without_listing_them() -> None:
 
 
 def test_a_notebook_shows_a_table_with_escaped_text() -> None:
-    found = explain("sb3", n_steps=100, learning_rate="<script>")
+    found = explained(load("sb3"), [("n_steps", 100), ("<script>", 1)], lenient=True)
     html = found._repr_html_()
     assert html.startswith("<table>") and "short_tail" in html
-    assert "<script>" not in html
+    assert "&lt;script&gt;" in html and "<script>" not in html
+    assert repr(found) == "Explanation(sb3: 1 env x 100 steps = 100 samples, traps: 1)"

@@ -7,6 +7,7 @@ from typing import Any
 from nbyt.dialects import rules as said
 from nbyt.dialects.describing import pieces
 from nbyt.dialects.reading import Reading
+from nbyt.dialects.rules import PROCESSES
 
 
 @dataclass(frozen=True)
@@ -135,16 +136,25 @@ def _default(word: str, name: str) -> Callable[[Reading, Reading], Difference | 
 
 
 def _per_process(source: Reading, target: Reading) -> Difference | None:
-    keys = target.dialect.words.get("minibatch", ())
-    shared = [key for key in keys[1:] if key in ("processes", "num_learners")]
-    count = target.settings.values.get(shared[0], 1) if shared else 1
-    if count <= 1:
+    """A mini-batch that is given as the share of each process, on one side only."""
+    shares = [(_processes(one), one) for one in (source, target)]
+    sharing = [(count, one) for count, one in shares if count > 1]
+    if len(sharing) != 1:
         return None
+    count, one = sharing[0]
+    key = one.dialect.key("minibatch")
     message = (
-        f"{keys[0]} is the share of each of {count} processes; their gradients are averaged, and "
-        f"{source.dialect.library}'s mini-batch of {source.minibatch} is split over them"
+        f"processes: {key}={one.settings.values[key]} is the share of each of {count} processes in "
+        f"{one.dialect.library}; all together make the mini-batch of {one.minibatch}"
     )
     return Difference("per_process", message, False)
+
+
+def _processes(reading: Reading) -> int:
+    """Over how many processes a mini-batch is spread."""
+    keys = reading.dialect.words.get("minibatch", ())[1:]
+    counts = [reading.settings.values.get(key, 1) for key in keys if key in PROCESSES]
+    return max([1, *counts])
 
 
 _RULES: tuple[Callable[[Reading, Reading], Difference | None], ...] = (

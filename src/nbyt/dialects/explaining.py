@@ -15,7 +15,7 @@ from nbyt.dialects.traps import Trap, traps
 MOST_SIZES = 100_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What a library does with some settings, in our words. A notebook shows it as a table."""
 
@@ -82,6 +82,10 @@ class Explanation:
             "ignored": list(self.reading.settings.ignored),
             "notes": list(self.dialect.notes),
         }
+
+    def __repr__(self) -> str:
+        shape = describing.grid(self.reading)
+        return f"Explanation({self.dialect.id}: {shape}, traps: {len(self.traps)})"
 
     def _repr_html_(self) -> str:
         title = describing.title(self.dialect)

@@ -56,6 +56,9 @@ UPDATES = {
     "unread": "until the total is reached, more or less: not read in its code",
 }
 
+# Settings that count processes, each of which takes its own share of a mini-batch.
+PROCESSES = ("processes", "num_learners")
+
 ONE_SAMPLE = {
     "nan": "its standard deviation, and so the loss, is NaN",
     "zero": "its normalised advantage is zero, so it teaches the policy nothing",

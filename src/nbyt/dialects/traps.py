@@ -6,7 +6,7 @@ from typing import Any
 
 from nbyt.dialects.nearest import nearest_settings
 from nbyt.dialects.reading import Reading
-from nbyt.dialects.rules import MIXING, ONE_SAMPLE
+from nbyt.dialects.rules import MIXING, ONE_SAMPLE, PROCESSES
 
 FEW_UPDATES = 10
 _TINY = 0.25
@@ -242,7 +242,7 @@ def _per_process(reading: Reading) -> Trap | None:
     """A size that counts one process only."""
     keys = reading.dialect.words.get("minibatch", ())
     values = reading.settings.values
-    processes = [key for key in keys[1:] if key in ("processes", "num_learners")]
+    processes = [key for key in keys[1:] if key in PROCESSES]
     if not processes or values[processes[0]] <= 1:
         return None
     count, own = values[processes[0]], values[keys[0]]
