@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nbyt.dialects import describing
+from nbyt.dialects.cut import Cut
 from nbyt.dialects.dialect import Dialect, load
 from nbyt.dialects.differences import Difference, differences
 from nbyt.dialects.explaining import Explanation, explained
@@ -103,8 +104,10 @@ def equal_batch(before: Explanation, after: Explanation) -> list[dict[str, Any]]
 
 def keeping_minibatch(before: Explanation, after: Explanation) -> dict[str, Any]:
     """The setting of the second that gives it the mini-batch of the first, or near it."""
-    sizes = replace(after.reading.sizes, minibatch=before.reading.minibatch, minibatches=0)
-    values = solved(replace(after.reading, sizes=sizes), after.dialect)
+    size = before.reading.minibatch
+    sizes = replace(after.reading.sizes, minibatch=size, minibatches=0)
+    pieces = Cut(((size, max(sizes.batch // size, 1)),))
+    values = solved(replace(after.reading, sizes=sizes, cut=pieces), after.dialect)
     keys = [after.dialect.key(word) for word in ("minibatch", "minibatches")]
     return {key: values[key] for key in keys if key in values}
 
