@@ -26,11 +26,13 @@ class Candidate:
         """ρ = x / √z in every sample, nan where z <= 0.
 
         ρ|ρ| is the alignment times |G*|², which all layouts share: it orders them alike, and the
-        reference, which is measured worst of all, drops out.
+        reference, which is measured worst of all, drops out. Where each T has a reference of its
+        own (a total whose actor's part is normalised), it is divided by |G*| after all.
         """
         moments = moments_of(self.products, samples)
-        length = moments.second_moment(self.envs)
-        return moments.along / np.sqrt(np.where(length > 0, length, np.nan))
+        rho = moments.along / _root(moments.second_moment(self.envs))
+        unit = self.products.unit
+        return rho / _root(moments.reference_sq) if unit is None else rho * unit
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,10 @@ class Comparison:
     ratio: Estimate
     told_apart: bool
     chains_needed: int | None
+
+
+def _root(squares: Replicates) -> Replicates:
+    return np.sqrt(np.where(squares > 0, squares, np.nan))
 
 
 def compare(first: Candidate, second: Candidate) -> Comparison:
