@@ -55,7 +55,7 @@ bench-probe: .venv-bench/installed
 		backpack-for-pytorch==1.7.1 unfoldNd==0.2.3 einops==0.8.2
 	touch $@
 
-# About an hour on two idle cores; it can be stopped, and the same command goes on.
+# About an hour; it can be stopped, and the same command goes on.
 calibration: install
 	$(BIN)/python -m benchmarks.calibration.run
 	$(BIN)/python -m benchmarks.calibration.report

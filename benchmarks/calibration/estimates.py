@@ -41,6 +41,10 @@ class Estimator:
                 products["total", k] = side_by_side(*both, self._weight)
             if ("actor", k) in phase and ("total", k) not in phase:
                 phase["total", k] = self._phases(phase["actor", k], phase["critic", k])
+        if self._case.normalise:
+            units = {"critic": [1.0] * len(pooled.spread), "total": [None] * len(pooled.spread)}
+            units["actor"] = [float(one) for one in pooled.spread]
+            products = {at: replace(p, unit=units[at[0]][at[1]]) for at, p in products.items()}
         found = self._layouts(products, pooled) | self._compared(products, place)
         found[0, "", "explained_variance"] = explained_variance(pooled.critic)
         for (name, k), part in phase.items():

@@ -12,6 +12,7 @@ _STYLE = """
     .pass { fill: #009e73; fill-opacity: 0.15; stroke: #009e73; stroke-dasharray: 4 3; }
     .holds { fill: none; stroke: #0072b2; stroke-width: 1.5; }
     .misses { fill: #d55e00; stroke: #d55e00; }
+    .said { fill: none; stroke: #8c959f; stroke-width: 1.2; }
     .mid { text-anchor: middle; }
     .right { text-anchor: end; }
     text { font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; font-size: 13px; }
@@ -23,6 +24,7 @@ _STYLE = """
       .grid { stroke: #3d444d; }
       .holds { stroke: #56b4e9; }
       .misses { fill: #e69f00; stroke: #e69f00; }
+      .said { stroke: #7d8590; }
     }
 """
 
@@ -62,22 +64,25 @@ def _mark(gate: dict[str, Any], y: float) -> str:
     x = _x(max(gate["coverage"], LEAST))
     if gate["passes"]:
         return f'<circle class="holds" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
+    kind = "said" if gate["flagged"] >= 0.5 else "misses"
     if gate["coverage"] < LEAST:
         points = f"{x + 3:.1f},{y - 4:.1f} {x - 4:.1f},{y:.1f} {x + 3:.1f},{y + 4:.1f}"
-        return f'<polygon class="misses" points="{points}"/>'
-    return f'<rect class="misses" x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6"/>'
+        return f'<polygon class="{kind}" points="{points}"/>'
+    return f'<rect class="{kind}" x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6"/>'
 
 
 def _key() -> list[str]:
     return [
-        '<circle class="holds" cx="196" cy="26" r="3"/>',
-        _text(206, 30, "passes the gate", "word"),
-        '<rect class="misses" x="323" y="23" width="6" height="6"/>',
-        _text(336, 30, "does not", "word"),
-        '<polygon class="misses" points="419,22 412,26 419,30"/>',
-        _text(427, 30, "below 85 %", "word"),
-        '<rect class="pass" x="526" y="19" width="26" height="14"/>',
-        _text(560, 30, "what 1,000 pools at 95 % may give", "word"),
+        '<circle class="holds" cx="28" cy="26" r="3"/>',
+        _text(38, 30, "passes", "word"),
+        '<rect class="said" x="98" y="23" width="6" height="6"/>',
+        _text(111, 30, "does not, and is printed as approximate", "word"),
+        '<rect class="misses" x="376" y="23" width="6" height="6"/>',
+        _text(389, 30, "does not", "word"),
+        '<polygon class="said" points="465,22 458,26 465,30"/>',
+        _text(473, 30, "below 85 %", "word"),
+        '<rect class="pass" x="566" y="19" width="26" height="14"/>',
+        _text(600, 30, "what 1,000 pools at 95 % may give", "word"),
     ]
 
 

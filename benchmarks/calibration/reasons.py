@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.calibration.gate import BOUNDED
+from benchmarks.calibration.truths import SQUARED
 
 Gate = dict[str, Any]
+
+_SQUARES = ("bias_sq", "bias_sq_advantage", "bias_sq_phase", "mse", "noise_factor")
+_COMPARED = ("rho_difference", "rho_ratio")
 
 
 @dataclass(frozen=True)
@@ -36,11 +40,16 @@ def _edge(gate: Gate) -> bool:
 
 
 def _few_directions(gate: Gate) -> bool:
-    return gate["field"] in BOUNDED and gate["flagged"] >= 0.5
+    fields = (*BOUNDED, *_COMPARED, "bias_sq_advantage")
+    return gate["field"] in fields and (gate["flagged"] >= 0.5 or gate["case"] == "garnet-reset")
 
 
 def _lag(gate: Gate) -> bool:
-    return gate["field"].startswith("lag_")
+    return gate["field"].startswith("lag_") or gate["field"] == "across"
+
+
+def _phase(gate: Gate) -> bool:
+    return gate["field"] == "phase"
 
 
 def _regret(gate: Gate) -> bool:
@@ -48,9 +57,12 @@ def _regret(gate: Gate) -> bool:
 
 
 def _spread(gate: Gate) -> bool:
-    return gate["case"] == "garnet-normalised" and (
-        gate["gradient"] == "total" or gate["field"].startswith("printed_")
-    )
+    field = gate["field"].removeprefix("printed_")
+    return gate["case"] == "garnet-normalised" and field in SQUARED
+
+
+def _near_zero(gate: Gate) -> bool:
+    return gate["field"] in (*_SQUARES, *_COMPARED) and gate["coverage"] > 0.95
 
 
 def _wide(gate: Gate) -> bool:
@@ -62,10 +74,10 @@ REASONS = (
         "Rewards that few chains see.",
         "FrozenLake's uniform policy reaches the goal in one of 500 episodes: about twice in a "
         "pool of 128 x 256 steps, and in one such pool of seven not at all. Nearly all of the "
-        "gradient is then one or two chains. A pool that had no luck shows small numbers with "
-        "small intervals, and nothing in it says that they are wrong. No interval made from the "
-        "data alone can repair that; longer chains help (*frozenlake-uniform-long* has the default "
-        "length).",
+        "gradient is then one or two chains. nbyt marks numbers that a handful of chains decides. "
+        "But a pool that had no luck shows small numbers with small intervals, and nothing in it "
+        "says that they are wrong. No interval made from the data alone can repair that; longer "
+        "chains help (*frozenlake-uniform-long* has the default length).",
         _rare,
     ),
     Reason(
@@ -83,8 +95,18 @@ REASONS = (
         _edge,
     ),
     Reason(
+        "Squares near 0.",
+        "A squared length that may be 0 has an error without a part of first order, made of pairs "
+        "of chains. Its spread is estimated from the same pairs: where they happen to be large, "
+        "both the value and its interval are. The same holds for what is made from it, and for "
+        "the difference of two rho that may both be 0. Such intervals cover up to 99 %.",
+        _near_zero,
+    ),
+    Reason(
         "Gradients that spread in few directions.",
-        "With few parameters, or few that matter, the error of a cosine is far from normal.",
+        "With few parameters, or few that matter, the error of a cosine, or of a comparison of two "
+        "directions, is far from normal. nbyt marks what spreads in fewer than four; the actor of "
+        "*garnet-reset*, one fragment a chain, has hardly more.",
         _few_directions,
     ),
     Reason(
@@ -94,6 +116,12 @@ REASONS = (
         "with small intervals: the misses are on one side. Hall's correction for skewness was "
         "tried and does not repair it.",
         _lag,
+    ),
+    Reason(
+        "Phase",
+        "is measured on 64 chains in 8 blocks, and its interval is Student's over the blocks. It "
+        "is skewed, most of all where the pool holds two updates only.",
+        _phase,
     ),
     Reason(
         "Regret",

@@ -134,8 +134,18 @@ def _counts(gates: list[Gate]) -> str:
     less = [gate for gate in failed if gate["coverage"] < 0.95]
     said = sum(gate["flagged"] >= 0.5 for gate in failed)
     unknown = sum(_verdict(gate) == "FAILS" for gate in gates)
+    bare = [gate for gate in gates if gate["flagged"] < 0.5]
+    off = [gate["coverage"] for gate in bare if not gate["passes"]]
     found = (
-        f"{len(gates) - len(failed)} of {len(gates)} gates pass. Of the {len(failed)} others, "
+        f"{len(bare) - len(off)} of the {len(bare)} gates pass whose intervals are mostly printed "
+        f"without a mark; the other {len(off)} cover {_percent(min(off))} to "
+        f"{_percent(max(off))} %. "
+        if off
+        else f"all {len(bare)} gates pass whose intervals are mostly printed without a mark. "
+    )
+    found += (
+        f"With those that are marked approximate, {len(gates) - len(failed)} of {len(gates)} "
+        f"gates pass. Of the {len(failed)} others, "
         f"{len(less)} cover less than they should and {len(failed) - len(less)} more; in {said} "
         "of them most intervals are printed as approximate"
     )

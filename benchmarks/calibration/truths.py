@@ -86,7 +86,7 @@ def _fields(own: GradientMoments, envs: int, start: str) -> dict[str, Truth]:
 
 def _comparisons(case: Case, name: str, by_steps: dict[int, GradientMoments]) -> dict[Key, Truth]:
     """rho of the shortest T against each other T: difference and ratio; and every T's regret."""
-    rho = {t: _rho(own, case.control.batch // t) for t, own in by_steps.items()}
+    rho = {t: _rho(case, name, t, own) for t, own in by_steps.items()}
     zero = all(np.linalg.norm(own.reference) <= own.grain for own in by_steps.values())
     found: dict[Key, Truth] = {}
     first = case.steps[0]
@@ -100,10 +100,15 @@ def _comparisons(case: Case, name: str, by_steps: dict[int, GradientMoments]) ->
     return found
 
 
-def _rho(own: GradientMoments, envs: int) -> float:
-    """G* . E G / sqrt(|E G|^2 + V / N)."""
-    length = float(own.mean @ own.mean) + own.variance / envs
-    return float(own.reference @ own.mean) / length**0.5
+def _rho(case: Case, name: str, steps: int, own: GradientMoments) -> float:
+    """G* . E G / sqrt(|E G|^2 + V / N), in units of G* that all T share."""
+    length = float(own.mean @ own.mean) + own.variance * steps / case.control.batch
+    rho = float(own.reference @ own.mean) / length**0.5
+    if not case.normalise or name == "critic":
+        return rho
+    return (
+        rho * spread(case, steps) if name == "actor" else rho / float(np.linalg.norm(own.reference))
+    )
 
 
 def _explained(case: Case) -> Truth:

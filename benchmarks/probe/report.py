@@ -22,10 +22,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "probe-speed.md"
 _INTRODUCTION = """\
 # Speed and memory of the probe
 
-Measured in one run: in each of {rounds} rounds every contender runs for about {round_seconds:g} s,
-in rotating order, and the ratio is taken within the round. Tables give the median ratio and the
-95 % interval of that median from order statistics over the rounds. A target is reached when the
-median reaches it. Absolute speeds are this machine's; ratios travel better.
+Each part is measured in one run: in each of {rounds} rounds every contender runs for about
+{round_seconds:g} s, in rotating order, and the ratio is taken within the round. Tables give the
+median ratio and the 95 % interval of that median from order statistics over the rounds. A target
+is reached when the median reaches it. Absolute speeds are this machine's; ratios travel better.
 
 Written by `python -m benchmarks.probe.report` from `benchmarks/probe/result.json`; no number here
 is typed by hand. To measure again, on a machine that does nothing else:

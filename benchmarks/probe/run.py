@@ -23,15 +23,19 @@ _PARTS = ("memory", "norms", "fragments", "width", "command")
 
 
 def main() -> None:
-    """Nothing; the JSON file is then written, except by a quick trial without --out."""
+    """Nothing; the JSON file is then written, except by a quick trial without --out.
+
+    Parts that are not measured now stay in it as they were.
+    """
     options = _options()
-    found: dict[str, Any] = {"quick": options.quick, "machine": machine()}
+    out = options.out or (None if options.quick else RESULT)
+    found: dict[str, Any] = json.loads(out.read_text()) if out and out.exists() else {}
+    found |= {"quick": options.quick, "machine": machine()}
     found |= {"rounds": options.rounds, "round_seconds": options.seconds}
     for part in options.only:
         print(f"\n{part}", flush=True)
         found[part] = _measure(part, options)
         _show(part, found[part])
-    out = options.out or (None if options.quick or set(options.only) < set(_PARTS) else RESULT)
     if out is not None:
         out.write_text(json.dumps(found, indent=1) + "\n")
         print(f"\nwritten to {out}")

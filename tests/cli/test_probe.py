@@ -88,6 +88,14 @@ def test_a_control_is_printed_beside_its_exact_answer(capsys: pytest.CaptureFixt
     assert shown[32, "actor", "covariance"]["measured"]["low"] > 0
 
 
+def test_a_control_takes_other_sizes(capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ("--chains", "8", "--batch", "64", "--steps", "4,16", "--lambda", "0.5")
+    data = _json(capsys, "probe", "--control", "sticky", *sizes)["data"]
+    rows = data["control"]["rows"]
+    assert {(row["envs"], row["steps"]) for row in rows} == {(16, 4), (4, 16)}
+    assert data["lambda"] == 0.5
+
+
 def test_a_dry_run_says_what_it_costs(stages: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tokens = ("probe", str(stages / "stage-1"), "--batch", "64", *_SIZES, "--dry-run")
     data = _json(capsys, *tokens)["data"]
@@ -101,6 +109,7 @@ _WRONG = {
     "chains too short": (["STAGE", "--batch", "64", "--steps", "32", "--chain-steps", "8"], "32"),
     "neither": (["--batch", "64"], "--control sticky"),
     "unknown control": (["--control", "nothing"], "frozenlake"),
+    "a stage's option": (["--control", "sticky", "--precision", "0.1"], "--precision"),
     "no stage there": (["nowhere", "--batch", "64"], "nowhere"),
     "another env": (["STAGE", "--batch", "64", "--env", "Taxi-v4"], "tabular:FrozenLake-v1"),
     "steps not numbers": (["STAGE", "--batch", "64", "--steps", "few"], "few"),

@@ -175,3 +175,37 @@ def test_the_same_seed_gives_the_same_numbers_and_another_seed_others() -> None:
         data["engine"].pop("wall_seconds")
     assert one == same
     assert one["layouts"] != other["layouts"]
+
+
+@pytest.mark.parametrize("objective", ["actor", "total"])
+def test_normalised_advantages_are_ranked_by_their_alignment(objective: str) -> None:
+    """The spread of advantages grows with T; what it divides must not count for or against a T."""
+    control = garnet(6, 2, 0)
+    measured = nbyt.probe(
+        control.env,
+        control.stage,
+        batch=256,
+        steps=[1, 32],
+        gamma=control.gamma,
+        lam=control.lam,
+        advantages="normalised",
+        phase=False,
+    )
+    spreads = [measured.products["actor", steps, control.lam].unit for steps in (1, 32)]
+    assert max(spreads) > 1.2 * min(spreads)
+    alignment = [
+        getattr(
+            moments(
+                control.env,
+                control.stage,
+                steps=steps,
+                gamma=control.gamma,
+                lam=control.lam,
+                centre=True,
+            ),
+            objective,
+        ).alignment(256 // steps)
+        for steps in (1, 32)
+    ]
+    found = measured.compare((256, 1), (8, 32), objective).ratio
+    assert _near(found, (alignment[0] / alignment[1]) ** 0.5), (str(found), alignment)

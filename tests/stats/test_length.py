@@ -54,7 +54,7 @@ def test_dimension_counts_directions() -> None:
 def test_few_chains_or_few_directions_are_called_approximate(
     chains, parameters, approximate
 ) -> None:
-    data = np.random.default_rng(0).normal(size=(chains, parameters))
+    data = np.random.default_rng(0).normal(1, 1, size=(chains, parameters))
     assert squared_length(gram_of(data)).approximate == approximate
 
 
@@ -118,6 +118,12 @@ def test_a_sketch_widens_the_interval_by_its_own_spread() -> None:
 
 @pytest.mark.parametrize(("carriers", "rough"), [(5, True), (64, False)])
 def test_few_long_vectors_are_called_approximate(carriers, rough) -> None:
-    data = np.random.default_rng(0).normal(size=(128, 32))
+    data = np.random.default_rng(0).normal(1, 1, size=(128, 32))
     data[carriers:] *= 0.01
     assert squared_length(gram_of(data)).approximate == rough
+
+
+def test_a_length_that_may_be_0_is_called_approximate() -> None:
+    data = np.random.default_rng(0).normal(size=(128, 32))
+    found = squared_length(gram_of(data))
+    assert found.low < 0 and found.approximate

@@ -1,6 +1,6 @@
 """`nbyt probe`: what every layout of a batch would do to a stage's gradient."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,6 +12,7 @@ from nbyt.cli.progress import steps_progress
 from nbyt.envs import resolve
 from nbyt.envs.lookup import SUITES
 from nbyt.errors import UsageError
+from nbyt.exact import Control
 from nbyt.measure.chains import Resources
 from nbyt.measure.control import CONTROLS, beside_exact
 from nbyt.measure.cost import cost_of
@@ -35,6 +36,16 @@ from nbyt.report.probe_tables import (
 from nbyt.store.seal import write_sealed
 from nbyt.train import hardware
 
+# Options that a control has no use for: its exact answer is that of its own setting.
+_STAGES_ONLY = (
+    "chain_steps",
+    "precision",
+    "advantages",
+    "start",
+    "sources",
+    "env",
+    "dry_run",
+)
 _UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
 
 
@@ -175,7 +186,7 @@ def _control(options: ProbeOptions, common: Common) -> Outcome:
             where="control",
             fix=f"one of: {', '.join(CONTROLS)}",
         )
-    control = CONTROLS[options.control]()
+    control = _changed(CONTROLS[options.control](), options)
     console = talk(quiet=common.quiet)
     with steps_progress(console) as progress:
         measured, rows = beside_exact(
@@ -191,6 +202,28 @@ def _control(options: ProbeOptions, common: Common) -> Outcome:
         show(facts_table([("control", control.name), ("shows", control.sentence)]))
         show(control_table(rows))
     return Outcome(data, list(measured.warnings))
+
+
+def _changed(control: Control, options: ProbeOptions) -> Control:
+    """The control with the batch, steps, lambda and gamma that were asked for."""
+    default = ProbeOptions()
+    unknown = [n for n in _STAGES_ONLY if getattr(options, n) != getattr(default, n)]
+    lambdas = _numbers("lambda", options.lam)
+    if unknown or len(lambdas) > 1:
+        name = f"--{unknown[0].replace('_', '-')}" if unknown else "more than one lambda"
+        raise UsageError(
+            f"{name} is for stages, not for controls",
+            where="control",
+            fix="leave it out; a control takes --batch, --steps, --lambda, --gamma, --chains "
+            "and --seed",
+        )
+    given: dict[str, Any] = {
+        "batch": options.batch,
+        "steps": _whole_numbers("steps", options.steps),
+        "lam": next(iter(lambdas), None),
+        "gamma": options.gamma,
+    }
+    return replace(control, **{name: value for name, value in given.items() if value})
 
 
 def _env_of(stage: Stage, options: ProbeOptions, where: str) -> str:

@@ -1,6 +1,7 @@
 """nbyt.probe: a frozen stage and a batch in, a Measurement out."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.gradients.assembly import endless_gram, products_of
+from nbyt.gradients.weights import Aim
 from nbyt.measure.chains import Chains, Progress, Resources
 from nbyt.measure.critic import explained_variance
 from nbyt.measure.measurement import OBJECTIVES, LayoutMeasurement, Measurement
@@ -126,11 +128,21 @@ def _until_precise(
 def _products(pooled: Chains) -> ProductsBy:
     found, settled, aim = pooled.found, pooled.settled, pooled.aim
     return {
-        (objective, steps, lam): products_of(found, aim, objective, k, m, settled)
+        (objective, steps, lam): replace(
+            products_of(found, aim, objective, k, m, settled),
+            unit=_unit(objective, aim, float(found.scale.spread[k, m])),
+        )
         for objective in OBJECTIVES
         for k, steps in enumerate(aim.steps)
         for m, lam in enumerate(aim.lambdas)
     }
+
+
+def _unit(objective: str, aim: Aim, spread: float) -> float | None:
+    """What the reference is divided by at one T: normalising reaches the actor's part only."""
+    if not aim.normalise or objective == "critic":
+        return 1.0
+    return spread if objective == "actor" else None
 
 
 def _precise(products: ProductsBy, request: Request, precision: float) -> bool:

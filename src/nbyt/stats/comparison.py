@@ -1,13 +1,14 @@
 """Comparison of two layouts on the same chains, by what ranks them: ρ = G*·E G / √z."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.fieller import ratio_set, within
 from nbyt.stats.jackknife import deviations, is_rough, spread, student
+from nbyt.stats.length import FEW_DIRECTIONS, dimension
 from nbyt.stats.moments import moments_of
 from nbyt.stats.products import Products
 from nbyt.stats.samples import Replicates, Samples, leave_one_out
@@ -26,11 +27,13 @@ class Candidate:
         """ρ = x / √z in every sample, nan where z <= 0.
 
         ρ|ρ| is the alignment times |G*|², which all layouts share: it orders them alike, and the
-        reference, which is measured worst of all, drops out.
+        reference, which is measured worst of all, drops out. Where each T has a reference of its
+        own (a total whose actor's part is normalised), it is divided by |G*| after all.
         """
         moments = moments_of(self.products, samples)
-        length = moments.second_moment(self.envs)
-        return moments.along / np.sqrt(np.where(length > 0, length, np.nan))
+        rho = moments.along / _root(moments.second_moment(self.envs))
+        unit = self.products.unit
+        return rho / _root(moments.reference_sq) if unit is None else rho * unit
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,20 @@ class Comparison:
     chains_needed: int | None
 
 
+def _root(squares: Replicates) -> Replicates:
+    return np.sqrt(np.where(squares > 0, squares, np.nan))
+
+
 def compare(first: Candidate, second: Candidate) -> Comparison:
     """The difference and the ratio of two layouts' ρ, and whether the data tell them apart."""
     samples = common_samples([first, second])
-    return compare_rho(first.rho(samples), second.rho(samples), first.products.chains)
+    chains = first.products.chains
+    found = compare_rho(first.rho(samples), second.rho(samples), chains)
+    if min(dimension(one.products.difference) for one in (first, second)) >= FEW_DIRECTIONS:
+        return found
+    # In few directions the error is far from normal, as that of a cosine is.
+    rough = [replace(one, approximate=True) for one in (found.difference, found.ratio)]
+    return replace(found, difference=rough[0], ratio=rough[1])
 
 
 def compare_rho(first: Replicates, second: Replicates, chains: int) -> Comparison:
@@ -59,7 +72,9 @@ def compare_rho(first: Replicates, second: Replicates, chains: int) -> Compariso
         nothing = undetermined(NO_LENGTH, chains)
         return Comparison(nothing, nothing, told_apart=False, chains_needed=None)
     low, high = student(gap, chains)
-    difference = Estimate(float(gap[0]), low, high, chains, approximate=is_rough(gap, chains))
+    unclear = not (_far_from_zero(first, chains) or _far_from_zero(second, chains))
+    rough = unclear or is_rough(gap, chains)
+    difference = Estimate(float(gap[0]), low, high, chains, approximate=rough)
     apart = low > 0 or high < 0
     return Comparison(difference, _ratio(first, second, chains), apart, _needed(gap, chains))
 

@@ -13,7 +13,7 @@ from nbyt.stats.samples import Replicates
 DEPENDABLE = 64
 """Chains from which on an interval is not called approximate for want of chains."""
 
-FEW = 12.0
+FEW = 16.0
 """Degrees of freedom below which a handful of chains decide both a statistic and its error."""
 
 Bounds = tuple[float, float]

@@ -42,7 +42,8 @@ def squared_length(gram: Float[np.ndarray, "G n n"]) -> Estimate:
     if not math.isfinite(low):
         return Estimate(value, low, high, chains, "three chains do not show their own spread", True)
     needed = DEPENDABLE if dimension(gram) >= FEW_DIRECTIONS else 2 * DEPENDABLE
-    rough = chains < needed or _carriers(gram) < CARRIERS
+    # Not clear of 0, its error has no part of first order: intervals are up to 99 % wide.
+    rough = chains < needed or low <= 0 or _carriers(gram) < CARRIERS
     return Estimate(value, low, high, chains, approximate=rough)
 
 

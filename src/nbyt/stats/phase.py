@@ -1,11 +1,12 @@
 """Phase: how the expected gradient moves from update to update when envs started together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from nbyt.stats.estimate import Estimate, mean
+from nbyt.stats.jackknife import DEPENDABLE
 
 
 @dataclass(frozen=True)
@@ -27,4 +28,5 @@ def phase_variance(products: PhaseProducts) -> Estimate:
     It adds to V/N in the variance over updates, and more envs do not make it smaller.
     """
     pairs = np.asarray(products.pairs, float)
-    return mean(pairs.mean(-1) - products.overall)
+    found = mean(pairs.mean(-1) - products.overall)
+    return replace(found, approximate=found.replicates < DEPENDABLE)

@@ -38,6 +38,9 @@ class Products:
     """Gram matrix of S_n - P_n. Known for synchronised starts only."""
     phase_part: Float[np.ndarray, "#G n n"] | None = None
     """Gram matrix of P_n - R_n."""
+    unit: float | None = 1.0
+    """What the reference was divided by, as the advantages of this T were, so that lengths along
+    it can be compared between T. None if it differs from T to T in more than its length."""
 
     def __post_init__(self) -> None:
         if self.chains < LEAST:

@@ -1,6 +1,6 @@
 """Summary of one gradient of one layout: the ten numbers that every report shows."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from nbyt.stats.alignment import direction
 from nbyt.stats.bias import bias_sq
@@ -42,7 +42,7 @@ def describe(products: Products, envs: int) -> GradientEstimates:
     moments = moments_of(products, samples)
     parts = decompose(products, moments, samples, envs)
     bias, pointing = bias_sq(products), direction(products, moments, parts.variance, envs)
-    return GradientEstimates(
+    found = GradientEstimates(
         individual=parts.individual,
         covariance=parts.covariance,
         variance=parts.variance,
@@ -54,6 +54,16 @@ def describe(products: Products, envs: int) -> GradientEstimates:
         noise_factor=pointing.noise_factor,
         alignment=pointing.alignment,
     )
+    return found if products.unit == 1.0 else _normalised(found)
+
+
+def _normalised(found: GradientEstimates) -> GradientEstimates:
+    """With normalised advantages: what they were divided by rises and falls with the variance.
+
+    The intervals take it as known, and so are wider than need be.
+    """
+    names = ("individual", "covariance", "variance", "mse")
+    return replace(found, **{n: replace(getattr(found, n), approximate=True) for n in names})
 
 
 def _mse(products: Products, moments: Moments, bias: Estimate, variance: Estimate) -> Estimate:
