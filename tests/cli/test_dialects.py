@@ -174,3 +174,14 @@ def test_wrong_requests_are_told_in_words_and_exit_2(arguments, said) -> None:
     error = record["error"]
     assert set(error) == {"code", "message", "where", "fix"} and error["where"] and error["fix"]
     assert said.lower() in done.stderr.lower()
+
+
+def test_a_reader_that_goes_away_gets_no_traceback() -> None:
+    call = "from nbyt.cli.main import main; main()"
+    command = [sys.executable, "-c", call, "explain", "sb3", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None and child.stderr is not None
+        child.stdout.close()
+        said = child.stderr.read().decode()
+    assert child.returncode == 1
+    assert "Traceback" not in said and "BrokenPipe" not in said

@@ -65,6 +65,9 @@ def run(tokens: list[str]) -> int:
     command = tokens[0] if tokens and not tokens[0].startswith("-") else "nbyt"
     try:
         outcome = _call(tokens, as_json=as_json)
+        if as_json and isinstance(outcome, Outcome):
+            print_json(command, outcome)
+        sys.stdout.flush()  # here, where a reader that has gone is answered
     except NbytError as error:
         print_error(error, command, as_json=as_json)
         return error.exit_code
@@ -75,11 +78,7 @@ def run(tokens: list[str]) -> int:
         # Whoever read our output has gone; nothing more can be said to them.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    if not isinstance(outcome, Outcome):
-        return 0
-    if as_json:
-        print_json(command, outcome)
-    return outcome.exit_code
+    return outcome.exit_code if isinstance(outcome, Outcome) else 0
 
 
 def _call(tokens: list[str], *, as_json: bool) -> object:
