@@ -99,7 +99,7 @@ REASONS = (
         "A squared length that may be 0 has an error without a part of first order, made of pairs "
         "of chains. Its spread is estimated from the same pairs: where they happen to be large, "
         "both the value and its interval are. The same holds for what is made from it, and for "
-        "the difference of two rho that may both be 0. Such intervals cover up to 99 %.",
+        "the difference of two rho that may both be 0. Such intervals cover more than they say.",
         _near_zero,
     ),
     Reason(

@@ -16,6 +16,7 @@ from benchmarks.probe.norms import BATCH
 from benchmarks.probe.run import RESULT
 from benchmarks.timing.lines import HEADINGS, cells
 from benchmarks.timing.machine import in_words
+from nbyt.measure.request import CHAINS
 
 PAGE = Path(__file__).parents[2] / "docs" / "probe-speed.md"
 
@@ -52,8 +53,8 @@ other: cheaper, and for short T its intervals are too narrow, because consecutiv
 same stretch of an episode. The probe also gives bias, cosine and alignment, for which brute force
 would need a reference besides.
 
-Mean log-width: probe {probe:.3f} with 128 chains; {brute}. By the law of 1/√R the ratio of the two
-should be {expected:.2f}; it is {found:.2f}.
+Mean log-width: probe {probe:.3f} with {chains} chains; {brute}. By the law of 1/√R
+the ratio of the two should be {expected:.2f}; it is {found:.2f}.
 """
 
 _NORMS = """\
@@ -98,6 +99,7 @@ def _width(found: dict[str, Any]) -> str:
         needed=found["replicates_needed"],
         rows="\n".join(rows),
         probe=found["mean_width"]["probe"],
+        chains=CHAINS,
         brute=", ".join(f"{width:.3f} with {count} batches" for count, width in widths.items()),
         **found["law"],
     )

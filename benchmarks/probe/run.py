@@ -16,6 +16,7 @@ from benchmarks.probe.memory import memory
 from benchmarks.probe.norms import norms
 from benchmarks.timing.lines import text_table
 from benchmarks.timing.machine import machine
+from benchmarks.timing.options import read_options
 
 RESULT = Path(__file__).with_name("result.json")
 # Memory first: a child's peak counts from the size of the process that starts it.
@@ -27,7 +28,7 @@ def main() -> None:
 
     Parts that are not measured now stay in it as they were.
     """
-    options = _options()
+    options = read_options("benchmarks.probe.run", __doc__, _PARTS, RESULT)
     out = options.out or (None if options.quick else RESULT)
     found: dict[str, Any] = json.loads(out.read_text()) if out and out.exists() else {}
     found |= {"quick": options.quick, "machine": machine()}
@@ -65,18 +66,6 @@ def _show(part: str, found: Any) -> None:
     if part == "command":
         print(f"{found['cold']:.1f} s at first, then {found['median']:.1f} s")
     print(end="", flush=True)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="benchmarks.probe.run", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="two short rounds: does it all run?")
-    parser.add_argument("--only", nargs="+", choices=_PARTS, default=_PARTS, help="these parts")
-    parser.add_argument("--rounds", type=int, help="rounds of each measurement (7)")
-    parser.add_argument("--out", type=Path, help=f"the JSON file ({RESULT.name} beside this file)")
-    options = parser.parse_args()
-    options.rounds = options.rounds or (2 if options.quick else 7)
-    options.seconds = 0.2 if options.quick else 1.0
-    return options
 
 
 if __name__ == "__main__":

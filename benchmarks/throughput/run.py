@@ -15,6 +15,7 @@ from benchmarks.throughput.start import start
 from benchmarks.throughput.training import device, host
 from benchmarks.timing.lines import Line, text_table
 from benchmarks.timing.machine import machine
+from benchmarks.timing.options import read_options
 
 RESULT = Path(__file__).with_name("result.json")
 _COMPARED: dict[str, Callable[..., list[Line]]] = {"device": device, "host": host, "raw": raw}
@@ -23,7 +24,7 @@ _PARTS = (*_COMPARED, "start", "memory")
 
 def main() -> None:
     """Nothing; the JSON file is then written, except by a quick trial without --out."""
-    options = _options()
+    options = read_options("benchmarks.throughput.run", __doc__, _PARTS, RESULT)
     found: dict[str, Any] = {"quick": options.quick, "machine": machine()}
     found |= {"rounds": options.rounds, "round_seconds": options.seconds}
     for part in options.only:
@@ -59,18 +60,6 @@ def _show(part: str, found: Any) -> None:
 
 def _goal(facts: dict[str, Any]) -> str:
     return f"{'reached' if facts['reached'] else 'NOT reached'}: < {facts['target']:g}"
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="benchmarks.throughput.run", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="two short rounds: does it all run?")
-    parser.add_argument("--only", nargs="+", choices=_PARTS, default=_PARTS, help="these parts")
-    parser.add_argument("--rounds", type=int, help="rounds of each measurement (7)")
-    parser.add_argument("--out", type=Path, help=f"the JSON file ({RESULT.name} beside this file)")
-    options = parser.parse_args()
-    options.rounds = options.rounds or (2 if options.quick else 7)
-    options.seconds = 0.2 if options.quick else 1.0
-    return options
 
 
 if __name__ == "__main__":
