@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from nbyt.errors import NbytError as NbytError
     from nbyt.layout import Layout as Layout
     from nbyt.measure.probing import probe as probe
+    from nbyt.workflow.advising import advise as advise
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Layout": "nbyt.layout",
     "NbytError": "nbyt.errors",
+    "advise": "nbyt.workflow.advising",
     "probe": "nbyt.measure.probing",
 }
 _MODULES = (
@@ -32,12 +34,14 @@ _MODULES = (
     "minibatch",
     "objective",
     "policy",
+    "rank",
     "stats",
     "store",
     "train",
+    "workflow",
 )
 
-__all__ = ["Layout", "NbytError", "__version__", "probe", *_MODULES]
+__all__ = ["Layout", "NbytError", "__version__", "advise", "probe", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ from nbyt.gradients.weights import Aim, Scale, scale_of
 from nbyt.measure.critic import critic_sums
 from nbyt.measure.remarks import limit_weight
 from nbyt.measure.request import Request
+from nbyt.measure.returns import return_sums
 from nbyt.policy.stage import Stage
 from nbyt.stats.phase import PhaseProducts
 
@@ -40,7 +41,8 @@ class Chains:
     """The chains of one stage so far.
 
     found: their harvest; with starts at a reset, `settled` is that of as many chains at random
-    phases, which give the reference. critic: sums for the critic's quality.
+    phases, which give the reference. critic, returns: sums for the critic's quality, and for the
+    mean return.
     """
 
     env: DeviceEnv | HostEnv
@@ -55,6 +57,7 @@ class Chains:
     _found: Units = field(default_factory=Units)
     _settled: Units = field(default_factory=Units)
     _critic: list[np.ndarray] = field(default_factory=list)
+    _returns: list[np.ndarray] = field(default_factory=list)
 
     @property
     def aim(self) -> Aim:
@@ -94,6 +97,11 @@ class Chains:
         """Sums of all chains for the critic's quality."""
         return np.concatenate(self._critic, axis=1)
 
+    @property
+    def returns(self) -> np.ndarray:
+        """Sums of all chains for the mean return."""
+        return np.concatenate(self._returns, axis=1)
+
     def add(self) -> None:
         """Collect and harvest another round of chains."""
         aim = self.aim
@@ -105,6 +113,7 @@ class Chains:
             own = replace(aim, steps=(1,), first_only=False)
             self._gather(self._settled, pool, own, scale_of(pool, own))
         self._critic.append(critic_sums(pool, aim.gamma, aim.measured))
+        self._returns.append(return_sums(pool, self.stage.facts.get("reward_scale")))
         self.limit_weight = limit_weight(self.env, pool, aim.gamma)
         self.rounds += 1
 

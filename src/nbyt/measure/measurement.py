@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbyt.errors import LayoutError
+from nbyt.gradients.weights import Scale
 from nbyt.measure.request import Request
 from nbyt.stats.comparison import Candidate, Comparison, compare
 from nbyt.stats.estimate import Estimate, undetermined
@@ -56,6 +57,7 @@ class Measurement:
     rankings: layouts (all lambdas) by objective, as places in `layouts`. lags: correlation of
     contributions along a chain and across chains. sources: where the noise comes from, or why
     that was not measured. products: what the estimates were made from, for further statistics.
+    scale: by what the advantages of each T and lambda were centred and divided.
     """
 
     env: str
@@ -63,6 +65,7 @@ class Measurement:
     chains: int
     layouts: tuple[LayoutMeasurement, ...]
     explained_variance: Estimate
+    mean_return: Estimate
     rankings: dict[str, Ranking]
     lags: dict[str, LagProfile]
     sources: dict[str, Any]
@@ -70,6 +73,7 @@ class Measurement:
     engine: dict[str, Any]
     warnings: tuple[str, ...] = ()
     products: dict[tuple[str, int, float], Products] = field(default_factory=dict, repr=False)
+    scale: Scale | None = field(default=None, repr=False)
 
     def layout(
         self, *, steps: int, envs: int | None = None, lam: float | None = None
@@ -115,6 +119,7 @@ class Measurement:
                 "samples": self.chains * (request.chain_steps + request.ahead),
             },
             "critic": {"explained_variance": self.explained_variance.as_dict()},
+            "mean_return": self.mean_return.as_dict(),
             "layouts": [one.as_dict() for one in self.layouts],
             "ranking": {name: self._ranking(one) for name, one in self.rankings.items()},
             "lags": {name: _lags(one) for name, one in self.lags.items()},
@@ -131,6 +136,7 @@ class Measurement:
                 "envs": self.layouts[place].envs,
                 "steps": self.layouts[place].steps,
                 "lambda": self.layouts[place].lam,
+                "rho": ranking.rho[place].as_dict(),
                 "tied_with_best": place == best or place in ranking.ties,
                 "win_share": ranking.win_share[place],
                 "regret": ranking.regret[place].as_dict(),

@@ -17,6 +17,7 @@ from nbyt.measure.measurement import OBJECTIVES, LayoutMeasurement, Measurement
 from nbyt.measure.origins import require_measured, sources_of
 from nbyt.measure.remarks import remarks
 from nbyt.measure.request import CHAINS, Request, Start, make_request
+from nbyt.measure.returns import mean_return
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
@@ -190,6 +191,7 @@ def _measurement(
             for m, lam in enumerate(request.lambdas)
         ),
         explained_variance=explained_variance(pooled.critic),
+        mean_return=mean_return(pooled.returns),
         rankings={name: _ranking(products, request, name) for name in OBJECTIVES},
         lags=lags,
         sources=sources,
@@ -204,6 +206,7 @@ def _measurement(
         },
         warnings=remarks(request, chains, products, lags, pooled.limit_weight),
         products=products,
+        scale=pooled.found.scale,
     )
 
 

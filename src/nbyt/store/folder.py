@@ -107,7 +107,7 @@ class RunFolder:
         for name in (RESULT, METRICS):
             (self.path / name).unlink(missing_ok=True)
         for stage in self.stages():
-            _remove_stage(stage)
+            remove_pair(stage, "stage")
 
 
 def load_stage(path: Path) -> tuple[Tensors, Facts]:
@@ -123,10 +123,11 @@ def load_stage(path: Path) -> tuple[Tensors, Facts]:
     return read_bundle(folder, "stage", kind="stage")
 
 
-def _remove_stage(stage: Path) -> None:
-    if stage.is_symlink() or not stage.is_dir():
-        return  # not ours: we write stages as folders
-    for name in ("stage.json", "stage.safetensors"):
-        (stage / name).unlink(missing_ok=True)
+def remove_pair(folder: Path, name: str) -> None:
+    """Nothing; the folder of a pair `name`.json and `name`.safetensors is then gone."""
+    if folder.is_symlink() or not folder.is_dir():
+        return  # not ours: we write pairs as folders
+    for file in (f"{name}.json", f"{name}.safetensors"):
+        (folder / file).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
-        stage.rmdir()  # fails, rightly, if somebody put a file of their own there
+        folder.rmdir()  # fails, rightly, if somebody put a file of their own there

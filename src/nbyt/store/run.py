@@ -4,7 +4,7 @@ import errno
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nbyt.errors import StoreError
 from nbyt.store.atomic import canonical, disk_errors, is_leftover, sweep_leftovers
@@ -13,7 +13,9 @@ from nbyt.store.seal import read_sealed, write_sealed
 from nbyt.store.text import slug
 from nbyt.store.verify import verify
 
-__all__ = ["RunFolder", "load_stage", "open_run", "slug", "verify"]
+__all__ = ["RunFolder", "load_stage", "open_as", "open_run", "slug", "verify"]
+
+Folder = TypeVar("Folder", bound=RunFolder)
 
 
 def open_run(
@@ -23,7 +25,19 @@ def open_run(
     manifest: dict[str, Any] | None = None,
     force: bool = False,
 ) -> RunFolder:
-    """The run in `out`, made or resumed.
+    """The training run in `out`, made or resumed; see `open_as`."""
+    return open_as(RunFolder, out, identity, manifest=manifest, force=force)
+
+
+def open_as(
+    kind: type[Folder],
+    out: Path,
+    identity: dict[str, Any],
+    *,
+    manifest: dict[str, Any] | None = None,
+    force: bool = False,
+) -> Folder:
+    """The run in `out`, made or resumed, as a folder of that kind.
 
     `identity` holds the settings that decide the numbers; a run is resumed only by the same ones.
     With `force`, a run of another identity is cleared and begun anew; a folder that is not an nbyt
@@ -37,7 +51,7 @@ def open_run(
             where="--out",
             fix="choose another --out, or an empty folder",
         )
-    run = RunFolder(path)
+    run = kind(path)
     changes = _changes(run, wanted)
     if changes and not force:
         raise StoreError(

@@ -91,12 +91,13 @@ def train(
     listeners: tuple[Listener, ...] = (),
     *,
     weights: Params | None = None,
+    env: DeviceEnv | HostEnv | None = None,
 ) -> Result:
     """Train as planned, from the beginning or from where the folder's checkpoint stands.
 
-    `weights` are those to begin with, instead of fresh ones.
+    `weights` are those to begin with, instead of fresh ones; `env` is one that no id finds.
     """
-    run = _open(plan, folder, weights)
+    run = _open(plan, folder, weights, env or resolve(plan.env))
     clock = _Clock()
     try:
         with stop_on_signal() as request:
@@ -106,8 +107,7 @@ def train(
     return _finish(run, _evaluate(run), clock.steps_per_second())
 
 
-def _open(plan: Plan, folder: RunFolder, weights: Params | None) -> Run:
-    env = resolve(plan.env)
+def _open(plan: Plan, folder: RunFolder, weights: Params | None, env: DeviceEnv | HostEnv) -> Run:
     settings = plan.settings
     policy = build(
         env.observation_space, env.action_space, settings.parsed_network, shared=settings.shared

@@ -1,0 +1,208 @@
+"""Why: the sentences that go with an answer, each with the numbers that it rests on.
+
+Everything here reads the plain data of the JSON output.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from nbyt.rank.answer import Answer
+from nbyt.rank.words import listed, named, percent, said, surely
+
+Data = dict[str, Any]
+
+_SOURCES = {
+    "sampling": "which states and actions happened to be visited",
+    "own_step": "the env's answer to the action itself",
+    "credit": "later luck that is credited to earlier actions",
+    "coupling": "luck that also decides what is visited next",
+}
+# A share of the variance, or a gain in alignment, that is worth a sentence.
+_NOTABLE = 0.1
+_POOR_CRITIC = 0.5
+_NOISY = 0.5
+
+
+def deciding(stages: Sequence[Data]) -> Data:
+    """The stage that counts most, of those that order the layouts at all."""
+    clear = [stage for stage in stages if stage["clear"]] or list(stages)
+    return max(clear, key=lambda stage: stage["weight"])
+
+
+def reasons(answer: Answer, stages: Sequence[Data], objective: str) -> list[str]:
+    """What decides between the layouts: direction or noise, which term, which source, phase."""
+    stage = deciding(stages)
+    layouts = {one["steps"]: one for one in stage["layouts"]}
+    best = layouts[answer.best.steps]
+    found = [
+        *_sides(layouts, best, stage["name"], objective),
+        *_terms(best, stage["name"], objective),
+        *_sources(stage, objective),
+        *_phase(stage, best, objective),
+        *_harm(answer),
+    ]
+    if answer.left_out:
+        found.append(
+            f"Left out, because no layout's gradient is clearly along the true one there: "
+            f"{listed(list(answer.left_out))}."
+        )
+    return found
+
+
+def remedies(answer: Answer, stages: Sequence[Data], objective: str) -> list[str]:
+    """What would help beside another split: lambda, a better critic, staggered starts, more data."""
+    stage = deciding(stages)
+    layouts = {one["steps"]: one for one in stage["layouts"]}
+    best = layouts[answer.best.steps]
+    return [
+        *_other_lambda(stage, best, objective),
+        *_better_critic(stage, layouts, objective),
+        *_staggered(stage, best, objective),
+        *_larger_batch(best, objective),
+    ]
+
+
+def _sides(layouts: dict[int, Data], best: Data, name: str, objective: str) -> list[str]:
+    """What the shortest and the longest T lose in: direction, or noise."""
+    found = []
+    for word, steps in (("Shorter", min(layouts)), ("Longer", max(layouts))):
+        if steps == best["steps"]:
+            continue
+        other = layouts[steps]
+        losses = {
+            factor: _loss(best[objective][factor], other[objective][factor])
+            for factor in ("bias_factor", "noise_factor")
+        }
+        known = {factor: loss for factor, loss in losses.items() if loss is not None}
+        if len(known) < 2 or max(known.values()) <= 0:
+            continue
+        factor = max(known, key=lambda one: known[one])
+        loses = {
+            "bias_factor": ("loses direction", "the bias factor (cosine times its size)"),
+            "noise_factor": ("loses to noise", "the noise factor"),
+        }[factor]
+        found.append(
+            f"{word} T {loses[0]}: at {name} {loses[1]} is {said(other[objective][factor])} for "
+            f"{named(other)}, and {said(best[objective][factor])} for {named(best)}."
+        )
+    return found
+
+
+def _loss(best: Data, other: Data) -> float | None:
+    """How much smaller a factor is; a negative one has lost all of it and more."""
+    if best["value"] is None or other["value"] is None or best["value"] <= 0:
+        return None
+    return 1 - other["value"] / best["value"]
+
+
+def _terms(best: Data, name: str, objective: str) -> list[str]:
+    gradient = best[objective]
+    whole = gradient["variance"]["value"]
+    if not whole or gradient["covariance"]["value"] is None:
+        return []
+    share = gradient["covariance"]["value"] / whole
+    text = percent(gradient["covariance"], whole)
+    if abs(share) < _NOTABLE:
+        kind = "is that of single steps; covariance between steps of one rollout makes up"
+    elif share > 0:
+        kind = "is in good part covariance between steps of one rollout:"
+    else:
+        kind = "is lowered by covariance between steps of one rollout:"
+    return [f"The noise of {named(best)} at {name} {kind} {text} of the variance."]
+
+
+def _sources(stage: Data, objective: str) -> list[str]:
+    found = []
+    looked = stage["closer"] or {"sources": {}}
+    for layout in looked["sources"].get("layouts", []):
+        parts = layout.get(objective)
+        if parts is None or not parts["variance"]["value"]:
+            continue
+        whole = parts["variance"]["value"]
+        name = max(_SOURCES, key=lambda one: parts[one]["value"] or 0.0)
+        found.append(
+            f"Its largest source at {named(layout)} is {_SOURCES[name]}: "
+            f"{percent(parts[name], whole)} of the variance."
+        )
+    return found
+
+
+def _phase(stage: Data, best: Data, objective: str) -> list[str]:
+    ratio = _phase_ratio(stage, best, objective)
+    if ratio is None or ratio < _NOTABLE:
+        return []
+    return [
+        f"Envs that all start at a reset together would add {ratio:.1f} times the variance of "
+        f"{named(best)}, which more envs do not remove."
+    ]
+
+
+def _phase_ratio(stage: Data, best: Data, objective: str) -> float | None:
+    """What synchronised starts add to the variance, as a multiple of it; None if that is unsure."""
+    looked = stage["closer"] or {"layouts": []}
+    own = [one for one in looked["layouts"] if one["steps"] == best["steps"]]
+    if not own:
+        return None
+    layout = own[0]  # phase is measured at the first lambda, which comes first
+    part, whole = layout[objective].get("phase"), layout[objective]["variance"]["value"]
+    if part is None or part["value"] is None or not whole or not surely(part, above=0):
+        return None
+    return part["value"] / whole
+
+
+def _harm(answer: Answer) -> list[str]:
+    return [
+        f"{place.envs}x{place.steps} is harmful at {listed(list(place.harmful))}: its gradient "
+        "points away from the true one."
+        for place in sorted(answer.places, key=lambda place: place.steps)
+        if place.harmful
+    ]
+
+
+def _other_lambda(stage: Data, best: Data, objective: str) -> list[str]:
+    """Another lambda, where its alignment at the advised T or elsewhere is clearly higher."""
+    own = best[objective]["alignment"]
+    looked = stage["closer"] or {"layouts": []}
+    others = [one for one in looked["layouts"] if one["lambda"] != stage["lambda"]]
+    known = [one for one in others if one[objective]["alignment"]["value"] is not None]
+    if not known or own["value"] is None or own["high"] is None:
+        return []
+    top = max(known, key=lambda one: one[objective]["alignment"]["value"])
+    if not surely(top[objective]["alignment"], above=own["value"]):
+        return []
+    return [
+        f"Another lambda: {named(top)} with lambda {top['lambda']:g} has alignment "
+        f"{said(top[objective]['alignment'])} at {stage['name']}, against {said(own)} with "
+        f"lambda {stage['lambda']:g}."
+    ]
+
+
+def _better_critic(stage: Data, layouts: dict[int, Data], objective: str) -> list[str]:
+    quality = stage["critic"]["explained_variance"]
+    short = layouts[min(layouts)][objective]["bias_factor"]
+    if quality["value"] is None or quality["value"] > _POOR_CRITIC:
+        return []
+    if short["value"] is None or short["value"] > _NOISY:
+        return []
+    return [
+        f"A better critic: at {stage['name']} it explains {said(quality)} of the returns' "
+        "variance, and short T lean on it most."
+    ]
+
+
+def _staggered(stage: Data, best: Data, objective: str) -> list[str]:
+    ratio = _phase_ratio(stage, best, objective)
+    if ratio is None or ratio < _NOTABLE:
+        return []
+    return ["Staggered starts: let the envs begin at random phases of an episode."]
+
+
+def _larger_batch(best: Data, objective: str) -> list[str]:
+    noise = best[objective]["noise_factor"]
+    if noise["value"] is None or not 0 < noise["value"] < _NOISY:
+        return []
+    more = 4 * noise["value"] / (1 + 3 * noise["value"])
+    return [
+        f"A larger batch: the noise factor of {named(best)} is {said(noise)}; with four times the "
+        f"envs it would be about {more:.2f}."
+    ]

@@ -1,0 +1,112 @@
+"""The folder of an advice: what was timed, trained and measured, and what came out of it."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nbyt.errors import StoreError
+from nbyt.store.folder import MARKER, RunFolder, remove_pair
+from nbyt.store.seal import read_sealed, write_sealed
+from nbyt.store.tensors import Facts, Tensors, read_bundle, write_folder
+
+ADVICE = "advice.json"
+COSTS = "costs.json"
+PAGE = "report.html"
+ADVICE_LIMIT = 64 << 20
+_MEASURED = re.compile(r"measured-[0-9]+")
+_TRAINING = re.compile(r"training-[0-9]+x[0-9]+")
+_LOOK = re.compile(r"look-[0-9]+-[0-9]+\.json")
+_NAME = "measurement"
+
+
+@dataclass(frozen=True)
+class AdviceFolder(RunFolder):
+    """An advice under way or complete. Every part is a file of its own, so none is made twice."""
+
+    def training(self, envs: int, steps: int) -> Path:
+        """The run folder of the training with that layout."""
+        return self.path / f"training-{envs:d}x{steps:d}"
+
+    def measured_path(self, number: int) -> Path:
+        """The folder of one stage's measurement."""
+        return self.path / f"measured-{number:d}"
+
+    def save_measurement(self, number: int, tensors: Tensors, facts: Facts) -> None:
+        """Nothing; the measurement is then on disk, whole."""
+        write_folder(self.measured_path(number), _NAME, tensors, facts, kind=_NAME)
+
+    def load_measurement(self, number: int) -> tuple[Tensors, Facts] | None:
+        """A stage's measurement, or None if there is none yet."""
+        folder = self.measured_path(number)
+        if not os.path.lexists(folder):
+            return None
+        if folder.is_symlink():
+            raise StoreError(
+                f"{folder} is a symlink, which nbyt does not follow",
+                where=str(folder),
+                fix="put the folder itself there",
+            )
+        return read_bundle(folder, _NAME, kind=_NAME)
+
+    def save_costs(self, facts: Facts) -> None:
+        """Nothing; costs.json then holds what was timed."""
+        write_sealed(self.path / COSTS, facts, kind="costs")
+
+    def load_costs(self) -> Facts | None:
+        """What was timed, or None if nothing was."""
+        if not os.path.lexists(self.path / COSTS):
+            return None
+        return read_sealed(self.path / COSTS, kind="costs")["facts"]
+
+    def save_look(self, number: int, steps: int, facts: Facts) -> None:
+        """Nothing; the closer look at a stage, around so many steps, is then on disk."""
+        path = self._look_path(number, steps)
+        write_sealed(path, facts, kind="look", limit=ADVICE_LIMIT)
+
+    def load_look(self, number: int, steps: int) -> Facts | None:
+        """The closer look at a stage, or None if there is none."""
+        path = self._look_path(number, steps)
+        if not os.path.lexists(path):
+            return None
+        return read_sealed(path, kind="look", limit=ADVICE_LIMIT)["facts"]
+
+    def _look_path(self, number: int, steps: int) -> Path:
+        return self.path / f"look-{number:d}-{steps:d}.json"
+
+    def write_advice(self, data: dict[str, Any]) -> None:
+        """Nothing; advice.json then holds everything that the page shows."""
+        write_sealed(self.path / ADVICE, data, kind="advice", limit=ADVICE_LIMIT)
+
+    def measurements(self) -> list[Path]:
+        """The measurements that are there."""
+        return sorted(entry for entry in self.path.iterdir() if _MEASURED.fullmatch(entry.name))
+
+    def clear(self) -> None:
+        """Nothing; every file that nbyt wrote is then gone, except the marker."""
+        super().clear()
+        for name in (ADVICE, COSTS, PAGE):
+            (self.path / name).unlink(missing_ok=True)
+        for folder in self.measurements():
+            remove_pair(folder, _NAME)
+        for look in self.path.iterdir():
+            if _LOOK.fullmatch(look.name):
+                look.unlink(missing_ok=True)
+        for folder in self.path.iterdir():
+            if _TRAINING.fullmatch(folder.name) and not folder.is_symlink() and folder.is_dir():
+                RunFolder(folder).clear()
+                (folder / MARKER).unlink(missing_ok=True)
+
+
+def read_advice(folder: Path) -> dict[str, Any]:
+    """The data of the advice in a folder, or a StoreError that says what is wrong with it."""
+    path = Path(folder) / ADVICE
+    if not os.path.lexists(path):
+        raise StoreError(
+            f"{folder} holds no advice",
+            where=str(folder),
+            fix="give the folder that `nbyt advise` wrote; one that was stopped is finished by "
+            "the same command",
+        )
+    return read_sealed(path, kind="advice", limit=ADVICE_LIMIT)["facts"]

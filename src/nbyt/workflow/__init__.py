@@ -1,0 +1,1 @@
+"""Train, measure and rank in one go."""

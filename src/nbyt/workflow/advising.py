@@ -1,0 +1,162 @@
+"""nbyt.advise: train, measure, time and rank; every step is kept as soon as it is done."""
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nbyt.envs import resolve
+from nbyt.measure.chains import Progress
+from nbyt.policy.stage import Stage
+from nbyt.store.advice import PAGE, AdviceFolder
+from nbyt.store.manifest import manifest
+from nbyt.store.run import open_as, slug
+from nbyt.train import hardware
+from nbyt.train.loop import Listener
+from nbyt.train.settings import PPOSettings
+from nbyt.workflow.closer import look_closer
+from nbyt.workflow.composing import Finding, compose, deciding_stage
+from nbyt.workflow.costs import Costs, costs_from, measure_costs
+from nbyt.workflow.effort import effort as effort_named
+from nbyt.workflow.measuring import measure
+from nbyt.workflow.question import Question, make_question
+from nbyt.workflow.subjects import Subject, fingerprint, given_subjects, trained_subjects
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What was found: `data` is what --json prints; a notebook shows the page."""
+
+    data: dict[str, Any] = field(repr=False)
+
+    @property
+    def per_sample(self) -> dict[str, Any]:
+        """The best layout for the same samples."""
+        return self.data["advice"]["per_sample"]
+
+    @property
+    def per_second(self) -> dict[str, Any] | None:
+        """The best layout for the same time on this machine; None where that was not timed."""
+        return self.data["advice"]["per_second"]
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return Path(self.data["report"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """The form that JSON output promises."""
+        return self.data
+
+
+def advise(
+    env: Any,
+    *,
+    batch: int,
+    effort: str = "normal",
+    stages_from: Sequence[Stage | Path | str] = (),
+    current: tuple[int, int] | None = None,
+    per: str = "both",
+    weigh: str = "learning",
+    out: Path | str | None = None,
+    force: bool = False,
+    progress: Progress = lambda what, done, total: None,
+    listeners: tuple[Listener, ...] = (),
+    settings: PPOSettings = PPOSettings(),
+    **options: Any,
+) -> Advice:
+    """Which N x T to split a batch into, on this env: per sample, and per second.
+
+    stages_from: stages to measure instead of training some. current: your own (envs, steps).
+    options: the other words of `make_question`, such as seed, total, stages, lambdas, max_envs.
+    """
+    found = resolve(env)
+    question = make_question(
+        found,
+        batch=batch,
+        effort=effort_named(effort),
+        current=current and current[1],
+        settings=settings,
+        **options,
+    )
+    given = given_subjects(stages_from, found.id) if stages_from else []
+    folder = open_folder(question, given, out, force=force)
+    return answer_question(
+        question,
+        folder,
+        given=given,
+        own=current and current[1],
+        per=per,
+        weigh=weigh,
+        progress=progress,
+        listeners=listeners,
+    )
+
+
+def open_folder(
+    question: Question, given: Sequence[Subject], out: Path | str | None, *, force: bool
+) -> AdviceFolder:
+    """The folder of the advice, new or resumed; another question's folder is refused."""
+    name = slug(f"advise-{question.env.id.partition(':')[2]}-{question.batch}-seed{question.seed}")
+    identity = {**question.identity(), "from": [fingerprint(one.stage) for one in given]}
+    made_by = manifest("advise", identity, question.seed, hardware.describe())
+    path = Path(out) if out is not None else Path("runs") / name
+    return open_as(AdviceFolder, path, identity, manifest=made_by, force=force)
+
+
+def answer_question(
+    question: Question,
+    folder: AdviceFolder,
+    *,
+    given: Sequence[Subject] = (),
+    own: int | None = None,
+    per: str = "both",
+    weigh: str = "learning",
+    progress: Progress = lambda what, done, total: None,
+    listeners: tuple[Listener, ...] = (),
+) -> Advice:
+    """The advice; whatever the folder already holds is not done again."""
+    costs = None if per == "sample" else _costs(question, folder, progress)
+    subjects = given or trained_subjects(question, folder, listeners)
+    measured = measure(question, subjects, folder, progress)
+    finding = Finding(question, measured, costs, weigh)
+    closer = _closer_looks(finding, folder, progress)
+    data = {
+        **compose(finding, own=own, closer=closer, per=per),
+        "machine": {"device": hardware.describe(), "platform": platform.platform()},
+        "out": str(folder.path),
+        "report": str(folder.path / PAGE),
+    }
+    folder.write_advice(data)
+    return Advice(data)
+
+
+def _costs(question: Question, folder: AdviceFolder, progress: Progress) -> Costs:
+    known = folder.load_costs()
+    if known is not None:
+        return costs_from(known)
+    layouts = [question.layout(steps) for steps in question.steps]
+    costs = measure_costs(
+        question.env, question.settings, layouts, vector=question.vector, progress=progress
+    )
+    folder.save_costs(costs.as_dict())
+    return costs
+
+
+def _closer_looks(
+    finding: Finding, folder: AdviceFolder, progress: Progress
+) -> dict[str, dict[str, Any]]:
+    """Looks around the advised layout: at the stage that decides, or at all of them."""
+    looks = finding.question.effort.looks
+    chosen = {"none": [], "one": [deciding_stage(finding)], "all": finding.measured}[looks]
+    best = finding.answers()[0].best.steps
+    found = {}
+    for measured in chosen:
+        number = finding.measured.index(measured) + 1
+        known = folder.load_look(number, best)
+        if known is None:
+            known = look_closer(finding.question, measured, best, progress)
+            folder.save_look(number, best, known)
+        found[measured.subject.name] = known
+    return found

@@ -1,0 +1,237 @@
+"""From measurements and costs to the data of an advice: all that a page or a reader needs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from nbyt.rank.advice import advice, current
+from nbyt.rank.answer import Answer, answer
+from nbyt.rank.evidence import StageEvidence
+from nbyt.rank.libraries import defaults, settings
+from nbyt.rank.reasons import deciding
+from nbyt.rank.weights import learning_weights, sample_weights
+from nbyt.rng import numpy_stream
+from nbyt.stats.estimate import Estimate
+from nbyt.workflow.costs import Costs
+from nbyt.workflow.measuring import Measured
+from nbyt.workflow.question import Question
+
+Data = dict[str, Any]
+NO_COSTS = "costs were not measured"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """All that was found out, before it is put into words.
+
+    weigh: "learning" or "samples", how stages count. costs: None where they were not asked for.
+    """
+
+    question: Question
+    measured: Sequence[Measured]
+    costs: Costs | None
+    weigh: str = "learning"
+
+    def stages(self) -> list[Data]:
+        """Each stage's data, with the seconds of its layouts, its weight and its name."""
+        seconds = self._seconds()
+        weights = self.weights()
+        found = []
+        for one, weight in zip(self.measured, weights, strict=True):
+            layouts = [
+                {**layout, "seconds": seconds[layout["steps"]]} for layout in one.data["layouts"]
+            ]
+            evidence = self.evidence(one, weight)
+            subject = one.subject
+            found.append(
+                {
+                    **one.data,
+                    "name": subject.name,
+                    "updates": subject.updates,
+                    "samples": subject.samples,
+                    "trained_with": subject.trained_with and list(subject.trained_with),
+                    "weight": float(weight),
+                    "clear": evidence.clear,
+                    "layouts": layouts,
+                }
+            )
+        return found
+
+    def weights(self) -> list[float]:
+        """How much each stage counts, 1 in all; stages of different trainings count apart."""
+        runs: dict[Any, list[int]] = {}
+        for place, one in enumerate(self.measured):
+            runs.setdefault(one.subject.trained_with, []).append(place)
+        found = np.zeros(len(self.measured))
+        for places in runs.values():
+            own = self._weights_of([self.measured[place] for place in places])
+            found[places] = own / own.sum() / len(runs)
+        return [float(weight) for weight in found]
+
+    def _weights_of(self, run: Sequence[Measured]) -> np.ndarray:
+        samples = [one.subject.samples for one in run]
+        if len(run) == 1 or None in samples or len(set(samples)) < len(samples):
+            return np.ones(len(run))
+        if self.weigh == "samples":
+            return sample_weights(samples)  # type: ignore[arg-type]
+        returns = [one.data["mean_return"]["value"] for one in run]
+        return learning_weights(samples, returns)  # type: ignore[arg-type]
+
+    def evidence(self, one: Measured, weight: float) -> StageEvidence:
+        """What a stage says about the question's objective at the lambda it was trained with."""
+        objective, data = self.question.objective, one.data
+        own = {row["steps"]: row for row in data["ranking"][objective]}
+        layouts = data["layouts"]
+        chains = data["pool"]["chains"]
+        return StageEvidence(
+            one.subject.name,
+            weight,
+            one.evidence(objective),
+            tuple(_estimate(own[row["steps"]]["rho"], chains) for row in layouts),
+            tuple(_estimate(row[objective]["alignment"], chains) for row in layouts),
+        )
+
+    def answers(self, only: str | None = None) -> tuple[Answer, Answer | None]:
+        """The answer per sample, and per second where costs are known.
+
+        only: the name of the one training whose stages count.
+        """
+        chosen = [
+            self.evidence(one, weight)
+            for one, weight in zip(self.measured, self.weights(), strict=True)
+            if only is None or _training(one) == only
+        ]
+        layouts, seed = self.question.layouts, self.question.seed
+        per_sample = answer(chosen, layouts, numpy_stream(seed, "advise.rank"))
+        if self.costs is None:
+            return per_sample, None
+        seconds = self.costs.seconds(layouts)
+        return per_sample, answer(chosen, layouts, numpy_stream(seed, "advise.rank"), seconds)
+
+    def _seconds(self) -> dict[int, Data]:
+        if self.costs is None:
+            nothing = {"value": None, "low": None, "high": None, "reason": NO_COSTS}
+            return dict.fromkeys(self.question.steps, nothing)
+        found = self.costs.seconds(self.question.layouts)
+        return {t: one.as_dict() for t, one in zip(self.question.steps, found, strict=True)}
+
+
+def compose(finding: Finding, *, own: int | None, closer: Data, per: str = "both") -> Data:
+    """The data of an advice. own: T of the user's layout; closer: looks, by the stage's name."""
+    question, stages = finding.question, finding.stages()
+    stages = [{**stage, "closer": closer.get(stage["name"])} for stage in stages]
+    per_sample, per_second = finding.answers()
+    libraries = defaults(question.layouts)
+    samples = sum(stage["pool"]["samples"] for stage in stages)
+    said = {
+        name: None if one is None else advice(one, stages, libraries, question.objective, samples)
+        for name, one in (("per_sample", per_sample), ("per_second", per_second))
+    }
+    main = per_second if per == "second" and per_second is not None else per_sample
+    layout = question.layout(main.best.steps)
+    return {
+        "env": question.env.id,
+        "batch": question.batch,
+        "objective": question.objective,
+        "effort": question.effort.name,
+        "per": per,
+        "gamma": stages[0]["gamma"],
+        "lambda": stages[0]["lambda"],
+        "lambdas": list(question.lambdas),
+        "advantages": stages[0]["advantages"],
+        "max_envs": question.max_envs,
+        "seed": question.seed,
+        "weigh": finding.weigh,
+        "stages": stages,
+        "costs": None if finding.costs is None else finding.costs.as_dict(),
+        "advice": said,
+        "current": _current(per_sample, per_second, own),
+        "agreement": _agreement(finding),
+        "libraries": libraries,
+        "settings": settings(layout, _learning(question)),
+        "schedule": _schedule(question, layout.steps, own),
+        "training": _training_facts(question),
+    }
+
+
+def deciding_stage(finding: Finding) -> Measured:
+    """The stage that counts most."""
+    name = deciding(finding.stages())["name"]
+    return next(one for one in finding.measured if one.subject.name == name)
+
+
+def _current(per_sample: Answer, per_second: Answer | None, own: int | None) -> Data | None:
+    if own is None:
+        return None
+    return {
+        "per_sample": current(per_sample, own),
+        "per_second": None if per_second is None else current(per_second, own),
+    }
+
+
+def _agreement(finding: Finding) -> Data | None:
+    """Whether the advice depends on the layout that the stages were trained with."""
+    names = list(dict.fromkeys(_training(one) for one in finding.measured))
+    if len(names) < 2:
+        return None
+    found = {name: finding.answers(only=name)[0] for name in names}
+    best = {name: [one.best.envs, one.best.steps] for name, one in found.items()}
+    agree = all(
+        not found[name].place(other.best.steps).gap.low or found[name].place(other.best.steps).tied
+        for name in names
+        for other in found.values()
+    )
+    words = "; ".join(f"stages of {name} say {n}x{t}" for name, (n, t) in best.items())
+    verdict = "no more than can be told apart" if agree else "the advice depends on it"
+    return {
+        "agree": agree,
+        "best": best,
+        "sentence": f"Stages were trained with two layouts: {words}: {verdict}.",
+    }
+
+
+def _training(one: Measured) -> str:
+    layout = one.subject.trained_with
+    return "the stages given" if layout is None else f"{layout[0]}x{layout[1]}"
+
+
+def _learning(question: Question) -> Data:
+    own = question.settings
+    return {
+        "gamma": own.gamma,
+        "lambda": question.lambdas[0],
+        "learning_rate": own.learning_rate,
+    }
+
+
+def _schedule(question: Question, steps: int, own: int | None) -> Data:
+    """Gradient steps of an update, and what keeps them the same when N changes."""
+    layout = question.layout(steps)
+    words = (
+        f"Keep the mini-batch at {layout.minibatch} and the learning rate at "
+        f"{question.settings.learning_rate:g}: an update then makes {layout.minibatches} "
+        f"mini-batches x {layout.epochs} epochs = {layout.gradient_steps} gradient steps. With "
+        "more envs and the same T the number of mini-batches grows; the size of one does not."
+    )
+    return {
+        **layout.as_dict(),
+        "gradient_steps": layout.gradient_steps,
+        "learning_rate": question.settings.learning_rate,
+        "current": None if own is None else question.layout(own).as_dict(),
+        "sentence": words,
+    }
+
+
+def _training_facts(question: Question) -> list[Data]:
+    return [
+        {**question.layout(steps).as_dict(), "total": question.total} for steps in question.trained
+    ]
+
+
+def _estimate(number: Data, chains: int) -> Estimate:
+    found = Estimate(number["value"], number["low"], number["high"], chains)
+    return replace(
+        found, reason=number.get("reason", ""), approximate=bool(number.get("approximate"))
+    )

@@ -1,0 +1,158 @@
+"""What an update costs: seconds as a function of N and T, timed at a few layouts.
+
+An update takes c + a T + b N T seconds: T rounds of stepping all envs have a fixed part each, a;
+b is what a sample costs to collect and to learn from. With one batch size c and b N T are one.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Float
+from scipy import optimize, special
+
+from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.layout import Layout
+from nbyt.policy.actor_critic import build
+from nbyt.rng import stream
+from nbyt.stats.estimate import LEVEL, Estimate
+from nbyt.train.device_source import DeviceSource
+from nbyt.train.host_source import HostSource
+from nbyt.train.ppo import new_learner, updates
+from nbyt.train.settings import PPOSettings
+
+SPLITS = 4
+ROUNDS = 5
+# A turn lasts about so long, so that the clock's own grain and the machine's hiccups are small.
+_TURN_SECONDS = 0.2
+
+Split = tuple[int, int]
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds of an update at the timed (envs, steps), round by round; all others by the fit."""
+
+    timed: dict[Split, list[float]]
+
+    def seconds(self, layouts: Sequence[Split]) -> tuple[Estimate, ...]:
+        """Of one update of each layout: the fit of every round, Student's t over the rounds.
+
+        How badly the fit misses the timed ones is part of the interval.
+        """
+        known = list(self.timed)
+        rounds = np.array([self.timed[split] for split in known]).T
+        design = _design(known, known)
+        found = np.array([_fit(design, row) for row in rounds])
+        predicted = np.log(_design(layouts, known) @ found.T)
+        misfit = np.log(design @ found.T).mean(1) - np.log(rounds.T).mean(1)
+        return tuple(_estimate(row, float(np.sqrt(np.mean(misfit**2)))) for row in predicted)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, from which `costs_from` makes the same again."""
+        return {"timed": [[*split, rounds] for split, rounds in self.timed.items()]}
+
+
+def costs_from(facts: dict[str, Any]) -> Costs:
+    """The costs that `as_dict` described."""
+    return Costs({(envs, steps): rounds for envs, steps, rounds in facts["timed"]})
+
+
+def measure_costs(
+    env: DeviceEnv | HostEnv,
+    settings: PPOSettings,
+    layouts: Sequence[Layout],
+    *,
+    vector: str = "sync",
+    progress: Progress = lambda what, done, total: None,
+) -> Costs:
+    """Updates timed at a few of the layouts, in interleaved rounds."""
+    chosen = _spread_out(layouts)
+    turns = len(chosen) + ROUNDS
+    trainers: list[_Trainer] = []
+    try:
+        for layout in chosen:
+            trainers.append(_Trainer(env, settings, layout, vector))
+            progress("costs", len(trainers), turns)
+        timed: dict[Split, list[float]] = {(one.envs, one.steps): [] for one in chosen}
+        for number in range(ROUNDS):
+            for trainer in trainers:
+                timed[trainer.layout.envs, trainer.layout.steps].append(trainer.seconds())
+            progress("costs", len(trainers) + number + 1, turns)
+    finally:
+        for trainer in trainers:
+            trainer.close()
+    return Costs(timed)
+
+
+def _design(layouts: Sequence[Split], timed: Sequence[Split]) -> Float[np.ndarray, "layouts terms"]:
+    """The terms of the cost; that of the batch only where batches of different size were timed."""
+    envs, steps = np.array(layouts, float).T
+    terms = [np.ones_like(steps), steps]
+    if len({n * t for n, t in timed}) > 1:
+        terms.append(envs * steps)
+    return np.stack(terms, axis=1)
+
+
+def _fit(
+    design: Float[np.ndarray, "splits terms"], seconds: Float[np.ndarray, " splits"]
+) -> Float[np.ndarray, " terms"]:
+    """The terms' coefficients, none below 0, with equal relative errors."""
+    found, _ = optimize.nnls(design / seconds[:, None], np.ones(len(seconds)))
+    return np.maximum(found, 1e-12)
+
+
+def _estimate(logarithms: Float[np.ndarray, " rounds"], misfit: float) -> Estimate:
+    count = len(logarithms)
+    error = float(logarithms.std(ddof=1)) / math.sqrt(count)
+    half = float(special.stdtrit(count - 1, (1 + LEVEL) / 2)) * math.hypot(error, misfit)
+    centre = float(logarithms.mean())
+    return Estimate(math.exp(centre), math.exp(centre - half), math.exp(centre + half), count)
+
+
+def _spread_out(layouts: Sequence[Layout]) -> list[Layout]:
+    """A few of the layouts from the first to the last."""
+    places = np.unique(np.linspace(0, len(layouts) - 1, SPLITS).round().astype(int))
+    return [layouts[place] for place in places]
+
+
+class _Trainer:
+    """PPO at one layout, warmed up; what it learns is thrown away."""
+
+    def __init__(
+        self, env: DeviceEnv | HostEnv, settings: PPOSettings, layout: Layout, vector: str
+    ) -> None:
+        self.layout, self._settings, self._made = layout, settings, 0
+        spaces = env.observation_space, env.action_space
+        self._policy = build(*spaces, settings.parsed_network, shared=settings.shared)
+        key = stream(jax.random.key(0), "learner")
+        self._learner = new_learner(self._policy, settings, layout, key)
+        self._source: DeviceSource | HostSource
+        if isinstance(env, HostEnv):
+            self._source = HostSource(env, self._policy, settings, layout, vector=vector)
+        else:
+            self._source = DeviceSource(env, self._policy, settings, layout)
+        self._source.begin(self._learner, 0)
+        self._go(1)
+        self._updates = max(1, round(_TURN_SECONDS / max(self._go(1), 1e-3)))
+
+    def seconds(self) -> float:
+        """Seconds of one update, over a turn."""
+        return self._go(self._updates) / self._updates
+
+    def close(self) -> None:
+        """Let the envs go."""
+        self._source.close()
+
+    def _go(self, count: int) -> float:
+        began = time.perf_counter()
+        given = (self._policy, self._settings, self.layout, self._source, self._learner)
+        for update in updates(*given, seed=0, first=self._made + 1, last=self._made + count):
+            self._learner, self._made = update.learner, update.number
+        jax.block_until_ready(self._learner.params)
+        return time.perf_counter() - began

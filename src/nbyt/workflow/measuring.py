@@ -1,0 +1,86 @@
+"""Measuring the subjects one after another; what is measured is kept, and not measured again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nbyt.measure.chains import Progress, Resources
+from nbyt.measure.measurement import OBJECTIVES, Measurement
+from nbyt.measure.probing import probe
+from nbyt.rank.evidence import Evidence, evidence_of
+from nbyt.rng import numpy_stream
+from nbyt.store.advice import AdviceFolder
+from nbyt.store.tensors import Tensors
+from nbyt.workflow.question import Question
+from nbyt.workflow.subjects import Subject
+
+DRAWS = 1000
+_ARRAYS = ("along", "mean_sq", "variance")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A subject's measurement as plain data, and the arrays behind it."""
+
+    subject: Subject
+    data: dict[str, Any]
+    tensors: Tensors
+
+    def evidence(self, objective: str) -> Evidence:
+        """What its chains say about one objective."""
+        arrays = [self.tensors[f"{objective}/{name}"] for name in _ARRAYS]
+        return Evidence(tuple(one["steps"] for one in self.data["layouts"]), *arrays)
+
+
+def measure(
+    question: Question,
+    subjects: Sequence[Subject],
+    folder: AdviceFolder,
+    progress: Progress,
+) -> list[Measured]:
+    """Every subject's measurement, from the folder where it is there already."""
+    found = []
+    for number, subject in enumerate(subjects, start=1):
+        known = folder.load_measurement(number)
+        if known is None:
+            known = _probe(question, subject, number, len(subjects), progress)
+            folder.save_measurement(number, *known)
+        found.append(Measured(subject, known[1], known[0]))
+    return found
+
+
+def _probe(
+    question: Question, subject: Subject, number: int, count: int, progress: Progress
+) -> tuple[Tensors, dict[str, Any]]:
+    measured = probe(
+        question.env,
+        subject.stage,
+        batch=question.batch,
+        steps=question.steps,
+        lam=question.lambdas[:1],
+        chains=question.effort.chains,
+        seed=question.seed,
+        phase=False,
+        resources=Resources(question.memory, question.max_envs, question.vector),
+        progress=lambda what, done, total: progress(
+            f"stage {number} of {count}: {what}", done, total
+        ),
+    )
+    data = {**measured.as_dict(), "warnings": list(measured.warnings)}
+    return _arrays(measured, question.seed, number), data
+
+
+def _arrays(measured: Measurement, seed: int, number: int) -> Tensors:
+    """What is needed to rank, for every objective.
+
+    Chains are drawn again independently in every stage, and alike within a stage.
+    """
+    scale = measured.scale
+    assert scale is not None, "a probe keeps its scale"
+    arrays: Tensors = {"scale/mean": scale.mean, "scale/spread": scale.spread}
+    lam = measured.request.lambdas[0]
+    for objective in OBJECTIVES:
+        products = [measured.products[objective, steps, lam] for steps in measured.request.steps]
+        found = evidence_of(products, DRAWS, numpy_stream(seed, "advise", number))
+        arrays |= {f"{objective}/{name}": getattr(found, name) for name in _ARRAYS}
+    return arrays

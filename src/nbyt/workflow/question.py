@@ -1,0 +1,200 @@
+"""The question: an env, a batch, and all that decides the answer, checked and complete."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.errors import LayoutError, UsageError
+from nbyt.layout import Layout, nearest_divisors
+from nbyt.measure.measurement import OBJECTIVES
+from nbyt.measure.request import fragment_lengths
+from nbyt.train.plan import Plan
+from nbyt.train.settings import PPOSettings
+from nbyt.workflow.effort import MAP, Effort
+
+HOST_ENVS = 64
+MINIBATCH = 256
+EPOCHS = 4
+# A run that has made so many updates, or seen so many samples, has left its first policy behind.
+_UPDATES, _SAMPLES = 30, 60_000
+# Stages are closer together early on, where a policy changes most with every update.
+_FIRST_SHARE = 1 / 15
+# T of the run whose stages are measured: neither end of the scale; or one towards each.
+_USUAL, _OPPOSITE = (32,), (8, 256)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked.
+
+    steps: the T to compare at this batch. trained: T of each training. lambdas: the first is
+    trained with. stage_updates: after which updates a stage is kept.
+    """
+
+    env: DeviceEnv | HostEnv
+    batch: int
+    steps: tuple[int, ...]
+    effort: Effort
+    trained: tuple[int, ...]
+    lambdas: tuple[float, ...]
+    total: int
+    stage_updates: tuple[int, ...]
+    minibatch: int
+    epochs: int
+    settings: PPOSettings
+    max_envs: int
+    objective: str = "actor"
+    vector: str = "sync"
+    seed: int = 0
+    memory: int = 2**30
+
+    @property
+    def layouts(self) -> tuple[tuple[int, int], ...]:
+        """Every (envs, steps) that is compared."""
+        return tuple((self.batch // steps, steps) for steps in self.steps)
+
+    def layout(self, steps: int) -> Layout:
+        """The layout with so many steps."""
+        return Layout(self.batch // steps, steps, self.minibatch, self.epochs)
+
+    def plan(self, steps: int) -> Plan:
+        """The training with so many steps."""
+        return Plan(
+            self.env.id,
+            self.layout(steps),
+            self.total,
+            self.seed,
+            self.settings,
+            self.stage_updates,
+            self.vector,
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """All that decides what is trained and measured; how that is ranked is not part of it."""
+        return {
+            "command": "advise",
+            "env": self.env.id,
+            "batch": self.batch,
+            "steps": list(self.steps),
+            "effort": self.effort.name,
+            "chains": self.effort.chains,
+            "trained": list(self.trained),
+            "lambdas": list(self.lambdas),
+            "total": self.total,
+            "stages": list(self.stage_updates),
+            "minibatch": self.minibatch,
+            "epochs": self.epochs,
+            "settings": self.settings.as_dict(),
+            "seed": self.seed,
+        }
+
+
+def make_question(
+    env: DeviceEnv | HostEnv,
+    *,
+    batch: int,
+    effort: Effort,
+    steps: Sequence[int] = (),
+    current: int | None = None,
+    lambdas: Sequence[float] = (),
+    total: int | None = None,
+    stages: int | None = None,
+    minibatch: int | None = None,
+    epochs: int = EPOCHS,
+    settings: PPOSettings = PPOSettings(),
+    max_envs: int | None = None,
+    objective: str = "actor",
+    vector: str = "sync",
+    seed: int = 0,
+    memory: int = 2**30,
+) -> Question:
+    """The question with every default filled in. current: a T that must be among those compared."""
+    most = max_envs or (HOST_ENVS if isinstance(env, HostEnv) else batch)
+    lengths = _lengths(batch, steps, most, current)
+    if objective not in OBJECTIVES:
+        raise UsageError(
+            f"no objective is called '{objective}'",
+            where="objective",
+            fix=f"one of: {', '.join(OBJECTIVES)}",
+        )
+    lambdas = tuple(lambdas) or _lambdas(settings.lam, effort)
+    for value in lambdas:
+        if not 0 <= value <= 1:
+            raise UsageError(
+                f"lambda must be between 0 and 1, not {value}", where="lambda", fix="such as 0.95"
+            )
+    total = total or max(_SAMPLES, _UPDATES * batch)
+    wanted = _OPPOSITE if effort.trainings == 2 else _USUAL
+    trained = tuple(dict.fromkeys(_nearest(lengths, length) for length in wanted))
+    size = minibatch or _minibatch(batch)
+    updates = Layout(batch // trained[0], trained[0], size, epochs).updates(total)
+    return Question(
+        env,
+        batch,
+        lengths,
+        effort,
+        trained,
+        lambdas,
+        total,
+        stage_updates(updates, stages or effort.stages),
+        size,
+        epochs,
+        settings,
+        most,
+        objective,
+        vector,
+        seed,
+        memory,
+    )
+
+
+def stage_updates(updates: int, stages: int) -> tuple[int, ...]:
+    """The updates of the stages: the last one, and earlier ones in equal ratios."""
+    if not 1 <= stages <= updates:
+        raise UsageError(
+            f"{stages} stages of a run with {updates} updates",
+            where="stages",
+            fix="ask for fewer stages, or lengthen --total",
+        )
+    if stages == 1:
+        return (updates,)
+    first = max(1.0, _FIRST_SHARE * updates)
+    ratio = (updates / first) ** (1 / (stages - 1))
+    return tuple(sorted({round(first * ratio**place) for place in range(stages)}))
+
+
+def _lengths(batch: int, steps: Sequence[int], most: int, current: int | None) -> tuple[int, ...]:
+    found = set(fragment_lengths(batch, steps or None))
+    if current is not None:
+        found |= set(fragment_lengths(batch, [current]))
+    lengths = tuple(sorted(length for length in found if batch // length <= most))
+    if len(lengths) < 2:
+        near = ", ".join(map(str, _rounder(batch)))
+        raise LayoutError(
+            f"a batch of {batch} has {len(lengths) or 'no'} split with at most {most} envs: there "
+            "is nothing to compare",
+            where="batch",
+            fix=f"raise --max-envs, or take a batch with more divisors, such as {near}",
+        )
+    return lengths
+
+
+def _rounder(batch: int) -> list[int]:
+    """The powers of two around a batch."""
+    power = 1 << max(batch.bit_length() - 1, 2)
+    return [power, 2 * power]
+
+
+def _lambdas(own: float, effort: Effort) -> tuple[float, ...]:
+    others = () if effort.looks == "none" else MAP
+    return tuple(dict.fromkeys((own, *others)))
+
+
+def _minibatch(batch: int) -> int:
+    return nearest_divisors(batch, MINIBATCH)[0]
+
+
+def _nearest(lengths: Sequence[int], wanted: int) -> int:
+    return min(lengths, key=lambda length: abs(log(length / wanted)))

@@ -1,0 +1,101 @@
+"""Subjects: the stages that are measured, trained for it or handed over."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbyt.errors import StoreError, UsageError
+from nbyt.policy.files import read_stage, require_env, to_tensors
+from nbyt.policy.stage import Stage
+from nbyt.store.advice import AdviceFolder
+from nbyt.store.manifest import manifest
+from nbyt.store.run import RunFolder, open_run
+from nbyt.train import hardware
+from nbyt.train.loop import Listener, train
+from nbyt.workflow.question import Question
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A stage, the samples it was trained with, and the (envs, steps) of its training if known."""
+
+    name: str
+    stage: Stage
+    updates: int | None
+    samples: int | None
+    trained_with: tuple[int, int] | None
+
+
+def trained_subjects(
+    question: Question, folder: AdviceFolder, listeners: tuple[Listener, ...] = ()
+) -> list[Subject]:
+    """The stages of the question's own trainings, each resumed or left alone if it is complete."""
+    found = []
+    for steps in question.trained:
+        plan = question.plan(steps)
+        envs = plan.layout.envs
+        made_by = manifest("advise", plan.identity(), plan.seed, hardware.describe())
+        run = open_run(folder.training(envs, steps), plan.identity(), manifest=made_by)
+        if run.read_result() is None:
+            train(plan, run, listeners, env=question.env)
+        prefix = f"{envs}x{steps} " if len(question.trained) > 1 else ""
+        found += [_subject(read_stage(path), prefix) for path in run.stages()]
+    return found
+
+
+def given_subjects(stages: Sequence[Stage | Path | str], env_id: str) -> list[Subject]:
+    """The stages that the user names: stages, their folders, or runs that hold several."""
+    found = []
+    for given in stages:
+        if isinstance(given, Stage):
+            found.append(_subject(given, ""))
+            continue
+        for path in _stage_folders(Path(given)):
+            stage = read_stage(path)
+            require_env(stage, env_id, str(path))
+            found.append(_subject(stage, ""))
+    if not found:
+        raise UsageError("no stage given", where="--from", fix="give the folder of a run or stage")
+    repeated = len({one.name for one in found}) < len(found)
+    if not repeated:
+        return found
+    return [
+        Subject(
+            f"stage {number}, {one.name}", one.stage, one.updates, one.samples, one.trained_with
+        )
+        for number, one in enumerate(found, start=1)
+    ]
+
+
+def fingerprint(stage: Stage) -> str:
+    """A hash of the stage's weights, by which an advice knows what it was measured on."""
+    digest = hashlib.sha256()
+    for name, array in sorted(to_tensors(stage.params).items()):
+        digest.update(name.encode() + array.tobytes())
+    return digest.hexdigest()
+
+
+def _stage_folders(path: Path) -> list[Path]:
+    if (path / "stage.json").exists() or path.name in ("stage.json", "stage.safetensors"):
+        return [path]
+    folders = RunFolder(path).stages() if path.is_dir() else []
+    if not folders:
+        raise StoreError(
+            f"{path} is neither a stage nor a run with stages",
+            where="--from",
+            fix="give folders such as runs/cartpole/stage-3, or runs/cartpole for all its stages",
+        )
+    return folders
+
+
+def _subject(stage: Stage, prefix: str) -> Subject:
+    facts = stage.facts
+    layout = facts.get("layout")
+    return Subject(
+        f"{prefix}update {facts['updates']}" if "updates" in facts else "the stage",
+        stage,
+        facts.get("updates"),
+        facts.get("steps"),
+        (layout["envs"], layout["steps"]) if layout else None,
+    )

@@ -1,0 +1,88 @@
+"""Laws of the answer: what it ranks first, what it calls a tie, and what it leaves out."""
+
+import numpy as np
+import pytest
+
+from nbyt.rank import Evidence, StageEvidence, answer
+from nbyt.stats.estimate import Estimate
+
+LAYOUTS = ((64, 1), (8, 8), (1, 64))
+
+
+def _stage(name, alignments, *, weight=1.0, spread=0.05, seed=0):
+    """A stage with these alignments: gradients of length 1 without noise, at such angles."""
+    alignments = np.array(alignments, float)
+    luck = spread * np.random.default_rng(seed).normal(size=(1001, len(alignments)))
+    luck[0] = 0.0
+    along = np.sign(alignments + luck) * np.sqrt(np.abs(alignments + luck))
+    evidence = Evidence((1, 8, 64), along, np.ones_like(along), np.zeros_like(along))
+    estimates = tuple(Estimate(s, s - 2 * spread, s + 2 * spread, 128) for s in alignments)
+    return StageEvidence(name, weight, evidence, estimates, estimates)
+
+
+def _answer(*stages, seconds=None):
+    return answer(stages, LAYOUTS, np.random.default_rng(0), seconds)
+
+
+def test_more_envs_help_where_noise_is_what_loses() -> None:
+    rows = np.ones((3, 1))
+    evidence = Evidence((8,), rows, rows, 64 * rows)
+    assert evidence.aligned([64])[0, 0] == pytest.approx(1 / 2)
+    assert evidence.aligned([8])[0, 0] == pytest.approx(1 / 9)
+
+
+def test_the_best_on_average_over_stages_wins() -> None:
+    found = _answer(_stage("early", [0.2, 0.9, 1.0]), _stage("late", [0.2, 1.0, 0.3], seed=1))
+    assert (found.best.envs, found.best.steps) == (8, 8)
+    assert found.best.win_share > 0.95 and not found.ties and not found.open
+    assert found.place(1).regret.value == pytest.approx(1 - 0.2 / 0.95)
+
+
+def test_a_stage_counts_by_the_samples_it_stands_for() -> None:
+    stages = [_stage("early", [0.2, 0.5, 1.0], weight=9), _stage("late", [0.2, 1.0, 0.3], seed=1)]
+    assert _answer(*stages).best.steps == 64
+
+
+def test_layouts_that_the_draws_do_not_order_are_tied() -> None:
+    found = _answer(_stage("early", [0.5, 0.95, 1.0], spread=0.1))
+    assert [place.steps for place in found.ties] == [8]
+    assert _answer(_stage("early", [1.0, 0.98, 1.0], spread=0.5)).open
+
+
+def test_a_stage_that_orders_nothing_is_left_out_and_named() -> None:
+    found = _answer(_stage("early", [0.2, 0.5, 1.0]), _stage("late", [1e-9, -1e-9, -1e-9]))
+    assert found.left_out == ("late",)
+    assert found.best.steps == 64
+
+
+def test_a_gradient_that_points_away_is_called_harmful_where_it_does() -> None:
+    found = _answer(_stage("early", [-0.5, 0.5, 1.0]), _stage("late", [0.1, 0.9, 1.0], seed=1))
+    assert found.place(1).harmful == ("early",)
+    assert found.best.harmful == ()
+
+
+def test_dear_updates_change_the_answer_per_second() -> None:
+    stage = _stage("early", [0.6, 0.8, 1.0])
+    seconds = [Estimate(s, 0.9 * s, 1.1 * s, 5) for s in (0.1, 1.0, 10.0)]
+    assert _answer(stage).best.steps == 64
+    assert _answer(stage, seconds=seconds).best.steps == 1
+
+
+def test_uncertain_seconds_make_ties() -> None:
+    stage = _stage("early", [0.9, 0.5, 1.0], spread=1e-3)
+    sharp = [Estimate(s, 0.99 * s, 1.01 * s, 5) for s in (1.0, 1.0, 1.3)]
+    vague = [Estimate(s, 0.3 * s, 3 * s, 5) for s in (1.0, 1.0, 1.3)]
+    assert not _answer(stage, seconds=sharp).ties
+    assert _answer(stage, seconds=vague).ties
+
+
+def test_it_says_how_many_more_chains_would_tell() -> None:
+    found = _answer(_stage("early", [0.7, 0.95, 1.0], spread=0.2))
+    assert found.place(1).tied and 1 < found.more_needed() < 4
+    again = _answer(_stage("early", [0.7, 0.95, 1.0], spread=0.2 / found.more_needed() ** 0.5))
+    assert again.place(1).gap.low == pytest.approx(0, abs=0.03)
+
+
+def test_the_same_generator_gives_the_same_answer() -> None:
+    stage = _stage("early", [0.2, 0.5, 1.0])
+    assert _answer(stage) == _answer(stage)
