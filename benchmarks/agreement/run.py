@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.agreement.compare import BATCH, SIZES, Row, compared
 from benchmarks.agreement.cosines import cosines
 from benchmarks.agreement.stages import CARTPOLE, PENDULUM, trained
-from benchmarks.probe.machine import machine
+from benchmarks.timing.machine import machine
 
 RESULT = Path(__file__).with_name("result.json")
 WORST, FAR, FAR_SHARE = 4.0, 2.0, 0.10

@@ -50,7 +50,7 @@ def reasons(answer: Answer, stages: Sequence[Data], objective: str) -> list[str]
 
 
 def remedies(answer: Answer, stages: Sequence[Data], objective: str) -> list[str]:
-    """What would help beside another split: lambda, a better critic, staggered starts, more data."""
+    """What would help beside another split: lambda, the critic, staggered starts, more data."""
     stage = deciding(stages)
     layouts = {one["steps"]: one for one in stage["layouts"]}
     best = layouts[answer.best.steps]

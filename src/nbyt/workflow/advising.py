@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,15 +72,15 @@ def advise(
     options: the other words of `make_question`, such as seed, total, stages, lambdas, max_envs.
     """
     found = resolve(env)
+    given = given_subjects(stages_from, found.id) if stages_from else []
     question = make_question(
         found,
         batch=batch,
         effort=effort_named(effort),
         current=current and current[1],
-        settings=settings,
+        settings=as_trained(given, settings),
         **options,
     )
-    given = given_subjects(stages_from, found.id) if stages_from else []
     folder = open_folder(question, given, out, force=force)
     return answer_question(
         question,
@@ -91,6 +91,16 @@ def advise(
         weigh=weigh,
         progress=progress,
         listeners=listeners,
+    )
+
+
+def as_trained(given: Sequence[Subject], settings: PPOSettings) -> PPOSettings:
+    """The settings with gamma and lambda of the stages that are given, where they say them."""
+    known = given[0].stage.facts.get("settings", {}) if given else {}
+    return replace(
+        settings,
+        gamma=known.get("gamma", settings.gamma),
+        lam=known.get("lambda", settings.lam),
     )
 
 

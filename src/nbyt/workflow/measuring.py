@@ -57,6 +57,7 @@ def _probe(
         subject.stage,
         batch=question.batch,
         steps=question.steps,
+        gamma=question.settings.gamma,
         lam=question.lambdas[:1],
         chains=question.effort.chains,
         seed=question.seed,

@@ -1,0 +1,32 @@
+"""One advice per sample, asked for as the command line does."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nbyt.envs import resolve
+from nbyt.policy.stage import Stage
+from nbyt.workflow.advising import answer_question, open_folder
+from nbyt.workflow.effort import EFFORTS
+from nbyt.workflow.question import make_question
+from nbyt.workflow.subjects import given_subjects
+
+BATCH = 2048
+
+
+def per_sample(
+    env: Any, seed: int, *, stages: Sequence[Stage] = (), **options: Any
+) -> dict[str, Any]:
+    """The data of the advice with normal effort; stages: those to measure instead of training.
+
+    Costs and closer looks are left out: they do not change what is advised per sample.
+    """
+    found = resolve(env)
+    effort = replace(EFFORTS["normal"], looks="none")
+    question = make_question(found, batch=BATCH, effort=effort, seed=seed, **options)
+    given = given_subjects(stages, found.id) if stages else []
+    with tempfile.TemporaryDirectory() as folder:
+        kept = open_folder(question, given, Path(folder) / "advice", force=False)
+        return answer_question(question, kept, given=given, per="sample").data
