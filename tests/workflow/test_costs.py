@@ -54,6 +54,24 @@ def test_a_larger_batch_costs_more_where_two_were_timed() -> None:
     assert found.value == pytest.approx(0.01 + 0.064 + 0.1024, rel=1e-6)
 
 
+def test_a_slow_round_slows_all_layouts_and_leaves_their_order_alone() -> None:
+    slow = np.array([1.0, 3.0, 1.2, 2.0, 1.5])
+    timed = {(2048 // t, t): list(slow * (0.2 + 0.001 * t)) for t in (1, 16, 128, 1024)}
+    found = Costs(timed).redrawn([(2048, 1), (2, 1024)], 500, np.random.default_rng(0))
+    assert found[1:, 0].std() > 0.1 * found[0, 0]
+    ratio = found[:, 1] / found[:, 0]
+    assert ratio == pytest.approx(1.224 / 0.201, rel=1e-6)
+
+
+def test_redrawn_seconds_are_as_wide_as_their_interval() -> None:
+    costs = Costs(_timed(lambda t: 0.2 + 0.01 * t**0.5, noise=0.1))
+    one = costs.seconds([(32, 64)])[0]
+    found = costs.redrawn([(32, 64)], 20_000, np.random.default_rng(0))
+    assert found[0, 0] == pytest.approx(one.value)
+    low, high = np.quantile(found[1:, 0], [0.025, 0.975])
+    assert (low, high) == pytest.approx((one.low, one.high), rel=0.03)
+
+
 def test_costs_survive_the_way_to_a_file_and_back() -> None:
     costs = Costs(_timed(lambda t: 0.2 + 0.001 * t, noise=0.1))
     assert costs_from(costs.as_dict()) == costs

@@ -17,6 +17,8 @@ from nbyt.cli.output import Outcome, print_error, print_json
 from nbyt.errors import NbytError, RunInterruptedError, UsageError
 
 _COMMANDS = {
+    "advise": "Say which N x T to use on an environment, how sure that is, and why.",
+    "report": "Rebuild the page of a stored advice.",
     "train": "Train PPO with exactly the layout you name, and keep stages.",
     "probe": "Measure what every split of a batch would do to a stage's gradient.",
     "explain": "Explain another library's settings: layout, schedule and traps.",

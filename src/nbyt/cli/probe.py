@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from nbyt.cli.numbers import memory_size, numbers, whole_numbers
 from nbyt.cli.options import Common, Count
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import steps_progress
@@ -46,7 +47,6 @@ _STAGES_ONLY = (
     "env",
     "dry_run",
 )
-_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
     env = resolve(_env_of(stage, options, str(path)))
     if options.dry_run:
         request = make_request(stage, **_request(options))
-        cost = cost_of(env, stage, request, _bytes(options.memory))
+        cost = cost_of(env, stage, request, memory_size(options.memory))
         if not common.json:
             show(facts_table([(k.replace("_", " "), f"{v:,}") for k, v in cost.items()]))
         return Outcome(cost)
@@ -167,8 +167,8 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
             precision=options.precision,
             max_samples=options.max_samples,
             phase=not options.skip_phase,
-            sources=_whole_numbers("sources", options.sources),
-            resources=Resources(_bytes(options.memory), options.max_envs, options.vector),
+            sources=whole_numbers("sources", options.sources),
+            resources=Resources(memory_size(options.memory), options.max_envs, options.vector),
             progress=progress,
         )
     data: dict[str, Any] = {**measured.as_dict(), "stage": str(path.resolve())}
@@ -208,7 +208,7 @@ def _changed(control: Control, options: ProbeOptions) -> Control:
     """The control with the batch, steps, lambda and gamma that were asked for."""
     default = ProbeOptions()
     unknown = [n for n in _STAGES_ONLY if getattr(options, n) != getattr(default, n)]
-    lambdas = _numbers("lambda", options.lam)
+    lambdas = numbers("lambda", options.lam)
     if unknown or len(lambdas) > 1:
         name = f"--{unknown[0].replace('_', '-')}" if unknown else "more than one lambda"
         raise UsageError(
@@ -219,7 +219,7 @@ def _changed(control: Control, options: ProbeOptions) -> Control:
         )
     given: dict[str, Any] = {
         "batch": options.batch,
-        "steps": _whole_numbers("steps", options.steps),
+        "steps": whole_numbers("steps", options.steps),
         "lam": next(iter(lambdas), None),
         "gamma": options.gamma,
     }
@@ -244,45 +244,15 @@ def _env_of(stage: Stage, options: ProbeOptions, where: str) -> str:
 def _request(options: ProbeOptions) -> dict[str, Any]:
     return {
         "batch": options.batch,
-        "steps": _whole_numbers("steps", options.steps) or None,
+        "steps": whole_numbers("steps", options.steps) or None,
         "gamma": options.gamma,
-        "lam": _numbers("lambda", options.lam) or None,
+        "lam": numbers("lambda", options.lam) or None,
         "chains": options.chains,
         "chain_steps": options.chain_steps,
         "advantages": options.advantages,
         "start": options.start,
         "seed": options.seed,
     }
-
-
-def _whole_numbers(name: str, text: str) -> tuple[int, ...]:
-    numbers = _numbers(name, text)
-    if any(not number.is_integer() for number in numbers):
-        raise UsageError(f"'{text}' are not whole numbers", where=name, fix="such as 8,32,128")
-    return tuple(int(number) for number in numbers)
-
-
-def _numbers(name: str, text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.replace("_", "").split(",") if part.strip())
-    except ValueError as error:
-        raise UsageError(
-            f"'{text}' is not a list of numbers", where=name, fix="write it as 0.9,0.95"
-        ) from error
-
-
-def _bytes(text: str) -> int:
-    word = text.strip().lower().removesuffix("b").removesuffix("i")
-    scale = _UNITS.get(word[-1:], 1)
-    try:
-        size = int(float(word.rstrip("kmg")) * scale)
-    except ValueError:
-        size = 0
-    if size < 2**20:
-        raise UsageError(
-            f"'{text}' is no amount of memory of at least 1M", where="memory", fix="such as 512M"
-        )
-    return size
 
 
 def _keep(data: dict[str, Any], options: ProbeOptions) -> None:

@@ -17,6 +17,7 @@ from rich.progress import (
 )
 
 from nbyt.train.metrics import Row
+from nbyt.workflow.advising import OVERALL
 
 _RECENT_EPISODES = 100
 _LINE_SECONDS = 10.0
@@ -102,6 +103,36 @@ def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]
             if not console.is_terminal:
                 console.print(f"{what} ...")
         bar.update(tasks[what], completed=finished, total=total)
+
+    with bar:
+        yield move
+
+
+@contextmanager
+def overall_progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """Two bars: all of the work, under the name OVERALL, and whatever part is under way."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        expand=True,
+        disable=not console.is_terminal,
+    )
+    whole, part = bar.add_task(OVERALL, total=None), bar.add_task("", total=None)
+    under_way = [""]
+
+    def move(what: str, finished: int, total: int) -> None:
+        if what == OVERALL:
+            bar.update(whole, completed=finished, total=total)
+            return
+        if what != under_way[0]:
+            under_way[0] = what
+            bar.reset(part, description=what, total=total)
+            if not console.is_terminal:
+                console.print(f"{what} ...")
+        bar.update(part, completed=finished, total=total)
 
     with bar:
         yield move

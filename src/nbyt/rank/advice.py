@@ -49,7 +49,7 @@ def current(answer: Answer, steps: int) -> Data:
     place, best = answer.place(steps), answer.best
     name = f"{place.envs}x{place.steps}"
     if place is best:
-        words = f"Leave it: {name} is what we would advise."
+        words = f"Leave it: {name} is the layout advised."
     elif place.tied:
         words = f"Leave it: {name} cannot be told apart from {_name(best)}."
     else:
@@ -61,7 +61,7 @@ def current(answer: Answer, steps: int) -> Data:
 
 
 def _name(place: Place) -> str:
-    return f"{place.envs} envs x {place.steps} steps"
+    return f"{place.envs} env{'s' * (place.envs > 1)} x {place.steps} step{'s' * (place.steps > 1)}"
 
 
 def _placed(place: Place, libraries: Sequence[Data]) -> Data:

@@ -1,8 +1,8 @@
 """The answer over all stages: the layouts in order, and what choosing another would lose.
 
 A layout's relative alignment at a stage is its alignment over the largest there; over the stages
-it is the mean, weighted by the samples that each stands for. Per second, alignment is first
-divided by the seconds of an update.
+it is the mean, weighted by how much each counts. Per second, alignment is first divided by the
+seconds of an update.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy import special
 
 from nbyt.rank.evidence import Rows, StageEvidence
 from nbyt.stats.combine import added, mapped
@@ -97,17 +96,17 @@ class Answer:
 def answer(
     stages: Sequence[StageEvidence],
     layouts: Sequence[tuple[int, int]],
-    generator: np.random.Generator,
-    seconds: Sequence[Estimate] | None = None,
+    price: Rows | None = None,
 ) -> Answer:
-    """The layouts (envs, steps) ranked over all stages; by their updates' seconds, if given.
+    """The layouts (envs, steps) ranked over all stages; for the same price, if one is given.
 
-    The steps must be those of the evidence, in the same order.
+    The steps must be those of the evidence, in the same order. price: of an update of each
+    layout, such as its seconds; the first row as estimated, the others with errors drawn.
     """
     counted = [one for one in stages if one.clear] or list(stages)
     rows = [one.evidence.aligned([envs for envs, _ in layouts]) for one in counted]
-    rates = _rates(seconds, rows[0].shape, generator)
-    found = _over_stages([one.weight for one in counted], [row * rates for row in rows])
+    price = np.ones_like(rows[0]) if price is None else price
+    found = _over_stages([one.weight for one in counted], [row / price for row in rows])
     heights = np.where(np.isfinite(found[0]), found[0], -np.inf)
     order = [int(place) for place in np.argsort(-heights, kind="stable")]
     shares = win_shares(found[1:])
@@ -126,19 +125,6 @@ def _over_stages(weights: list[float], rows: list[Rows]) -> Rows:
     total = known.sum(0)
     summed = np.sum(known * np.nan_to_num(shares), axis=0)
     return np.where(total > 0, summed / np.where(total > 0, total, 1.0), np.nan)
-
-
-def _rates(
-    seconds: Sequence[Estimate] | None, shape: tuple[int, ...], generator: np.random.Generator
-) -> Rows:
-    """Updates per second, in redrawn rows with errors as wide as the intervals of the seconds."""
-    if seconds is None:
-        return np.ones(shape)
-    known = np.array([(one.value, one.low, one.high) for one in seconds], float)
-    error = np.log(known[:, 2] / known[:, 1]) / (2 * special.ndtri((1 + LEVEL) / 2))
-    luck = generator.normal(size=shape)
-    luck[0] = 0.0
-    return np.exp(error * luck) / known[:, 0]
 
 
 def _place(

@@ -151,11 +151,15 @@ def _phase_ratio(stage: Data, best: Data, objective: str) -> float | None:
 
 
 def _harm(answer: Answer) -> list[str]:
+    """The layouts whose gradient points away from the true one, by the stages where it does."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for place in sorted(answer.places, key=lambda place: place.steps):
+        if place.harmful:
+            groups.setdefault(place.harmful, []).append(f"{place.envs}x{place.steps}")
     return [
-        f"{place.envs}x{place.steps} is harmful at {listed(list(place.harmful))}: its gradient "
-        "points away from the true one."
-        for place in sorted(answer.places, key=lambda place: place.steps)
-        if place.harmful
+        f"Harmful at {listed(list(stages))}, where their gradient points away from the true one: "
+        f"{listed(layouts)}."
+        for stages, layouts in groups.items()
     ]
 
 

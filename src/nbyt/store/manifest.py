@@ -22,7 +22,7 @@ def manifest(command: str, settings: dict[str, Any], seed: int, device: str) -> 
         "settings": _tidy(settings),
         "seed": seed,
         "device": device,
-        "versions": {"python": platform.python_version(), **_versions()},
+        "versions": versions(),
         "platform": platform.platform(),
         "environment": {
             name: _tidy(value) for name, value in os.environ.items() if _ALLOWED.fullmatch(name)
@@ -31,9 +31,9 @@ def manifest(command: str, settings: dict[str, Any], seed: int, device: str) -> 
     }
 
 
-def _versions() -> dict[str, str | None]:
+def versions() -> dict[str, str | None]:
     """Versions from the installed metadata: importing jax to ask it would take seconds."""
-    return {name: version(name) for name in _PACKAGES}
+    return {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
 
 
 def version(package: str) -> str | None:

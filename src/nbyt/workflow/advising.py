@@ -1,7 +1,7 @@
 """nbyt.advise: train, measure, time and rank; every step is kept as soon as it is done."""
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,13 @@ from typing import Any
 from nbyt.envs import resolve
 from nbyt.measure.chains import Progress
 from nbyt.policy.stage import Stage
+from nbyt.report.page import card, write_page
 from nbyt.store.advice import PAGE, AdviceFolder
-from nbyt.store.manifest import manifest
+from nbyt.store.manifest import manifest, versions
 from nbyt.store.run import open_as, slug
 from nbyt.train import hardware
-from nbyt.train.loop import Listener
 from nbyt.train.settings import PPOSettings
+from nbyt.workflow.budget import SCOUT, Budget, candidates, propose
 from nbyt.workflow.closer import look_closer
 from nbyt.workflow.composing import Finding, compose, deciding_stage
 from nbyt.workflow.costs import Costs, costs_from, measure_costs
@@ -23,10 +24,13 @@ from nbyt.workflow.measuring import measure
 from nbyt.workflow.question import Question, make_question
 from nbyt.workflow.subjects import Subject, fingerprint, given_subjects, trained_subjects
 
+# The name under which progress speaks of the whole work.
+OVERALL = "parts done"
+
 
 @dataclass(frozen=True)
 class Advice:
-    """What was found: `data` is what --json prints; a notebook shows the page."""
+    """What was found: `data` is what --json prints; a notebook shows the answer as a card."""
 
     data: dict[str, Any] = field(repr=False)
 
@@ -49,6 +53,9 @@ class Advice:
         """The form that JSON output promises."""
         return self.data
 
+    def _repr_html_(self) -> str:
+        return card(self.data)
+
 
 def advise(
     env: Any,
@@ -62,7 +69,6 @@ def advise(
     out: Path | str | None = None,
     force: bool = False,
     progress: Progress = lambda what, done, total: None,
-    listeners: tuple[Listener, ...] = (),
     settings: PPOSettings = PPOSettings(),
     **options: Any,
 ) -> Advice:
@@ -90,7 +96,6 @@ def advise(
         per=per,
         weigh=weigh,
         progress=progress,
-        listeners=listeners,
     )
 
 
@@ -123,23 +128,88 @@ def answer_question(
     own: int | None = None,
     per: str = "both",
     weigh: str = "learning",
+    budget: dict[str, Any] | None = None,
     progress: Progress = lambda what, done, total: None,
-    listeners: tuple[Listener, ...] = (),
 ) -> Advice:
-    """The advice; whatever the folder already holds is not done again."""
+    """The advice, and its page; whatever the folder already holds is not done again."""
+    parts = _Parts(progress, _count_parts(question, len(given)))
     costs = None if per == "sample" else _costs(question, folder, progress)
-    subjects = given or trained_subjects(question, folder, listeners)
-    measured = measure(question, subjects, folder, progress)
+    parts.done()
+    subjects = given or trained_subjects(question, folder, progress)
+    parts.done()
+    measured = measure(question, subjects, folder, progress, parts.done)
     finding = Finding(question, measured, costs, weigh)
-    closer = _closer_looks(finding, folder, progress)
+    closer = _closer_looks(finding, folder, progress, parts.done)
     data = {
         **compose(finding, own=own, closer=closer, per=per),
+        "budget": budget,
         "machine": {"device": hardware.describe(), "platform": platform.platform()},
+        "versions": versions(),
+        "reproduce": question.command(),
         "out": str(folder.path),
         "report": str(folder.path / PAGE),
     }
     folder.write_advice(data)
+    write_page(data, folder.path / PAGE)
     return Advice(data)
+
+
+def scout(
+    ask: Callable[[int], Question],
+    budget: Budget,
+    out: Path | None,
+    progress: Progress = lambda what, done, total: None,
+) -> dict[str, Any]:
+    """The batch to use for a budget, measured with little effort at one batch.
+
+    ask: the question about a batch of so many samples. The scout has a folder of its own, beside
+    that of the advice.
+    """
+    question = ask(SCOUT)
+    beside = None if out is None else out.with_name(f"{out.name}-scout")
+    name = slug(f"scout-{question.env.id.partition(':')[2]}-seed{question.seed}")
+    folder = open_folder(question, [], beside or Path("runs") / name, force=False)
+    known = folder.load_costs()
+    costs = costs_from(known) if known is not None else _scout_costs(question, progress)
+    folder.save_costs(costs.as_dict())
+    subjects = trained_subjects(question, folder, progress)
+    finding = Finding(question, measure(question, subjects, folder, progress), costs)
+    stages = [
+        finding.evidence(one, weight)
+        for one, weight in zip(finding.measured, finding.weights(), strict=True)
+    ]
+    return propose(budget, question, stages, costs)
+
+
+def _scout_costs(question: Question, progress: Progress) -> Costs:
+    """Costs timed at the corners: the smallest and the largest batch, short and long T."""
+    layouts = candidates(question)
+    sizes = [min(one.batch for one in layouts), max(one.batch for one in layouts)]
+    corners = []
+    for size in sizes:
+        own = sorted((one for one in layouts if one.batch == size), key=lambda one: one.steps)
+        corners += [own[0], own[-1]]
+    env, settings = question.env, question.settings
+    return measure_costs(env, settings, corners, vector=question.vector, progress=progress)
+
+
+@dataclass
+class _Parts:
+    """How many parts of the work are done, said after each."""
+
+    progress: Progress
+    total: int
+    finished: int = 0
+
+    def done(self) -> None:
+        """One more."""
+        self.finished += 1
+        self.progress(OVERALL, self.finished, self.total)
+
+
+def _count_parts(question: Question, given: int) -> int:
+    stages = given or len(question.stage_updates) * len(question.trained)
+    return 2 + stages + {"none": 0, "one": 1, "all": stages}[question.effort.looks]
 
 
 def _costs(question: Question, folder: AdviceFolder, progress: Progress) -> Costs:
@@ -155,7 +225,7 @@ def _costs(question: Question, folder: AdviceFolder, progress: Progress) -> Cost
 
 
 def _closer_looks(
-    finding: Finding, folder: AdviceFolder, progress: Progress
+    finding: Finding, folder: AdviceFolder, progress: Progress, done: Callable[[], None]
 ) -> dict[str, dict[str, Any]]:
     """Looks around the advised layout: at the stage that decides, or at all of them."""
     looks = finding.question.effort.looks
@@ -169,4 +239,5 @@ def _closer_looks(
             known = look_closer(finding.question, measured, best, progress)
             folder.save_look(number, best, known)
         found[measured.subject.name] = known
+        done()
     return found

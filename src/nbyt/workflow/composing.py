@@ -15,7 +15,7 @@ from nbyt.rank.weights import learning_weights, sample_weights
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate
 from nbyt.workflow.costs import Costs
-from nbyt.workflow.measuring import Measured
+from nbyt.workflow.measuring import DRAWS, Measured
 from nbyt.workflow.question import Question
 
 Data = dict[str, Any]
@@ -104,11 +104,11 @@ class Finding:
             if only is None or _training(one) == only
         ]
         layouts, seed = self.question.layouts, self.question.seed
-        per_sample = answer(chosen, layouts, numpy_stream(seed, "advise.rank"))
+        per_sample = answer(chosen, layouts)
         if self.costs is None:
             return per_sample, None
-        seconds = self.costs.seconds(layouts)
-        return per_sample, answer(chosen, layouts, numpy_stream(seed, "advise.rank"), seconds)
+        seconds = self.costs.redrawn(layouts, DRAWS, numpy_stream(seed, "advise.costs"))
+        return per_sample, answer(chosen, layouts, seconds)
 
     def _seconds(self) -> dict[int, Data]:
         if self.costs is None:
@@ -153,6 +153,7 @@ def compose(finding: Finding, *, own: int | None, closer: Data, per: str = "both
         "settings": settings(layout, _learning(question)),
         "schedule": _schedule(question, layout.steps, own),
         "training": _training_facts(question),
+        "warnings": _warnings(stages),
     }
 
 
@@ -222,6 +223,18 @@ def _schedule(question: Question, steps: int, own: int | None) -> Data:
         "current": None if own is None else question.layout(own).as_dict(),
         "sentence": words,
     }
+
+
+def _warnings(stages: Sequence[Data]) -> list[str]:
+    """What was said of the stages, each sentence once."""
+    found: dict[str, list[str]] = {}
+    for stage in stages:
+        for sentence in stage["warnings"]:
+            found.setdefault(sentence, []).append(stage["name"])
+    return [
+        sentence if len(names) == len(stages) else f"{', '.join(names)}: {sentence}"
+        for sentence, names in found.items()
+    ]
 
 
 def _training_facts(question: Question) -> list[Data]:

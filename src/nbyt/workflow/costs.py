@@ -45,13 +45,35 @@ class Costs:
 
         How badly the fit misses the timed ones is part of the interval.
         """
+        predicted, misfit = self._fitted(layouts)
+        return tuple(_estimate(row, misfit) for row in predicted)
+
+    def redrawn(
+        self, layouts: Sequence[Split], draws: int, generator: np.random.Generator
+    ) -> Float[np.ndarray, "rows layouts"]:
+        """Seconds of each layout, then `draws` times the same with errors as they may be.
+
+        What slows a whole round slows all layouts alike, and so does not change their order.
+        """
+        predicted, misfit = self._fitted(layouts)
+        rounds = predicted.shape[1]
+        apart = (predicted - predicted.mean(1, keepdims=True)) / math.sqrt(rounds * (rounds - 1))
+        common = generator.normal(size=(draws, rounds)) @ apart.T
+        own = misfit * generator.normal(size=(draws, len(layouts)))
+        tails = np.sqrt((rounds - 1) / generator.chisquare(rounds - 1, size=(draws, 1)))
+        errors = np.vstack([np.zeros(len(layouts)), (common + own) * tails])
+        return np.exp(predicted.mean(1) + errors)
+
+    def _fitted(
+        self, layouts: Sequence[Split]
+    ) -> tuple[Float[np.ndarray, "layouts rounds"], float]:
+        """Logarithms of the seconds in every round, and how far the fit is off on average."""
         known = list(self.timed)
         rounds = np.array([self.timed[split] for split in known]).T
         design = _design(known, known)
         found = np.array([_fit(design, row) for row in rounds])
-        predicted = np.log(_design(layouts, known) @ found.T)
         misfit = np.log(design @ found.T).mean(1) - np.log(rounds.T).mean(1)
-        return tuple(_estimate(row, float(np.sqrt(np.mean(misfit**2)))) for row in predicted)
+        return np.log(_design(layouts, known) @ found.T), float(np.sqrt(np.mean(misfit**2)))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, from which `costs_from` makes the same again."""

@@ -1,6 +1,6 @@
 """Measuring the subjects one after another; what is measured is kept, and not measured again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +37,12 @@ def measure(
     subjects: Sequence[Subject],
     folder: AdviceFolder,
     progress: Progress,
+    done: Callable[[], None] = lambda: None,
 ) -> list[Measured]:
-    """Every subject's measurement, from the folder where it is there already."""
+    """Every subject's measurement, from the folder where it is there already.
+
+    done: called after each of them.
+    """
     found = []
     for number, subject in enumerate(subjects, start=1):
         known = folder.load_measurement(number)
@@ -46,6 +50,7 @@ def measure(
             known = _probe(question, subject, number, len(subjects), progress)
             folder.save_measurement(number, *known)
         found.append(Measured(subject, known[1], known[0]))
+        done()
     return found
 
 

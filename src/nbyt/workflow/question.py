@@ -1,5 +1,6 @@
 """The question: an env, a batch, and all that decides the answer, checked and complete."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
@@ -70,6 +71,29 @@ class Question:
             self.stage_updates,
             self.vector,
         )
+
+    def command(self) -> str:
+        """The command line that asks this question; what is as usual is left out."""
+        usual = make_question(
+            self.env, batch=self.batch, effort=self.effort, max_envs=self.max_envs
+        )
+        words: dict[str, Any] = {"batch": self.batch, "effort": self.effort.name}
+        words |= {"seed": self.seed}
+        if self.max_envs != (HOST_ENVS if isinstance(self.env, HostEnv) else self.batch):
+            words["max-envs"] = self.max_envs
+        for name in ("steps", "lambdas", "total", "minibatch", "epochs", "objective"):
+            own = getattr(self, name)
+            if own != getattr(usual, name):
+                words[name.removesuffix("s") if name == "lambdas" else name] = _text(own)
+        if len(self.stage_updates) != len(usual.stage_updates):
+            words["stages"] = len(self.stage_updates)
+        for name, value in self.settings.as_dict().items():
+            if name != "lambda" and value != PPOSettings().as_dict()[name]:
+                words[name.replace("_", "-")] = value
+        flags = [
+            f"--{name}" if value is True else f"--{name} {value}" for name, value in words.items()
+        ]
+        return f"nbyt advise {shlex.quote(self.env.id)} {' '.join(flags)}"
 
     def identity(self) -> dict[str, Any]:
         """All that decides what is trained and measured; how that is ranked is not part of it."""
@@ -148,6 +172,11 @@ def make_question(
         seed,
         memory,
     )
+
+
+def _text(value: Any) -> str:
+    """A value as the command line reads it."""
+    return ",".join(f"{one:g}" for one in value) if isinstance(value, tuple) else str(value)
 
 
 def stage_updates(updates: int, stages: int) -> tuple[int, ...]:

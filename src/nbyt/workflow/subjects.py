@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbyt.errors import StoreError, UsageError
+from nbyt.measure.chains import Progress
 from nbyt.policy.files import read_stage, require_env, to_tensors
 from nbyt.policy.stage import Stage
 from nbyt.store.advice import AdviceFolder
 from nbyt.store.manifest import manifest
 from nbyt.store.run import RunFolder, open_run
 from nbyt.train import hardware
-from nbyt.train.loop import Listener, train
+from nbyt.train.loop import train
+from nbyt.train.metrics import Row
 from nbyt.workflow.question import Question
 
 
@@ -27,9 +29,7 @@ class Subject:
     trained_with: tuple[int, int] | None
 
 
-def trained_subjects(
-    question: Question, folder: AdviceFolder, listeners: tuple[Listener, ...] = ()
-) -> list[Subject]:
+def trained_subjects(question: Question, folder: AdviceFolder, progress: Progress) -> list[Subject]:
     """The stages of the question's own trainings, each resumed or left alone if it is complete."""
     found = []
     for steps in question.trained:
@@ -38,10 +38,24 @@ def trained_subjects(
         made_by = manifest("advise", plan.identity(), plan.seed, hardware.describe())
         run = open_run(folder.training(envs, steps), plan.identity(), manifest=made_by)
         if run.read_result() is None:
-            train(plan, run, listeners, env=question.env)
+            watch = _Watch(progress, f"training with {envs}x{steps}", plan.updates)
+            train(plan, run, (watch,), env=question.env)
         prefix = f"{envs}x{steps} " if len(question.trained) > 1 else ""
         found += [_subject(read_stage(path), prefix) for path in run.stages()]
     return found
+
+
+@dataclass(frozen=True)
+class _Watch:
+    """A listener that passes the updates made on."""
+
+    progress: Progress
+    what: str
+    updates: int
+
+    def on_update(self, row: Row) -> None:
+        """Say how many updates are made."""
+        self.progress(self.what, row["update"], self.updates)
 
 
 def given_subjects(stages: Sequence[Stage | Path | str], env_id: str) -> list[Subject]:

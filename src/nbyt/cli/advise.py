@@ -1,0 +1,299 @@
+"""`nbyt advise`: which N x T to use, how sure that is, and why."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+from rich.console import Console
+
+from nbyt.cli.common import Common
+from nbyt.cli.current import own_layout
+from nbyt.cli.numbers import memory_size, numbers, whole_numbers
+from nbyt.cli.options import Count
+from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.progress import overall_progress
+from nbyt.envs import resolve
+from nbyt.errors import EnvError, NbytError, RunInterruptedError, UsageError
+from nbyt.report.advice_tables import (
+    answer_lines,
+    answers_shown,
+    budget_table,
+    ranking_table,
+    stage_table,
+)
+from nbyt.store.advice import AdviceFolder
+from nbyt.train import hardware
+from nbyt.train.settings import PPOSettings
+from nbyt.workflow.advising import Advice, answer_question, as_trained, open_folder, scout
+from nbyt.workflow.budget import Budget, budget_from
+from nbyt.workflow.effort import effort as effort_named
+from nbyt.workflow.estimate import forecast, in_words, require_time, step_seconds
+from nbyt.workflow.question import EPOCHS, Question, make_question
+from nbyt.workflow.subjects import Subject, given_subjects
+
+
+@dataclass(frozen=True)
+class Learning(PPOSettings):
+    """The settings of PPO; lambda is read as a list, by `AdviseOptions`."""
+
+    lam: Annotated[float, Parameter(parse=False)] = 0.95
+
+
+@dataclass(frozen=True)
+class AdviseOptions:
+    """What is asked, and with how much effort."""
+
+    batch: Count | None = None
+    """Samples of a batch, N x T; its splits are compared."""
+
+    budget: str = ""
+    """Time such as 10m, or samples such as 2M, that a training run may cost; proposes a batch."""
+
+    current: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
+    """Your own layout, such as 8x256, or sb3 n_envs=8 n_steps=256: is a change worth it?"""
+
+    effort: Literal["quick", "normal", "thorough"] = "normal"
+    """How much may be spent."""
+
+    objective: Literal["actor", "critic", "total"] = "actor"
+    """Whose gradient decides."""
+
+    per: Literal["sample", "second", "both"] = "both"
+    """Compare for the same samples, for the same time on this machine, or both."""
+
+    steps: str = ""
+    """Rollout steps T to compare, such as 8,32,128; without, the divisors of the batch to 2,048."""
+
+    lam: str = ""
+    """Lambda of GAE; the first is trained with, all are compared, such as 0.95,0.9,1."""
+
+    max_envs: Count | None = None
+    """Most envs that may be advised; without, 64 for host envs."""
+
+    from_: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = ()
+    """Stages to measure, or runs that hold some, instead of training."""
+
+    total: Count | None = None
+    """Environment steps of the training whose stages are measured."""
+
+    stages: Count | None = None
+    """How many stages to measure."""
+
+    weigh: Literal["learning", "samples"] = "learning"
+    """Stages count by what was still to be learned there, or by their samples alone."""
+
+    minibatch: Count | None = None
+    """Samples of one gradient step; without, 256 or the next divisor of the batch below."""
+
+    epochs: Count = EPOCHS
+    """Passes over the batch in one update."""
+
+    time_limit: str = "30m"
+    """The longest that it may take, by the forecast for slow envs."""
+
+    seed: int = 0
+    """Seed of all randomness."""
+
+    out: Path | None = None
+    """Folder of the advice; giving the same command again goes on."""
+
+    force: bool = False
+    """Clear another advice from that folder."""
+
+    vector: Literal["sync", "async"] = "sync"
+    """Host envs in this process, or in a process each."""
+
+    memory: str = "1G"
+    """Memory that measuring may use, such as 512M."""
+
+    device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
+    """Where JAX computes."""
+
+    dry_run: bool = False
+    """Say what would be done, and what it costs, and stop."""
+
+
+def run(
+    env: str,
+    *,
+    options: Annotated[AdviseOptions, Parameter(name="*")] = AdviseOptions(),
+    settings: Annotated[Learning, Parameter(name="*", group="Learning")] = Learning(),
+    common: Annotated[Common, Parameter(name="*")] = Common(),
+) -> Outcome:
+    """Say which N x T to split a batch into on this env, how sure that is, and why.
+
+    Parameters
+    ----------
+    env
+        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
+    """
+    budget = budget_from(options.budget) if options.budget else None
+    own = own_layout(options.current, options.batch)
+    if options.batch is None and own is None and budget is None:
+        raise UsageError(
+            "no batch given", where="batch", fix="add --batch 2048, --current 8x256 or --budget 10m"
+        )
+    hardware.prepare(options.device)
+    found = resolve(env)
+    given = given_subjects(options.from_, found.id) if options.from_ else []
+    console = talk(quiet=common.quiet)
+    asked = _Asked(found, options, settings, given, own)
+    proposal = _proposal(asked, budget, console) if budget is not None else None
+    question = asked.question(None if proposal is None else proposal["batch"])
+    data = _forecast(question, asked)
+    if options.dry_run:
+        if not common.json:
+            show(facts_table([(k.replace("_", " "), f"{v:,}") for k, v in data.items()]))
+        return Outcome(data)
+    console.print(f"{question.command()}\nabout {in_words(data['seconds'])}")
+    advice = _advise(question, asked, proposal, console)
+    warn(console, advice.data["warnings"])
+    if not common.json:
+        _show(advice.data)
+    return Outcome(advice.data, advice.data["warnings"])
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The command line, read."""
+
+    env: Any
+    options: AdviseOptions
+    settings: Learning
+    given: list[Subject]
+    own: tuple[int, int] | None
+
+    def question(self, batch: int | None, effort: str = "", **changes: Any) -> Question:
+        """The question about a batch; without one, about the user's."""
+        options = self.options
+        lambdas = numbers("lambda", options.lam)
+        own = as_trained(self.given, self.settings)
+        # Of the class that the rest of nbyt knows, and with the lambda that is trained with.
+        learning = PPOSettings(
+            **{name: getattr(own, name) for name in PPOSettings.__dataclass_fields__}
+        )
+        learning = replace(learning, lam=lambdas[0]) if lambdas else learning
+        size = batch or options.batch or (self.own[0] * self.own[1] if self.own else 0)
+        given: dict[str, Any] = {
+            "steps": whole_numbers("steps", options.steps),
+            "current": self.own and self.own[1],
+            "lambdas": lambdas,
+            "total": options.total,
+            "stages": options.stages,
+            "minibatch": options.minibatch,
+            "epochs": options.epochs,
+            "settings": learning,
+            "max_envs": options.max_envs,
+            "objective": options.objective,
+            "vector": options.vector,
+            "seed": options.seed,
+            "memory": memory_size(options.memory),
+        }
+        named = effort_named(effort or options.effort)
+        return make_question(self.env, batch=size, effort=named, **{**given, **changes})
+
+
+def _forecast(question: Question, asked: _Asked) -> dict[str, Any]:
+    """What it will cost; an error where that is more than the user allows."""
+    trained, timed = not asked.given, asked.options.per != "sample"
+    step = step_seconds(question.env)
+    expected = forecast(question, trained=trained, timed=timed, step_seconds=step)
+    limit = budget_from(asked.options.time_limit)
+    if limit.kind != "seconds":
+        raise UsageError(
+            f"'{limit.text}' is no time", where="time-limit", fix="such as 90s, 30m or 2h"
+        )
+    require_time(question, expected, limit.amount, trained=trained, timed=timed, step=step)
+    return {"batch": question.batch, "layouts": len(question.steps), **expected.as_dict()}
+
+
+def _proposal(asked: _Asked, budget: Budget, console: Console) -> dict[str, Any]:
+    """The batch that a scout proposes for a budget."""
+    if asked.options.batch is not None or asked.own is not None:
+        raise UsageError(
+            "a budget proposes a batch; it cannot be given too",
+            where="budget",
+            fix="leave --batch and --current out, or --budget",
+        )
+    with overall_progress(console) as progress:
+        return scout(
+            lambda batch: asked.question(batch, "quick", stages=None, total=None),
+            budget,
+            asked.options.out,
+            progress=progress,
+        )
+
+
+def _advise(
+    question: Question, asked: _Asked, proposal: dict[str, Any] | None, console: Console
+) -> Advice:
+    options = asked.options
+    folder = open_folder(question, asked.given, options.out, force=options.force)
+    again = f"{question.command()} --out {folder.path}"
+    try:
+        return _answer(question, folder, asked, proposal, console)
+    except (KeyboardInterrupt, RunInterruptedError) as error:
+        raise RunInterruptedError(
+            "what was trained and measured so far is saved",
+            where=str(folder.path),
+            fix=f"give the same command again to go on: {again}",
+        ) from error
+    except EnvError as error:
+        raise _kept(error, folder) from error.__cause__
+
+
+def _answer(
+    question: Question,
+    folder: AdviceFolder,
+    asked: _Asked,
+    proposal: dict[str, Any] | None,
+    console: Console,
+) -> Advice:
+    options = asked.options
+    with overall_progress(console) as progress:
+        return answer_question(
+            question,
+            folder,
+            given=asked.given,
+            own=asked.own and asked.own[1],
+            per=options.per,
+            weigh=options.weigh,
+            budget=proposal,
+            progress=progress,
+        )
+
+
+def _kept(error: EnvError, folder: AdviceFolder) -> NbytError:
+    rest = f"what was measured is kept in {folder.path}: the same command goes on from there"
+    return EnvError(
+        error.message, where=error.where, fix="; ".join(filter(None, [error.fix, rest]))
+    )
+
+
+def _show(data: dict[str, Any]) -> None:
+    rows = [
+        ("env", f"{data['env']}, batch {data['batch']:,}, {data['objective']}'s gradient"),
+        ("learning", f"gamma {data['gamma']:g}, lambda {data['lambda']:g}, seed {data['seed']}"),
+    ]
+    show(facts_table(rows), "", stage_table(data), "")
+    if data["budget"] is not None:
+        show(budget_table(data["budget"]), "", data["budget"]["sentence"], "")
+    for kind in answers_shown(data):
+        show(ranking_table(data, kind), "")
+    show("* best   = not told apart from it   [95 % interval]   ~ approximate")
+    show("¹ share of the returns' variance that it explains", "")
+    main = data["advice"][answers_shown(data)[0]]
+    for line in main["reasons"]:
+        show(f"- {line}")
+    if main["remedies"]:
+        show("", "What would help beside the split:")
+        for line in main["remedies"]:
+            show(f"- {line}")
+    show("")
+    for extra in (data["agreement"], main["to_settle"], (data["current"] or {}).get("per_sample")):
+        if extra is not None:
+            show(extra["sentence"])
+    for line in answer_lines(data):
+        show(line)
+    show(f"report: {data['report']}")

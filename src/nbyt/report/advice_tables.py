@@ -1,0 +1,99 @@
+"""An advice as tables and lines for a terminal of 80 columns; takes the plain data."""
+
+from typing import Any
+
+from rich.table import Table
+
+from nbyt.report.numbers import cell
+
+Data = dict[str, Any]
+
+
+def ranking_table(data: Data, kind: str = "per_sample") -> Table:
+    """All layouts, best first: what each keeps of the best, and what it would lose."""
+    answer = data["advice"][kind]
+    word = {"per_sample": "for the same samples", "per_second": "for the same time"}[kind]
+    table = Table(title=f"layouts, {word}", title_justify="left", box=None, padding=(0, 1, 0, 0))
+    last = "alignment" if kind == "per_sample" else "ms/update"
+    for word in ("N x T", "~share of best", "wins", last):
+        table.add_column(word, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True, overflow="ellipsis")
+    seconds = {one["steps"]: one["seconds"] for one in data["stages"][0]["layouts"]}
+    for number, place in enumerate(answer["ranking"]):
+        mark = "*" if number == 0 else "=" if place["tied_with_best"] else " "
+        own = {
+            "per_sample": cell(place["alignment"]),
+            "per_second": _milliseconds(seconds[place["steps"]]),
+        }
+        cells = [cell(place["relative"]), f"{100 * place['win_share']:.0f} %", own[kind]]
+        name = f"{place['envs']}x{place['steps']}{mark}"
+        table.add_row(name, *cells, _remark(place), style="bold" if number == 0 else "")
+    return table
+
+
+def stage_table(data: Data) -> Table:
+    """The stages that were measured: how far training was, how much each counts, what is best."""
+    table = Table(title="stages", title_justify="left", box=None, padding=(0, 1, 0, 0))
+    for word in ("stage", "mean return", "weight", "critic¹", "best alignment"):
+        table.add_column(word, justify="left" if word == "stage" else "right", no_wrap=True)
+    for stage in data["stages"]:
+        best = stage["ranking"][data["objective"]][0]
+        own = next(one for one in stage["layouts"] if one["steps"] == best["steps"])
+        name = f"{best['envs']}x{best['steps']} {cell(own[data['objective']]['alignment'])}"
+        table.add_row(
+            stage["name"],
+            cell(stage["mean_return"]),
+            f"{100 * stage['weight']:.0f} %",
+            _rounded(stage["critic"]["explained_variance"]),
+            name if stage["clear"] else "none clear: left out",
+        )
+    return table
+
+
+def budget_table(data: Data) -> Table:
+    """The best layout of every batch, and what each gets out of the budget."""
+    words = {"seconds": "second", "samples": "sample"}
+    title = f"batches, by alignment per {words[data['kind']]}"
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for word in ("batch", "N x T", "~share of best", "updates", "gradient steps"):
+        table.add_column(word, justify="right", no_wrap=True)
+    for row in data["rows"]:
+        mark = "*" if row["batch"] == data["batch"] else " "
+        table.add_row(
+            f"{row['batch']}{mark}",
+            f"{row['envs']}x{row['steps']}",
+            cell(row["relative"]),
+            f"{row['updates']:,}",
+            f"{row['gradient_steps']:,}",
+        )
+    return table
+
+
+def answer_lines(data: Data) -> list[str]:
+    """The answer: one line per sample, one per second."""
+    words = {"per_sample": "per sample", "per_second": "per second"}
+    return [f"{words[kind]}: {data['advice'][kind]['sentence']}" for kind in answers_shown(data)]
+
+
+def answers_shown(data: Data) -> list[str]:
+    """Which of the two answers the user asked for."""
+    wanted = {"sample": ["per_sample"], "second": ["per_second"]}.get(
+        data["per"], ["per_sample", "per_second"]
+    )
+    return [kind for kind in wanted if data["advice"][kind] is not None]
+
+
+def _rounded(number: Data) -> str:
+    return "-" if number["value"] is None else f"{number['value']:.2f}"
+
+
+def _remark(place: Data) -> str:
+    harm = ["harmful"] if place["harmful_at"] else []
+    return ", ".join([*harm, *place["defaults_of"][:2]])
+
+
+def _milliseconds(seconds: Data) -> str:
+    if seconds["value"] is None:
+        return "-"
+    low, value, high = (1000 * seconds[name] for name in ("low", "value", "high"))
+    return f"{value:.3g} [{low:.3g} {high:.3g}]"
