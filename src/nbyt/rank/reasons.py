@@ -42,9 +42,10 @@ def reasons(answer: Answer, stages: Sequence[Data], objective: str) -> list[str]
         *_harm(answer),
     ]
     if answer.left_out:
+        lost = sum(one["weight"] for one in stages if one["name"] in answer.left_out)
         found.append(
             f"Left out, because no layout's gradient is clearly along the true one there: "
-            f"{listed(list(answer.left_out))}."
+            f"{listed(list(answer.left_out))}, {100 * lost:.0f} % of the weight."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""How much each stage counts: by its samples, and by what was still to be learned there."""
+"""Which stages to measure, and how much each counts: by what was still to be learned there."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -31,6 +31,25 @@ def learning_weights(
         corners = [begin, *times[(times > begin) & (times < end)], end]
         found.append(np.trapezoid(np.interp(corners, times, gaps), corners))
     return np.array(found)
+
+
+def chosen(areas: Float[np.ndarray, " stages"], count: int) -> list[int]:
+    """The places of so many stages, each in the middle of an equal part of the area.
+
+    Fewer, where some would be the same stage.
+    """
+    so_far = np.cumsum(areas) / areas.sum()
+    middles = (np.arange(count) + 0.5) / count
+    return sorted({int(np.searchsorted(so_far, middle)) for middle in middles})
+
+
+def gathered(
+    areas: Float[np.ndarray, " stages"], samples: Sequence[float], places: Sequence[int]
+) -> Float[np.ndarray, " chosen"]:
+    """The areas of all stages, each given to the chosen stage that is nearest in samples."""
+    times = np.asarray(samples, float)
+    nearest = np.abs(times[:, None] - times[list(places)]).argmin(axis=1)
+    return np.bincount(nearest, weights=areas, minlength=len(places))
 
 
 def _edges(samples: Sequence[float]) -> Float[np.ndarray, " edges"]:

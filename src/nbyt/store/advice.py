@@ -17,7 +17,7 @@ PAGE = "report.html"
 ADVICE_LIMIT = 64 << 20
 _MEASURED = re.compile(r"measured-[0-9]+")
 _TRAINING = re.compile(r"training-[0-9]+x[0-9]+")
-_LOOK = re.compile(r"look-[0-9]+-[0-9]+\.json")
+_PART = re.compile(r"(look-[0-9]+-|returns-[0-9]+x)[0-9]+\.json")
 _NAME = "measurement"
 
 
@@ -60,6 +60,20 @@ class AdviceFolder(RunFolder):
             return None
         return read_sealed(self.path / COSTS, kind="costs")["facts"]
 
+    def save_returns(self, envs: int, steps: int, returns: list[float]) -> None:
+        """Nothing; the mean returns of one training's stages are then on disk."""
+        write_sealed(self._returns_path(envs, steps), {"returns": returns}, kind="returns")
+
+    def load_returns(self, envs: int, steps: int) -> list[float] | None:
+        """The mean returns of one training's stages, or None if they were not played yet."""
+        path = self._returns_path(envs, steps)
+        if not os.path.lexists(path):
+            return None
+        return read_sealed(path, kind="returns")["facts"]["returns"]
+
+    def _returns_path(self, envs: int, steps: int) -> Path:
+        return self.path / f"returns-{envs:d}x{steps:d}.json"
+
     def save_look(self, number: int, steps: int, facts: Facts) -> None:
         """Nothing; the closer look at a stage, around so many steps, is then on disk."""
         path = self._look_path(number, steps)
@@ -90,9 +104,9 @@ class AdviceFolder(RunFolder):
             (self.path / name).unlink(missing_ok=True)
         for folder in self.measurements():
             remove_pair(folder, _NAME)
-        for look in self.path.iterdir():
-            if _LOOK.fullmatch(look.name):
-                look.unlink(missing_ok=True)
+        for part in self.path.iterdir():
+            if _PART.fullmatch(part.name):
+                part.unlink(missing_ok=True)
         for folder in self.path.iterdir():
             if _TRAINING.fullmatch(folder.name) and not folder.is_symlink() and folder.is_dir():
                 RunFolder(folder).clear()

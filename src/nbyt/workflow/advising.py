@@ -208,7 +208,7 @@ class _Parts:
 
 
 def _count_parts(question: Question, given: int) -> int:
-    stages = given or len(question.stage_updates) * len(question.trained)
+    stages = given or question.stages * len(question.trained)
     return 2 + stages + {"none": 0, "one": 1, "all": stages}[question.effort.looks]
 
 

@@ -57,11 +57,13 @@ def budget_from(text: str) -> Budget:
 
 def candidates(question: Question) -> list[Layout]:
     """Every layout of every batch whose T the scout measures."""
+    # As many envs as the scout's batch has samples are no limit that anybody has set.
+    most = max(BATCHES) if question.max_envs >= question.batch else question.max_envs
     return [
         Layout(batch // steps, steps, min(question.minibatch, batch), question.epochs)
         for batch in BATCHES
         for steps in question.steps
-        if steps <= batch and batch // steps <= question.max_envs
+        if steps <= batch and batch // steps <= most
     ]
 
 

@@ -71,6 +71,8 @@ class Finding:
         return [float(weight) for weight in found]
 
     def _weights_of(self, run: Sequence[Measured]) -> np.ndarray:
+        if all(one.subject.areas is not None for one in run):
+            return np.array([one.subject.areas[self.weigh] for one in run])  # type: ignore[index]
         samples = [one.subject.samples for one in run]
         if len(run) == 1 or None in samples or len(set(samples)) < len(samples):
             return np.ones(len(run))

@@ -43,7 +43,7 @@ class Forecast:
 def forecast(question: Question, *, trained: bool, timed: bool, step_seconds: float) -> Forecast:
     """What the question costs, if stages are trained for it and updates timed, or not."""
     effort, env = question.effort, question.env
-    subjects = len(question.stage_updates) * effort.trainings
+    subjects = question.stages * effort.trainings
     longest = max(question.steps[-1], 1024)
     chain = longest + horizon(question.settings.gamma) + 2 * burn_in(env.time_limit)
     looks = {"none": 0, "one": 1, "all": subjects}[effort.looks]
@@ -107,6 +107,6 @@ def _with_effort(question: Question, effort: Effort) -> Question:
     return replace(
         question,
         effort=effort,
-        stage_updates=question.stage_updates[: effort.stages],
+        stages=min(question.stages, effort.stages),
         trained=question.trained[:1],
     )

@@ -21,7 +21,7 @@ EPOCHS = 4
 # A run that has made so many updates, or seen so many samples, has left its first policy behind.
 _UPDATES, _SAMPLES = 30, 60_000
 # Stages are closer together early on, where a policy changes most with every update.
-_FIRST_SHARE = 1 / 15
+_KEPT, _FIRST_SHARE = 12, 1 / 30
 # T of the run whose stages are measured: neither end of the scale; or one towards each.
 _USUAL, _OPPOSITE = (32,), (8, 256)
 
@@ -31,7 +31,7 @@ class Question:
     """What is asked.
 
     steps: the T to compare at this batch. trained: T of each training. lambdas: the first is
-    trained with. stage_updates: after which updates a stage is kept.
+    trained with. stage_updates: after which updates a stage is kept; `stages` of them are measured.
     """
 
     env: DeviceEnv | HostEnv
@@ -42,6 +42,7 @@ class Question:
     lambdas: tuple[float, ...]
     total: int
     stage_updates: tuple[int, ...]
+    stages: int
     minibatch: int
     epochs: int
     settings: PPOSettings
@@ -85,8 +86,8 @@ class Question:
             own = getattr(self, name)
             if own != getattr(usual, name):
                 words[name.removesuffix("s") if name == "lambdas" else name] = _text(own)
-        if len(self.stage_updates) != len(usual.stage_updates):
-            words["stages"] = len(self.stage_updates)
+        if self.stages != usual.stages:
+            words["stages"] = self.stages
         for name, value in self.settings.as_dict().items():
             if name != "lambda" and value != PPOSettings().as_dict()[name]:
                 words[name.replace("_", "-")] = value
@@ -107,7 +108,8 @@ class Question:
             "trained": list(self.trained),
             "lambdas": list(self.lambdas),
             "total": self.total,
-            "stages": list(self.stage_updates),
+            "stages": self.stages,
+            "kept": list(self.stage_updates),
             "minibatch": self.minibatch,
             "epochs": self.epochs,
             "settings": self.settings.as_dict(),
@@ -163,6 +165,7 @@ def make_question(
         lambdas,
         total,
         stage_updates(updates, stages or effort.stages),
+        stages or effort.stages,
         size,
         epochs,
         settings,
@@ -180,18 +183,20 @@ def _text(value: Any) -> str:
 
 
 def stage_updates(updates: int, stages: int) -> tuple[int, ...]:
-    """The updates of the stages: the last one, and earlier ones in equal ratios."""
+    """The updates after which a stage is kept: the last one, and earlier ones in equal ratios.
+
+    They are more than will be measured: which of them tell most is known when training is done.
+    """
     if not 1 <= stages <= updates:
         raise UsageError(
             f"{stages} stages of a run with {updates} updates",
             where="stages",
             fix="ask for fewer stages, or lengthen --total",
         )
-    if stages == 1:
-        return (updates,)
+    count = min(updates, max(_KEPT, 2 * stages))
     first = max(1.0, _FIRST_SHARE * updates)
-    ratio = (updates / first) ** (1 / (stages - 1))
-    return tuple(sorted({round(first * ratio**place) for place in range(stages)}))
+    ratio = (updates / first) ** (1 / max(count - 1, 1))
+    return tuple(sorted({round(updates / ratio**place) for place in range(count)}))
 
 
 def _lengths(batch: int, steps: Sequence[int], most: int, current: int | None) -> tuple[int, ...]:

@@ -2,13 +2,15 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nbyt.collect.evaluate import episode_returns
 from nbyt.errors import StoreError, UsageError
 from nbyt.measure.chains import Progress
 from nbyt.policy.files import read_stage, require_env, to_tensors
 from nbyt.policy.stage import Stage
+from nbyt.rank.weights import chosen, gathered, learning_weights, sample_weights
 from nbyt.store.advice import AdviceFolder
 from nbyt.store.manifest import manifest
 from nbyt.store.run import RunFolder, open_run
@@ -20,13 +22,17 @@ from nbyt.workflow.question import Question
 
 @dataclass(frozen=True)
 class Subject:
-    """A stage, the samples it was trained with, and the (envs, steps) of its training if known."""
+    """A stage, the samples it was trained with, and the (envs, steps) of its training if known.
+
+    areas: how much it counts among those of its training, by way of weighing; None if unknown.
+    """
 
     name: str
     stage: Stage
     updates: int | None
     samples: int | None
     trained_with: tuple[int, int] | None
+    areas: dict[str, float] | None = None
 
 
 def trained_subjects(question: Question, folder: AdviceFolder, progress: Progress) -> list[Subject]:
@@ -41,8 +47,45 @@ def trained_subjects(question: Question, folder: AdviceFolder, progress: Progres
             watch = _Watch(progress, f"training with {envs}x{steps}", plan.updates)
             train(plan, run, (watch,), env=question.env)
         prefix = f"{envs}x{steps} " if len(question.trained) > 1 else ""
-        found += [_subject(read_stage(path), prefix) for path in run.stages()]
+        kept = [_subject(read_stage(path), prefix) for path in run.stages()]
+        found += _worth_measuring(question, kept, _returns(question, folder, kept, progress))
     return found
+
+
+def _returns(
+    question: Question, folder: AdviceFolder, kept: Sequence[Subject], progress: Progress
+) -> list[float]:
+    """The mean return of every stage that was kept, played once."""
+    training = kept[0].trained_with
+    assert training is not None, "stages trained here know their layout"
+    known = folder.load_returns(*training)
+    if known is not None:
+        return known
+    found = []
+    for number, one in enumerate(kept, start=1):
+        stage = one.stage
+        played = episode_returns(question.env, stage.policy, stage.params, question.seed)
+        found.append(float(played.returns.mean()))
+        progress("playing episodes", number, len(kept))
+    folder.save_returns(*training, found)
+    return found
+
+
+def _worth_measuring(
+    question: Question, kept: Sequence[Subject], returns: Sequence[float]
+) -> list[Subject]:
+    """Stages that each stand for an equal part of what was to be learned."""
+    samples = [one.samples or 0 for one in kept]
+    ways = {
+        "learning": learning_weights(samples, returns),
+        "samples": sample_weights(samples),
+    }
+    places = chosen(ways["learning"], question.stages)
+    weights = {way: gathered(areas, samples, places) for way, areas in ways.items()}
+    return [
+        replace(kept[place], areas={way: float(own[k]) for way, own in weights.items()})
+        for k, place in enumerate(places)
+    ]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,60 @@
+"""The folder of an advice: what is kept, what is cleared, and what is refused."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbyt.errors import StoreError
+from nbyt.store.advice import ADVICE, AdviceFolder, read_advice
+from nbyt.store.run import open_as, open_run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> AdviceFolder:
+    """A folder with everything in it."""
+    found = open_as(AdviceFolder, tmp_path / "advice", {"command": "advise"})
+    found.save_costs({"timed": []})
+    found.save_measurement(1, {"a": np.arange(3.0)}, {"env": "x"})
+    found.save_look(1, 32, {"lambdas": [0.95]})
+    found.write_advice({"env": "x", "batch": 64})
+    open_run(found.training(4, 16), {"env": "x"})
+    return found
+
+
+def test_what_was_saved_comes_back(folder: AdviceFolder) -> None:
+    tensors, facts = folder.load_measurement(1)
+    assert tensors["a"].tolist() == [0, 1, 2] and facts == {"env": "x"}
+    assert folder.load_costs() == {"timed": []}
+    assert folder.load_look(1, 32) == {"lambdas": [0.95]} and folder.load_look(1, 64) is None
+    assert folder.load_measurement(2) is None
+    assert read_advice(folder.path) == {"env": "x", "batch": 64}
+
+
+def test_another_question_is_refused_and_clears_with_force(folder: AdviceFolder) -> None:
+    with pytest.raises(StoreError, match="other settings"):
+        open_as(AdviceFolder, folder.path, {"command": "other"})
+    mine = folder.path / "notes.txt"
+    mine.write_text("mine")
+    open_as(AdviceFolder, folder.path, {"command": "other"}, force=True)
+    left = {entry.name for entry in folder.path.iterdir()}
+    assert left == {"nbyt-run.json", "notes.txt", "training-4x16"}
+    assert not any((folder.path / "training-4x16").iterdir())
+
+
+def test_a_damaged_advice_is_named(folder: AdviceFolder) -> None:
+    file = folder.path / ADVICE
+    file.write_bytes(file.read_bytes().replace(b"64", b"65"))
+    with pytest.raises(StoreError, match="damaged"):
+        read_advice(folder.path)
+
+
+def test_a_folder_without_advice_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="holds no advice"):
+        read_advice(tmp_path)
+
+
+def test_a_measurement_that_is_a_link_is_not_followed(folder: AdviceFolder) -> None:
+    folder.measured_path(2).symlink_to(folder.measured_path(1))
+    with pytest.raises(StoreError, match="symlink"):
+        folder.load_measurement(2)
