@@ -1,0 +1,176 @@
+"""`nbyt advise` and `nbyt report` as a user gives them: JSON, 80 columns, refusals, Ctrl-C."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nbyt.cli import main
+
+SMALL = ("--steps", "4,16", "--effort", "quick", "--stages", "2", "--total", "512")
+COMMAND = ("advise", "FrozenLake-v1", "--batch", "64", "--network", "table", *SMALL)
+ESTIMATE = {"value", "low", "high"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an advice on FrozenLake."""
+    out = tmp_path_factory.mktemp("runs") / "advice"
+    assert main.run([*COMMAND, "--current", "16x4", "--quiet", "--out", str(out)]) == 0
+    return out
+
+
+def _json(capsys: pytest.CaptureFixture[str], *tokens: str, code: int = 0) -> dict:
+    assert main.run([*tokens, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def test_json_keeps_its_promise(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = _json(capsys, *COMMAND, "--out", str(folder))
+    assert record["status"] == "ok" and record["command"] == "advise"
+    data = record["data"]
+    for stage in data["stages"]:
+        assert {"updates", "mean_return", "layouts"} <= set(stage)
+        for layout in stage["layouts"]:
+            assert {"envs", "steps", "actor", "critic", "total", "seconds"} <= set(layout)
+            assert set(layout["seconds"]) >= ESTIMATE
+    for kind in ("per_sample", "per_second"):
+        one = data["advice"][kind]
+        assert set(one["alignment"]) >= ESTIMATE and 0 <= one["win_share"] <= 1
+        assert all(len(tie) == 2 for tie in one["ties"])
+        assert one["reasons"] and all(isinstance(line, str) for line in one["reasons"])
+    assert Path(data["report"]).is_absolute() and Path(data["report"]).exists()
+    assert data["reproduce"].startswith("nbyt advise tabular:FrozenLake-v1 --batch 64")
+
+
+def test_the_terminal_gets_80_columns_and_ends_with_answer_and_report(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main.run([*COMMAND, "--current", "16x4", "--quiet", "--out", str(folder)]) == 0
+    lines = capsys.readouterr().out.rstrip("\n").split("\n")
+    text = "\n".join(lines)
+    assert max(len(line) for line in lines if not line.startswith("report:")) <= 80
+    assert lines[-1].startswith("report:") and "…" not in text
+    assert "per sample: " in text and "per second: " in text
+    assert re.search(r"^ *(16x4|4x16)\*", text, re.MULTILINE)
+
+
+def test_report_makes_the_page_anew_without_jax(folder: Path, tmp_path: Path) -> None:
+    page = folder / "report.html"
+    before = page.read_bytes()
+    page.unlink()
+    script = (
+        "import sys; from nbyt.cli import main; "
+        f"code = main.run(['report', {str(folder)!r}]); "
+        "assert 'jax' not in sys.modules, 'JAX was imported'; sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert page.read_bytes() == before and str(page) in done.stdout.replace("\n", "")
+    assert main.run(["report", str(folder), "--out", str(tmp_path / "x.html"), "--quiet"]) == 0
+    assert (tmp_path / "x.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        (("advise", "FrozenLake-v1"), "no batch given"),
+        (("advise", "FrozenLake-v1", "--batch", "2003", "--max-envs", "64"), "nothing to compare"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--budget", "10m"), "proposes a batch"),
+        (("advise", "FrozenLake-v1", "--budget", "soon"), "is no budget"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--current", "8x16"), "128 samples, not 64"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--current", "8by8"), "8by8"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--time-limit", "2M"), "is no time"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--lambda", "2"), "between 0 and 1"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--from", "nowhere"), "neither a stage"),
+        (("report", "nowhere"), "holds no advice"),
+    ],
+)
+def test_bad_input_is_refused_in_words(
+    tokens: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = () if tokens[0] == "report" else ("--out", str(tmp_path / "out"))
+    assert main.run([*tokens, *out]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert words in said and "fix:" in said and "Traceback" not in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_current_layout_may_be_said_in_a_librarys_words(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = ("--current", "sb3", "n_envs=16", "n_steps=4", "batch_size=64")
+    data = _json(capsys, *COMMAND, *own, "--out", str(folder))["data"]
+    assert (data["current"]["per_sample"]["envs"], data["current"]["per_sample"]["steps"]) == (
+        16,
+        4,
+    )
+
+
+def test_a_dry_run_says_the_cost_and_writes_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data = _json(capsys, *COMMAND, "--dry-run", "--out", str(tmp_path / "out"))["data"]
+    assert data["training_steps"] == 512 and data["seconds"] > 0
+    assert not (tmp_path / "out").exists()
+
+
+SLOW = """
+import time
+import gymnasium
+
+class Slow(gymnasium.Env):
+    observation_space = gymnasium.spaces.Discrete(2)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        time.sleep(WAIT)
+        return int(self.np_random.random() < 0.5), float(action), self.np_random.random() < 0.1, False, {}
+
+def make_env():
+    return Slow()
+"""
+
+
+def test_an_env_too_slow_for_the_effort_is_told_and_quick_is_offered(tmp_path: Path) -> None:
+    (tmp_path / "slow_env.py").write_text(SLOW.replace("WAIT", "0.05"))
+    command = [sys.executable, "-m", "nbyt.cli.main", "advise", "slow_env:make_env"]
+    done = subprocess.run(
+        [*command, "--batch", "256"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert "this would take about" in said and "--effort quick" in said and "ms" in said
+    assert not (tmp_path / "runs").exists()
+
+
+def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(tmp_path: Path) -> None:
+    (tmp_path / "calm_env.py").write_text(SLOW.replace("WAIT", "0.00002"))
+    tokens = ["advise", "calm_env:make_env", "--batch", "64", *SMALL, "--per", "sample"]
+    command = [sys.executable, "-m", "nbyt.cli.main", *tokens, "--out", "advice"]
+    running = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    kept = tmp_path / "advice" / "measured-1"
+    while not kept.exists() and running.poll() is None:
+        time.sleep(0.05)
+    os.kill(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    said = " ".join(said.split())
+    assert running.returncode == 130 and "is saved" in said and "nbyt advise" in said
+    before = (kept / "measurement.json").read_bytes()
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    assert (kept / "measurement.json").read_bytes() == before
+    assert (tmp_path / "advice" / "report.html").exists()
