@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from functools import cache
 from pathlib import Path
 
 from nbyt.report.page.assets import behaviour, plotly_script, style
@@ -16,6 +17,7 @@ from nbyt.report.page.sections.ranking import ranking_section
 from nbyt.report.page.sections.stages import stage_bar, start_of, valuetext
 from nbyt.report.page.sections.tradeoff import tradeoff_section
 from nbyt.report.page.sections.variance import variance_section
+from nbyt.report.page.sections.wording import gradient_words
 from nbyt.store.atomic import write_text
 
 _LINKS = {
@@ -75,6 +77,7 @@ def policy(scripts: list[str]) -> str:
     )
 
 
+@cache
 def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
@@ -101,7 +104,7 @@ def _header(data: Data, content: Markup) -> Markup:
     present = {name: word for name, word in _LINKS.items() if f'<section id="{name}"' in content}
     links = [tag("a", word, href=f"#{name}") for name, word in present.items()]
     about = (
-        f"A batch of {data['batch']:,} samples, {data['objective']}'s gradient, "
+        f"A batch of {data['batch']:,} samples, the {gradient_words(data['objective'])}, "
         f"effort {data['effort']}, seed {data['seed']}"
     )
     return tag(

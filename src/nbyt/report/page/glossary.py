@@ -118,7 +118,7 @@ TERMS = {
     "interval": (
         "interval",
         "The range in brackets that holds the true number 95 times in 100; ≈ marks one that "
-        "holds only about so often.",
+        "holds it about so often. It ends where the possible ends, but the value may be beyond.",
     ),
     "undetermined": (
         "undetermined",

@@ -1,9 +1,10 @@
 """Numbers with their intervals, as text and as HTML; what is undetermined says why."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
-from nbyt.report.page.element import Markup, join, tag
+from nbyt.report.page.element import Markup, tag
 
 Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "approximate"
 
@@ -54,17 +55,20 @@ def layout_mark(layout: Any) -> Markup:
     return tag("span", f"{layout['envs']}\u202f×\u202f{layout['steps']}", class_="layout")
 
 
-def reasons_of(numbers: list[tuple[str, Number]]) -> Markup | None:
-    """One line for each reason why something is undetermined, with the places it holds for."""
-    found: dict[str, list[str]] = {}
-    for place, number in numbers:
+def reasons_of(numbers: Iterable[tuple[str, int, Number]]) -> Markup | None:
+    """What is undetermined, at which T and why; each number comes with its name and its T."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, steps, number in numbers:
         if not known(number):
-            found.setdefault(number.get("reason") or "no reason given", []).append(place)
+            reason = number.get("reason") or "no reason given"
+            found.setdefault((name, reason), []).append(str(steps))
     if not found:
         return None
-    lines = [tag("li", f"{', '.join(places)}: {reason}") for reason, places in found.items()]
-    head = tag("span", "Undetermined, so not drawn:")
-    return tag("div", head, tag("ul", join(lines)), class_="missing")
+    lines = [
+        tag("li", f"{name} at T = {', '.join(places)}: {reason}")
+        for (name, reason), places in found.items()
+    ]
+    return tag("div", "Undetermined, so not drawn:", tag("ul", *lines), class_="missing")
 
 
 def _figures(number: Number, scale: float) -> list[str]:

@@ -40,7 +40,7 @@ def views(plane: Sequence[Data]) -> list[View]:
 def plane_chart(one: Data, view: View) -> Data:
     """Points, mean, 95 % ellipse and the true gradient, with equal scales on both axes."""
     return figure(
-        [_points(one), _ellipse_trace(one), _mean(one)],
+        [_points(one), _ellipse_trace(one), _true_gradient(), _mean(one)],
         330,
         xaxis={
             "title": {"text": "along the true gradient (its length is 1)"},
@@ -54,7 +54,7 @@ def plane_chart(one: Data, view: View) -> Data:
             scaleanchor="x",
             scaleratio=1,
         ),
-        annotations=[_true_gradient(view)],
+        annotations=[_end(view)],
         margin={"l": 62, "r": 18, "t": 18, "b": 52},
     )
 
@@ -100,7 +100,7 @@ def _points(one: Data) -> Data:
         "name": "batch gradients",
         "x": [x for x, _ in one["points"]],
         "y": [y for _, y in one["points"]],
-        "marker": {"size": 5, "color": "@sky:0.55", "line": {"width": 0}},
+        "marker": {"size": 5, "color": "@sky:0.75", "line": {"width": 0}},
         "hoverinfo": "skip",
     }
 
@@ -138,22 +138,24 @@ def _mean(one: Data) -> Data:
     }
 
 
-def _true_gradient(view: View) -> Data:
-    """An arrow from 0 to 1, or to the edge where it goes on outside."""
-    end = 1.0 if view.whole else view.high
+def _true_gradient() -> Data:
+    """The line from 0 to 1; the axes cut it where its end is not shown."""
     return {
-        "x": end,
-        "y": 0,
-        "ax": 0,
-        "ay": 0,
-        "xref": "x",
-        "yref": "y",
-        "axref": "x",
-        "ayref": "y",
-        "text": "",
-        "showarrow": True,
-        "arrowhead": 2,
-        "arrowsize": 1.1,
-        "arrowwidth": 2.4,
-        "arrowcolor": "@ink",
+        "type": "scatter",
+        "mode": "lines",
+        "name": "true gradient",
+        "x": [0, 1],
+        "y": [0, 0],
+        "line": {"color": "@ink", "width": 2.6},
+        "hoverinfo": "skip",
     }
+
+
+def _end(view: View) -> Data:
+    """The arrow's head at 1, or at the edge that it goes on to."""
+    common = {"text": "▶", "showarrow": False, "font": {"size": 15, "color": "@ink"}, "y": 0}
+    if view.whole:
+        return {**common, "x": 1, "xanchor": "right"}
+    text = "on to 1 ▶"
+    place = {"x": 1, "xref": "paper", "xanchor": "right", "yanchor": "bottom"}
+    return {**common, **place, "text": text, "font": {"size": 12, "color": "@ink"}}

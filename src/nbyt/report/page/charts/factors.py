@@ -7,7 +7,7 @@ from nbyt.report.page.charts.parts import Data, figure, line, steps_axis, value_
 from nbyt.report.page.escape import for_chart
 from nbyt.report.page.quantity import known
 
-FACTORS = {
+FACTORS: dict[str, Data] = {
     "bias_factor": {"colour": "vermillion", "dash": "dash", "symbol": "square", "size": 6},
     "noise_factor": {"colour": "green", "dash": "dot", "symbol": "triangle-up", "size": 7},
     "alignment": {"colour": "blue", "dash": "solid", "symbol": "circle", "width": 3, "size": 8},
@@ -37,9 +37,10 @@ def advised(data: Data) -> list[tuple[str, Data]]:
 def _chart(data: Data, stage: Data, bounds: list[float]) -> Data:
     layouts, objective = stage["layouts"], data["objective"]
     traces: list[Data] = []
-    for name, look in FACTORS.items():
+    # Alignment first: where noise is all that matters its thick line would hide the other.
+    for name in ("alignment", "bias_factor", "noise_factor"):
         numbers = [one[objective][name] for one in layouts]
-        traces += line(layouts, numbers, name.replace("_", " "), look)
+        traces += line(layouts, numbers, name.replace("_", " "), FACTORS[name])
     traces += [*_stars(data, stage), _defaults(data, layouts, bounds)]
     shapes, notes = _verticals(data, layouts)
     return figure(

@@ -79,11 +79,16 @@ def spread(numbers: Sequence[Number], scale: float = 1.0) -> Data:
     return {
         "type": "data",
         "symmetric": False,
-        "array": [None if p is None else scale * (p["high"] - p["value"]) for p in pairs],
-        "arrayminus": [None if p is None else scale * (p["value"] - p["low"]) for p in pairs],
+        "array": [_length(p, "value", "high", scale) for p in pairs],
+        "arrayminus": [_length(p, "low", "value", scale) for p in pairs],
         "thickness": 1.4,
         "width": 3,
     }
+
+
+def _length(number: Number | None, start: str, end: str, scale: float) -> float | None:
+    """One side of an interval; none where the value lies beyond what is possible."""
+    return None if number is None else max(0.0, scale * (number[end] - number[start]))
 
 
 def _band(x: Sequence[float], numbers: Sequence[Number], colour: str, scale: float) -> Data:

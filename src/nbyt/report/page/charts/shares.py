@@ -5,8 +5,8 @@ from nbyt.report.page.escape import for_chart
 from nbyt.report.page.quantity import Number, known, words
 
 SOURCES = ("sampling", "own_step", "credit", "coupling")
-# Smaller shares are what is left of zero after rounding.
-_ROUNDING = 1e-9
+# Smaller shares are what is left of zero after rounding, or as good as none.
+_ROUNDING = 1e-6
 _LOOKS: dict[str, Data] = {
     "actor": {"colour": "blue", "symbol": "circle", "shift": 0.14},
     "critic": {"colour": "vermillion", "symbol": "square", "shift": -0.14},

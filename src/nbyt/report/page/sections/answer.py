@@ -79,17 +79,20 @@ def _no_seconds() -> Markup:
 
 def _alarm(data: Data) -> Markup | None:
     """Said loudly: that the data tell no layout from any other."""
-    answers = [one for one in data["advice"].values() if one is not None]
-    unsure = [one for one in answers if one["no_measurable_difference"]]
+    answers = {kind: data["advice"].get(kind) for kind in _KINDS}
+    known = {kind: one for kind, one in answers.items() if one is not None}
+    unsure = {kind: one for kind, one in known.items() if one["no_measurable_difference"]}
     if not unsure:
         return None
-    settle = [one["to_settle"]["sentence"] for one in unsure if one.get("to_settle")]
     title = "No measurable difference between the layouts"
-    if len(unsure) < len(answers):
-        kind = "per sample" if data["advice"]["per_sample"] in unsure else "per second"
-        title = f"{title} {kind}"
-    body = [tag("p", one) for one in dict.fromkeys(settle)]
-    return tag("div", tag("p", tag("strong", title)), *body, class_="notice loud", role="note")
+    if len(unsure) < len(known):
+        title = f"{title} {_KINDS[next(iter(unsure))][0]}"
+    settle = [
+        tag("p", f"{_KINDS[kind][0].capitalize()}: {one['to_settle']['sentence']}")
+        for kind, one in unsure.items()
+        if one.get("to_settle")
+    ]
+    return tag("div", tag("p", tag("strong", title)), *settle, class_="notice loud", role="note")
 
 
 def _current(current: Data | None) -> Markup | None:

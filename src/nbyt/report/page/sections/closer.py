@@ -66,8 +66,8 @@ def _remarks(data: Data, seen: list[View]) -> list[str]:
     ]
     if not all(one.whole for one in seen):
         found.append(
-            "Where the arrow reaches the right edge it goes on: batch gradients here are much "
-            "shorter than the true one, and its end is left out so that they can be seen."
+            "The arrow goes on beyond the right edge: batch gradients here are much shorter than "
+            "the true one, and its end is left out so that they can be seen."
         )
     if data["objective"] != "actor":
         found.append(f"The picture is of the actor; the advice is about the {data['objective']}.")

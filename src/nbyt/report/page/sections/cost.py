@@ -20,7 +20,7 @@ def cost_section(data: Data) -> Part:
     marks = key(("blue", "circle", "solid", "estimated"), ("vermillion", "cross", None, "timed"))
     drawn = chart("cost", "Milliseconds of an update against T.", [cost_chart(data)])
     layouts = data["stages"][0]["layouts"]
-    missing = reasons_of([(f"T = {one['steps']}", one["seconds"]) for one in layouts])
+    missing = reasons_of(("seconds", one["steps"], one["seconds"]) for one in layouts)
     rows = [
         tag("tr", tag("td", layout_mark(one)), tag("td", shown(one["seconds"], 1000, " ms")))
         for one in layouts

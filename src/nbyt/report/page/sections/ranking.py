@@ -59,12 +59,12 @@ def _row(place: int, one: Data, own: int | None) -> Markup:
     regret = tag("span", "\u2013", class_="muted") if best else _percent(one["regret"])
     cells: list[Child] = [
         str(place + 1),
-        join([layout_mark(one), tag("span", "yours", class_="flag") if _is(one, own) else None]),
+        layout_mark(one),
         join([interval_bar(one["relative"]), shown(one["relative"], mark=False)]),
         regret,
         share(one["win_share"]),
         shown(one["alignment"], mark=False),
-        _standing(best, one),
+        _standing(best, one, own),
         _names(one["defaults_of"]),
     ]
     looks = [None, None, "with-bar", None, None, None, "standing", "names"]
@@ -81,17 +81,21 @@ def interval_bar(number: Number) -> Markup:
     return tag("span", tag("i"), tag("b"), class_="bar", style=style, aria_hidden="true")
 
 
-def _standing(best: bool, one: Data) -> Markup:
+def _standing(best: bool, one: Data, own: int | None) -> Markup:
+    """Advised, tied or behind, and whether it is the user's own or harmful somewhere."""
+    flags: list[Child] = []
     if best:
-        word = tag("span", "★ advised", class_="flag strong")
+        flags.append(tag("span", "★ advised", class_="flag"))
     elif one["tied_with_best"]:
-        word = tag("span", "= tie", class_="flag")
-    else:
-        word = tag("span", "behind", class_="muted")
-    if not one["harmful_at"]:
-        return word
-    where = ", ".join(one["harmful_at"])
-    return join([word, tag("span", f"▲ harmful at {where}", class_="flag harm")])
+        flags.append(tag("span", "= tie", class_="flag"))
+    elif not one["harmful_at"]:
+        flags.append(tag("span", "behind", class_="muted"))
+    if own is not None and one["steps"] == own:
+        flags.append(tag("span", "yours", class_="flag own"))
+    if one["harmful_at"]:
+        where = ", ".join(one["harmful_at"])
+        flags.append(tag("span", f"▲ harmful at {where}", class_="flag harm"))
+    return join(flags)
 
 
 def _names(libraries: list[str]) -> Markup:
@@ -103,10 +107,6 @@ def _names(libraries: list[str]) -> Markup:
 
 def _percent(number: Number) -> Markup:
     return shown(number, 100, " %", mark=False)
-
-
-def _is(one: Data, own: int | None) -> bool:
-    return own is not None and one["steps"] == own
 
 
 def _switch(kinds: list[str], start: str) -> Markup:

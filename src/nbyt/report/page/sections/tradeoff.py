@@ -7,6 +7,7 @@ from nbyt.report.page.key import key
 from nbyt.report.page.part import Data, Part, by_stage, chart, numbers, section, table
 from nbyt.report.page.quantity import layout_mark, reasons_of, shown
 from nbyt.report.page.sections.stages import start_of
+from nbyt.report.page.sections.wording import gradient_words
 
 _COLUMNS = {**dict.fromkeys(FACTORS), "cosine": None, "ess_ratio": None}
 
@@ -30,20 +31,17 @@ def _lead(data: Data) -> Markup:
             term("noise_factor"),
             "). Their product is the ",
             term("alignment"),
-            f". All numbers are of the {_gradient(data)}; bands are 95 % intervals.",
+            ". All numbers are of the ",
+            gradient_words(data["objective"]),
+            "; bands are 95 % intervals.",
         ]
     )
 
 
-def _gradient(data: Data) -> str:
-    word = data["objective"]
-    return "gradient of actor and critic together" if word == "total" else f"{word}'s gradient"
-
-
 def _description(data: Data) -> str:
     return (
-        f"Bias factor, noise factor and alignment of the {_gradient(data)} against T, for the "
-        "chosen stage. The numbers are in the table below the chart."
+        f"Bias factor, noise factor and alignment of the {gradient_words(data['objective'])} "
+        "against T, for the chosen stage. The numbers are in the table below the chart."
     )
 
 
@@ -58,13 +56,11 @@ def _key() -> Markup:
 
 
 def _missing(data: Data, stage: Data) -> Markup | None:
-    found = []
-    for name in FACTORS:
-        for one in stage["layouts"]:
-            found.append(
-                (f"{name.replace('_', ' ')} at T = {one['steps']}", one[data["objective"]][name])
-            )
-    return reasons_of(found)
+    return reasons_of(
+        (name.replace("_", " "), one["steps"], one[data["objective"]][name])
+        for name in FACTORS
+        for one in stage["layouts"]
+    )
 
 
 def _defaults(data: Data) -> Markup | None:

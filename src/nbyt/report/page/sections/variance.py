@@ -98,12 +98,10 @@ def _lags_key() -> Markup:
 
 def _missing(stage: Data) -> Markup | None:
     return reasons_of(
-        [
-            (f"{gradient} {name} at T = {one['steps']}", one[gradient][name])
-            for gradient in _GRADIENTS
-            for name in _TERMS
-            for one in stage["layouts"]
-        ]
+        (f"{gradient} {name}", one["steps"], one[gradient][name])
+        for gradient in _GRADIENTS
+        for name in _TERMS
+        for one in stage["layouts"]
     )
 
 
