@@ -15,18 +15,23 @@ import pytest
 from nbyt.report.page import write_page
 
 Data = dict[str, Any]
+_WIDE = {"width": 1280, "height": 900}
 _SAMPLE = json.loads(gzip.decompress((Path(__file__).parent / "sample.json.gz").read_bytes()))
 NOTHING = {"value": None, "low": None, "high": None}
 
 
-@pytest.fixture
-def data() -> Data:
-    """An advice on CartPole, measured with normal effort, with all that is optional."""
+def _full() -> Data:
     found = copy.deepcopy(_SAMPLE)
     found["warnings"] = ["A warning about the whole."]
     found["reproduce"] = "nbyt advise gymnax:CartPole-v1 --batch 2048 --seed 0"
     found["versions"] = {"nbyt": "0.0.0", "numpy": "2.4.6"}
     return found
+
+
+@pytest.fixture
+def data() -> Data:
+    """An advice on CartPole, measured with normal effort, with all that is optional."""
+    return _full()
 
 
 @pytest.fixture
@@ -72,9 +77,7 @@ class Visit:
     def __init__(self, chromium: Any, path: Path, **context: Any) -> None:
         self.asked: list[str] = []
         self.complaints: list[str] = []
-        self.context = chromium.new_context(
-            **{"viewport": {"width": 1280, "height": 900}, **context}
-        )
+        self.context = chromium.new_context(**{"viewport": _WIDE, **context})
         self.context.route("**/*", self._route)
         self.page = self.context.new_page()
         self.page.on("console", lambda message: self._said(message))
@@ -101,9 +104,28 @@ class Visit:
 
     def plotted(self, name: str) -> Any:
         """The values that a chart shows now."""
-        return self.page.evaluate(
-            "id => document.getElementById(id).data.map(t => [t.x, t.y])", name
+        values = "id => document.getElementById(id).data.map(t => [t.x, t.y])"
+        return self.page.evaluate(values, name)
+
+    def until(self, question: str) -> None:
+        """Nothing, once the answer is yes. The page's policy forbids Playwright's own way."""
+        for _ in range(100):
+            if self.page.evaluate(question):
+                return
+            self.page.wait_for_timeout(50)
+        pytest.fail(f"never came true: {question}")
+
+    def restore(self) -> None:
+        """Nothing; the page is then as a reader first finds it."""
+        self.page.emulate_media(media="screen", color_scheme="light")
+        self.page.set_viewport_size(_WIDE)
+        self.page.evaluate(
+            """() => { delete document.documentElement.dataset.theme;
+            document.querySelectorAll("details").forEach(one => { one.open = false; });
+            document.activeElement.blur(); scrollTo(0, 0); }"""
         )
+        self.until("document.getElementById('chart-factors').layout.width > 1000")
+        self.complaints.clear()
 
 
 @pytest.fixture
@@ -120,3 +142,20 @@ def visit(chromium: Any, data: Data, tmp_path: Path) -> Iterator[Any]:
     yield _open
     for one in opened:
         one.context.close()
+
+
+@pytest.fixture(scope="session")
+def opened(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    """One page that stays open: reading five megabytes again for each test takes a minute."""
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    write_page(_full(), path)
+    seen = Visit(chromium, path, permissions=["clipboard-read", "clipboard-write"])
+    yield seen
+    seen.context.close()
+
+
+@pytest.fixture
+def seen(opened: Visit) -> Visit:
+    """The open page, put back to how it was."""
+    opened.restore()
+    return opened

@@ -204,12 +204,18 @@
 
   // Words: what they mean, beside the word, for the mouse and for the keyboard.
   const tip = document.getElementById("tip");
+  let explained = null;
   function explain(word) {
-    const meaning = document.querySelector("#term-" + word.dataset.term + " dd");
-    tip.textContent = meaning.textContent;
+    hush();
+    explained = word;
+    tip.textContent = document.querySelector("#term-" + word.dataset.term + " dd").textContent;
     tip.hidden = false;
     word.setAttribute("aria-describedby", "tip");
-    const at = word.getBoundingClientRect();
+    place();
+  }
+  function place() {
+    if (!explained) return;
+    const at = explained.getBoundingClientRect();
     const own = tip.getBoundingClientRect();
     const left = Math.min(Math.max(at.left, 12), innerWidth - own.width - 12);
     const above = at.top - own.height - 8;
@@ -217,8 +223,9 @@
     tip.style.top = (above > 8 ? above : at.bottom + 8) + "px";
   }
   function hush() {
+    if (explained) explained.removeAttribute("aria-describedby");
+    explained = null;
     tip.hidden = true;
-    for (const word of all("[aria-describedby=tip]")) word.removeAttribute("aria-describedby");
   }
   const wordAt = (event) => event.target.closest && event.target.closest(".term");
   for (const name of ["mouseover", "focusin"]) {
@@ -228,7 +235,8 @@
     document.addEventListener(name, (event) => { if (wordAt(event)) hush(); });
   }
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hush(); });
-  addEventListener("scroll", hush, { passive: true });
+  // The word may have been scrolled into view by its focus: the meaning goes along.
+  addEventListener("scroll", place, { passive: true, capture: true });
 
   if (printing) { printing = false; print(true); }
   told();
