@@ -230,7 +230,10 @@ def test_paper_is_light_and_shows_all(seen: Any) -> None:
     assert page.locator("#ranking .best:visible").count() == 2
     assert page.locator("nav").is_hidden() and page.locator("#theme").is_hidden()
     assert all(one[-1] >= 4.5 for one in page.evaluate(_CONTRASTS))
+    page.set_viewport_size({"width": 680, "height": 900})  # an A4 sheet between its margins
+    assert page.evaluate("document.documentElement.scrollWidth") <= 680
     assert page.pdf()[:5] == b"%PDF-"
+    page.set_viewport_size({"width": 1280, "height": 900})
     page.emulate_media(media="screen", color_scheme="dark")
     seen.until("document.getElementById('chart-factors').layout.width > 660")
     assert page.locator("details[open]").count() == 0

@@ -243,6 +243,18 @@ def test_what_is_undetermined_is_not_drawn_and_says_why(data: Data) -> None:
     assert "NaN" not in html and "Infinity" not in scripts_of(html)[0][1]
 
 
+@pytest.mark.usefixtures("light")
+def test_endless_intervals_leave_the_bars_visible(data: Data) -> None:
+    stage = data["stages"][0]
+    values = [one["actor"]["variance"]["value"] for one in stage["layouts"]]
+    stage["layouts"][0]["actor"]["variance"]["high"] = 1000 * max(values)
+    html = render(data)
+    chart = charts_of(html)["chart-terms-actor"][0]
+    bars = chart["data"][0]["y"]
+    assert chart["layout"]["yaxis"]["range"][1] < 4 * max(bars)
+    assert "Intervals of the actor go beyond the top" in words_of(html)
+
+
 @pytest.mark.parametrize("objective", ["critic", "total"])
 @pytest.mark.usefixtures("light")
 def test_the_objective_decides_what_is_drawn(data: Data, objective: str) -> None:
@@ -261,9 +273,11 @@ def test_other_shapes_of_data(data: Data) -> None:
     other["stages"][0]["closer"] |= {"plane": [], "sources": {"reason": "no clones"}}
     other |= {"settings": [], "training": [], "machine": None}
     other["agreement"] = {"agree": False, "sentence": "Two trainings say two things."}
-    other["budget"] = {"sentence": "A larger budget would not help.", "rows": []}
+    number = {"value": 0.5, "low": 0.4, "high": 0.6}
+    rows = [{"layout": [4, 512], "alignment": number, "best": "yes"}]
+    other["budget"] = {"sentence": "A larger budget would not help.", "rows": rows}
     words = words_of(render(other))
-    for said in ("no clones", "Two trainings say two things.", "A larger budget would not help."):
+    for said in ("no clones", "Two trainings say two things.", "would not help.", "4 × 512"):
         assert said in words
 
 

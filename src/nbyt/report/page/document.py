@@ -26,6 +26,7 @@ _LINKS = {
     "tradeoff": "Trade-off",
     "variance": "Variance",
     "bias": "Bias",
+    "closer": "Closer look",
     "sources": "Sources",
     "map": "T and lambda",
     "cost": "Cost",

@@ -128,4 +128,4 @@ def _runs(numbers: Sequence[Number]) -> list[list[int]]:
 
 
 def _tick_texts(layouts: Sequence[Data]) -> list[str]:
-    return [f"{one['steps']}<br>{one['envs']}" for one in layouts]
+    return [f"{int(one['steps'])}<br>{int(one['envs'])}" for one in layouts]

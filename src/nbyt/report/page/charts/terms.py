@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import log10
 
+from nbyt.report.numbers import power_of_ten
 from nbyt.report.page.charts.parts import Data, figure, places_axis, spread, value_axis
 from nbyt.report.page.escape import for_chart
 from nbyt.report.page.quantity import Number, known, layout_name, words
@@ -15,6 +16,9 @@ _BARS: dict[str, Data] = {
     },
 }
 
+_SHOWN = ("individual", "covariance", "variance")
+_MOST = 3.0  # times the highest bar
+
 
 def term_charts(data: Data, gradient: str) -> list[Data]:
     """Individual and covariance on top of each other, a chart for each stage."""
@@ -26,33 +30,51 @@ def lag_charts(data: Data, gradient: str) -> list[Data]:
     return [_lags(stage["lags"][gradient]) for stage in data["stages"]]
 
 
+def terms_range(stage: Data, gradient: str) -> tuple[float, float, bool]:
+    """From the lowest to the highest that is drawn, and whether intervals are cut for it.
+
+    An interval may be a hundred times as long as the bars are high; then the bars decide.
+    """
+    rows = [one[gradient] for one in stage["layouts"]]
+    values = [row[name]["value"] for row in rows for name in _SHOWN if known(row[name])]
+    ends = [row["variance"]["high"] for row in rows if known(row["variance"])]
+    lowest, highest = min([0.0, *values]), max([0.0, *values])
+    wanted = max([highest, *ends])
+    top = min(wanted, _MOST * highest) if highest else wanted
+    return 1.06 * lowest, 1.06 * top or 1.0, wanted > top
+
+
 def _terms(stage: Data, gradient: str) -> Data:
     layouts = stage["layouts"]
-    traces = [_bar(layouts, gradient, name) for name in _BARS]
+    power = power_of_ten([one[gradient]["variance"] for one in layouts])
+    scale = 10.0**-power
+    low, high, _ = terms_range(stage, gradient)
+    unit = f"10<sup>{power}</sup> gradient units²" if power else "gradient units²"
+    traces = [_bar(layouts, gradient, name, scale) for name in _BARS]
     return figure(
-        [*traces, _sum(layouts, gradient)],
+        [*traces, _sum(layouts, gradient, scale)],
         330,
         barmode="relative",
         bargap=0.35,
         xaxis=places_axis(layouts),
-        yaxis=value_axis("variance (gradient units²)", rangemode="tozero", exponentformat="power"),
+        yaxis=value_axis(f"variance ({unit})", range=[low * scale, high * scale]),
     )
 
 
-def _bar(layouts: Sequence[Data], gradient: str, name: str) -> Data:
+def _bar(layouts: Sequence[Data], gradient: str, name: str, scale: float) -> Data:
     numbers = [one[gradient][name] for one in layouts]
     return {
         "type": "bar",
         "name": name,
         "x": list(range(len(layouts))),
-        "y": [one["value"] if known(one) else None for one in numbers],
+        "y": [scale * one["value"] if known(one) else None for one in numbers],
         "marker": {**_BARS[name], "line": {"width": 0}},
         "hovertext": _texts(layouts, numbers, name),
         "hoverinfo": "text",
     }
 
 
-def _sum(layouts: Sequence[Data], gradient: str) -> Data:
+def _sum(layouts: Sequence[Data], gradient: str, scale: float) -> Data:
     """The variance itself, with its interval."""
     numbers = [one[gradient]["variance"] for one in layouts]
     return {
@@ -60,8 +82,8 @@ def _sum(layouts: Sequence[Data], gradient: str) -> Data:
         "mode": "markers",
         "name": "variance",
         "x": list(range(len(layouts))),
-        "y": [one["value"] if known(one) else None for one in numbers],
-        "error_y": {**spread(numbers), "color": "@ink"},
+        "y": [scale * one["value"] if known(one) else None for one in numbers],
+        "error_y": {**spread(numbers, scale), "color": "@ink"},
         "marker": {"symbol": "diamond", "size": 7, "color": "@ink"},
         "hovertext": _texts(layouts, numbers, "variance"),
         "hoverinfo": "text",
@@ -94,7 +116,7 @@ def _lags(profile: Data) -> Data:
         280,
         xaxis={
             "type": "log",
-            "range": [log10(lags[0]) - 0.12, log10(lags[-1]) + 0.12],
+            "range": [log10(min(lags, default=1)) - 0.12, log10(max(lags, default=1)) + 0.12],
             "title": {"text": "steps between two contributions"},
             "tickvals": lags,
             "ticktext": [str(lag) for lag in lags],

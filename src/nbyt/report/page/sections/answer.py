@@ -4,7 +4,7 @@ from typing import Any
 
 from nbyt.report.page.element import Child, Markup, bullets, join, tag
 from nbyt.report.page.glossary import term
-from nbyt.report.page.part import Data, Part
+from nbyt.report.page.part import Data, Part, table
 from nbyt.report.page.quantity import layout_mark, share, shown
 from nbyt.report.page.sections.settings import settings_block
 
@@ -118,7 +118,9 @@ def _agreement(agreement: Data | None) -> Markup | None:
 def _warnings(data: Data) -> Markup | None:
     """Warnings of the whole and of the stages, each once."""
     own = [str(one) for one in data.get("warnings") or []]
-    stages = [f"{stage['name']}: {one}" for stage in data["stages"] for one in stage["warnings"]]
+    stages = [
+        f"{stage['name']}: {one}" for stage in data["stages"] for one in stage.get("warnings", [])
+    ]
     found = bullets(list(dict.fromkeys([*own, *stages])))
     if found is None:
         return None
@@ -151,6 +153,19 @@ def _told(answers: dict[str, Data | None], what: str) -> Markup:
 
 
 def _budget(budget: Any) -> Markup | None:
+    """What a budget of envs or time would give: a sentence, and rows of whatever was worked out."""
     if not budget:
         return None
-    return tag("div", tag("p", str(budget["sentence"])), class_="notice")
+    said = tag("div", tag("p", str(budget["sentence"])), class_="notice")
+    rows = budget.get("rows") or []
+    if not rows:
+        return said
+    head = [str(name).replace("_", " ") for name in rows[0]]
+    body = [tag("tr", *(tag("td", _cell(one)) for one in row.values())) for row in rows]
+    return join([said, table("Budget", head, body)])
+
+
+def _cell(value: Any) -> Child:
+    if isinstance(value, dict) and "value" in value:
+        return shown(value)
+    return " × ".join(map(str, value)) if isinstance(value, list) else str(value)

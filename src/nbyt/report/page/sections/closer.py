@@ -23,7 +23,7 @@ def closer_sections(data: Data) -> Part:
             "picture of the bias, no split into sources of noise, and no map over T and lambda. "
             "A normal or thorough effort makes them."
         )
-        return Part(section("bias", "A closer look", words))
+        return Part(section("closer", "A closer look", words))
     stage = max(looked, key=lambda one: one["weight"])
     return merged(
         [_bias_section(data, stage), _source_section(stage), surface_section(data, stage)]

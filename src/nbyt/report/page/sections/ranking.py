@@ -31,7 +31,7 @@ def ranking_section(data: Data) -> Part:
             term("interval"),
             " of the ",
             term("relative"),
-            ", the tick its value.",
+            ", cut to what lies between 0 and 1, and the tick its value.",
         ]
     )
     switch = _switch(list(known_kinds), start) if len(known_kinds) > 1 else None

@@ -31,10 +31,22 @@ def _for(data: Data) -> Markup:
         "p",
         "For ",
         layout_mark(schedule),
-        ", with gamma, lambda and the learning rate that were measured. ",
+        _why_this(data),
+        ", with the gamma, lambda and learning rate of the measurement. ",
         schedule["sentence"],
         class_="muted",
     )
+
+
+def _why_this(data: Data) -> str:
+    """What the layout of the settings is best for."""
+    steps, answers = data["schedule"]["steps"], data["advice"]
+    found = [
+        word
+        for word, key in (("per sample", "per_sample"), ("per second", "per_second"))
+        if answers.get(key) and answers[key]["steps"] == steps
+    ]
+    return f", best {' and '.join(found)}" if found else ""
 
 
 def _names(settings: list[Data]) -> list[str]:

@@ -1,6 +1,6 @@
 """Where the variance comes from: its terms by T, and how alike neighbouring steps are."""
 
-from nbyt.report.page.charts.terms import lag_charts, term_charts
+from nbyt.report.page.charts.terms import lag_charts, term_charts, terms_range
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.glossary import term
 from nbyt.report.page.key import key
@@ -97,6 +97,15 @@ def _lags_key() -> Markup:
 
 
 def _missing(stage: Data) -> Markup | None:
+    """What is not drawn, and whether intervals leave the picture."""
+    cut = [gradient for gradient in _GRADIENTS if terms_range(stage, gradient)[2]]
+    words = f"Intervals of the {' and the '.join(cut)} go beyond the top; the numbers have them."
+    remark = tag("p", words, class_="missing") if cut else None
+    absent = _absent(stage)
+    return join([remark, absent]) if remark or absent else None
+
+
+def _absent(stage: Data) -> Markup | None:
     return reasons_of(
         (f"{gradient} {name}", one["steps"], one[gradient][name])
         for gradient in _GRADIENTS
