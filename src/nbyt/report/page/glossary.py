@@ -21,8 +21,8 @@ TERMS = {
     ),
     "bias_factor": (
         "bias factor",
-        "How well the expected gradient points along the true one; 1 is no loss of direction, "
-        "below 0 points away.",
+        "How well the expected gradient points along the true one: their cosine times its size; "
+        "1 is no loss of direction, below 0 points away.",
     ),
     "noise_factor": (
         "noise factor",

@@ -6,12 +6,13 @@ from nbyt.report.page.quantity import layout_mark, share, shown
 
 _KINDS = {"per_sample": "Per sample", "per_second": "Per second"}
 _STYLE = """
-.nbyt-card{font:14px/1.5 system-ui,sans-serif;max-width:46rem}
+.nbyt-card{font:14px/1.5 system-ui,sans-serif;max-width:60rem}
 .nbyt-card h4{margin:.8em 0 .2em;font-size:1em}
 .nbyt-card p{margin:.2em 0}
-.nbyt-card table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.4em 0}
+.nbyt-card table{border-collapse:collapse;font-size:inherit;font-variant-numeric:tabular-nums;margin:.4em 0}
 .nbyt-card th,.nbyt-card td{padding:.2em .8em .2em 0;text-align:left;background:none}
-.nbyt-card .interval{opacity:.7}
+.nbyt-card .number,.nbyt-card .layout{white-space:nowrap}
+.nbyt-card .interval{opacity:.75}
 .nbyt-card .loud{border-left:4px solid #d55e00;padding-left:.7em;font-weight:600}
 """
 _HEAD = ("", "N × T", "relative alignment", "regret", "win share", "standing")
@@ -21,14 +22,14 @@ def card(data: Data) -> str:
     """The answers, how sure they are, and the ranking, as a piece of HTML."""
     title = tag("p", tag("strong", f"{data['env']}, batch {data['batch']:,}"))
     blocks = [
-        _block(_KINDS[kind], one)
+        _block(_KINDS[kind], one, unfolded=kind == "per_sample")
         for kind in _KINDS
         if (one := data["advice"].get(kind)) is not None
     ]
     return tag("div", tag("style", raw(_STYLE)), title, *blocks, class_="nbyt-card")
 
 
-def _block(word: str, one: Data) -> Markup:
+def _block(word: str, one: Data, *, unfolded: bool) -> Markup:
     loud = "loud" if one["no_measurable_difference"] else None
     settle = one.get("to_settle")
     lines: list[Child] = [
@@ -39,7 +40,7 @@ def _block(word: str, one: Data) -> Markup:
     ]
     head = tag("tr", *(tag("th", text) for text in _HEAD))
     rows = [_row(place, row) for place, row in enumerate(one["ranking"])]
-    folded = tag("details", tag("summary", "Ranking"), tag("table", head, *rows))
+    folded = tag("details", tag("summary", "Ranking"), tag("table", head, *rows), open=unfolded)
     return join([*lines, folded])
 
 
