@@ -9,7 +9,8 @@ _STYLE = """
 .nbyt-card{font:14px/1.5 system-ui,sans-serif;max-width:60rem}
 .nbyt-card h4{margin:.8em 0 .2em;font-size:1em}
 .nbyt-card p{margin:.2em 0}
-.nbyt-card table{border-collapse:collapse;font-size:inherit;font-variant-numeric:tabular-nums;margin:.4em 0}
+.nbyt-card table{border-collapse:collapse;font-size:inherit;margin:.4em 0}
+.nbyt-card table{font-variant-numeric:tabular-nums}
 .nbyt-card th,.nbyt-card td{padding:.2em .8em .2em 0;text-align:left;background:none}
 .nbyt-card .number,.nbyt-card .layout{white-space:nowrap}
 .nbyt-card .interval{opacity:.75}
