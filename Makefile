@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,trackers
 
-.PHONY: install demo test lint types layers unit bench bench-throughput bench-probe agreement \
+.PHONY: install demo test lint types layers unit browser bench bench-throughput bench-probe agreement \
 	calibration parity dialects-live clean
 
 install: .venv/installed
@@ -31,8 +31,15 @@ types: install
 layers: install
 	$(BIN)/lint-imports
 
-unit: install
+unit: install browser
 	$(BIN)/pytest -n 2
+
+# The tests of the page look at it in Debian's Chromium; without one they are skipped, loudly.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+browser:
+	@command -v chromium >/dev/null || ($(SUDO) apt-get update -qq && \
+		$(SUDO) apt-get install -y -qq --no-install-recommends chromium) || \
+		echo "no chromium, and it could not be installed: the page is not tested in a browser" >&2
 
 bench: bench-throughput bench-probe
 

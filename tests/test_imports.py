@@ -23,6 +23,7 @@ LIGHT = [
     "nbyt.rng",
     "nbyt.store.run",
     "nbyt.stats",
+    "nbyt.report.page",
     "nbyt.cli.main",
 ]
 OPTIONAL = ["torch", "stable_baselines3", "envpool", "mujoco", "tensorboardX", "wandb"]
@@ -106,8 +107,8 @@ for name in {names!r}:
     assert run(code).split() == []
 
 
-@pytest.mark.parametrize("package", OPTIONAL)
-def test_an_optional_package_is_imported_in_at_most_one_file(package) -> None:
+@pytest.mark.parametrize("package", [*OPTIONAL, "plotly"])
+def test_such_a_package_is_imported_in_at_most_one_file(package) -> None:
     homes = [path.relative_to(SOURCE) for path in FILES if package in imported(path)]
     assert len(homes) <= 1, homes
 

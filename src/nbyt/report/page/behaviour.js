@@ -1,0 +1,243 @@
+"use strict";
+(() => {
+  const page = JSON.parse(document.getElementById("page-data").textContent);
+  const root = document.documentElement;
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const paper = matchMedia("print");
+  const PRINTED = 660; // pixels between the margins of an A4 sheet
+  const NARROWEST_TICK = 34;
+  let stage = page.start;
+  let printing = paper.matches;
+
+  // Colours: "@blue" is a property of the style sheet, "@blue:0.2" the same, let through.
+  function colour(name) {
+    const [key, alpha] = name.slice(1).split(":");
+    const hex = getComputedStyle(root).getPropertyValue("--" + key).trim();
+    if (alpha === undefined) return hex;
+    const full = hex.length === 4 ? hex.replace(/[0-9a-f]/gi, "$&$&") : hex;
+    const parts = [1, 3, 5].map((k) => parseInt(full.slice(k, k + 2), 16));
+    return "rgba(" + [...parts, alpha].join(",") + ")";
+  }
+
+  function coloured(value) {
+    if (typeof value === "string") return value.startsWith("@") ? colour(value) : value;
+    if (Array.isArray(value)) return value.map(coloured);
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, coloured(v)]));
+  }
+
+  // Ticks that have no room are left out, from left to right.
+  function thinned(axis, width) {
+    if (!axis.tickvals || !axis.range) return axis;
+    const place = (x) => (axis.type === "log" ? Math.log10(x) : x);
+    const pixels = width / (axis.range[1] - axis.range[0]);
+    let last = -Infinity;
+    const kept = axis.tickvals.map((x) => {
+      const fits = (place(x) - last) * pixels >= NARROWEST_TICK;
+      if (fits) last = place(x);
+      return fits;
+    });
+    return {
+      ...axis,
+      tickvals: axis.tickvals.filter((_, k) => kept[k]),
+      ticktext: axis.ticktext.filter((_, k) => kept[k]),
+    };
+  }
+
+  function styled(axis) {
+    return {
+      automargin: false, fixedrange: true, gridcolor: "@line", linecolor: "@line", zerolinecolor: "@muted",
+      zerolinewidth: 1, ticks: "outside", ticklen: 4, tickcolor: "@line", ...axis,
+      title: { standoff: 12, ...axis.title, font: { size: 12, color: "@muted" } },
+    };
+  }
+
+  function layoutOf(figure, width) {
+    const { xaxis, yaxis, margin, ...rest } = figure.layout;
+    const inner = width - margin.l - margin.r;
+    return coloured({
+      ...rest, margin, width, showlegend: false, dragmode: false, hovermode: "closest",
+      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: "@ink" },
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      hoverlabel: { bgcolor: "@ink", bordercolor: "@ink", font: { color: "@paper", size: 13 }, align: "left" },
+      xaxis: styled(thinned(xaxis, inner)),
+      yaxis: styled(yaxis),
+    });
+  }
+
+  function draw(id) {
+    const place = document.getElementById(id);
+    const figures = page.charts[id];
+    const figure = figures[Math.min(stage, figures.length - 1)];
+    const width = printing ? PRINTED : place.clientWidth;
+    if (!width) return;
+    const config = { displayModeBar: false, responsive: false, doubleClick: false, showTips: false };
+    Plotly.react(place, coloured(figure.data), layoutOf(figure, width), config);
+  }
+
+  const drawAll = () => Object.keys(page.charts).forEach(draw);
+
+  // Stage
+  const slider = document.getElementById("stage");
+  function choose(place) {
+    stage = place;
+    slider.setAttribute("aria-valuetext", page.stages[place]);
+    for (const block of all("[data-stage]")) block.hidden = Number(block.dataset.stage) !== place;
+    for (const id of Object.keys(page.charts)) if (page.charts[id].length > 1) draw(id);
+  }
+  slider.value = String(stage); // a browser may bring back where it was before a reload
+  slider.addEventListener("input", () => choose(Number(slider.value)));
+
+  // Theme
+  const theme = document.getElementById("theme");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+  function told() {
+    theme.textContent = isDark() ? "Light" : "Dark";
+    theme.setAttribute("aria-label", "Switch to " + (isDark() ? "light" : "dark") + " colours");
+    drawAll();
+  }
+  theme.removeAttribute("aria-pressed");
+  theme.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    told();
+  });
+  dark.addEventListener("change", told);
+
+  // Print: light, as wide as the paper, nothing folded away.
+  function print(on) {
+    if (printing === on) return;
+    printing = on;
+    for (const one of all("details")) {
+      if (on && !one.open) one.dataset.folded = "";
+      if (on || "folded" in one.dataset) one.open = on;
+      if (!on) delete one.dataset.folded;
+    }
+    const before = root.dataset.theme;
+    if (on) {
+      root.dataset.theme = "light";
+      root.dataset.before = before || "";
+    } else {
+      if (root.dataset.before) root.dataset.theme = root.dataset.before;
+      else delete root.dataset.theme;
+      delete root.dataset.before;
+    }
+    drawAll();
+  }
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
+  paper.addEventListener("change", () => print(paper.matches));
+
+  // Size
+  let wait = 0;
+  let wide = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === wide) return;
+    wide = innerWidth;
+    clearTimeout(wait);
+    wait = setTimeout(drawAll, 120);
+  });
+
+  // Libraries
+  const tabs = all('[role="tab"]');
+  const menu = document.getElementById("more-libraries");
+  function open(place) {
+    tabs.forEach((tab, k) => {
+      tab.setAttribute("aria-selected", String(k === place));
+      tab.tabIndex = k === place || (place >= tabs.length && k === 0) ? 0 : -1;
+    });
+    all(".panel").forEach((panel, k) => { panel.hidden = k !== place; });
+    if (!menu) return;
+    menu.classList.toggle("chosen", place >= tabs.length);
+    if (place < tabs.length) menu.value = "";
+  }
+  tabs.forEach((tab, k) => {
+    tab.addEventListener("click", () => open(k));
+    tab.addEventListener("keydown", (event) => {
+      const moves = { ArrowRight: k + 1, ArrowLeft: k - 1, Home: 0, End: tabs.length - 1 };
+      if (!(event.key in moves)) return;
+      event.preventDefault();
+      const next = (moves[event.key] + tabs.length) % tabs.length;
+      open(next);
+      tabs[next].focus();
+    });
+  });
+  if (menu) menu.addEventListener("change", () => open(menu.value === "" ? 0 : Number(menu.value)));
+
+  // Ranking
+  for (const button of all("[data-show]")) {
+    button.addEventListener("click", () => {
+      for (const one of all("[data-show]")) one.setAttribute("aria-pressed", String(one === button));
+      for (const one of all("[data-kind]")) one.hidden = one.dataset.kind !== button.dataset.show;
+    });
+  }
+
+  // Copying. A page from a file may have no clipboard of its own: then the old way.
+  function copyOld(text) {
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.setAttribute("readonly", "");
+    area.className = "visually-hidden";
+    document.body.append(area);
+    area.select();
+    const worked = document.execCommand("copy");
+    area.remove();
+    return worked;
+  }
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      return copyOld(text);
+    }
+  }
+  for (const button of all("[data-copy]")) {
+    button.addEventListener("click", async () => {
+      const worked = await copy(document.getElementById(button.dataset.copy).textContent);
+      button.focus();
+      button.textContent = worked ? "Copied" : "Not copied";
+      document.getElementById("said").textContent = worked ? "Copied" : "Copying was refused";
+      setTimeout(() => { button.textContent = "Copy"; }, 1600);
+    });
+  }
+
+  // Words: what they mean, beside the word, for the mouse and for the keyboard.
+  const tip = document.getElementById("tip");
+  let explained = null;
+  function explain(word) {
+    hush();
+    explained = word;
+    tip.textContent = document.querySelector("#term-" + word.dataset.term + " dd").textContent;
+    tip.hidden = false;
+    word.setAttribute("aria-describedby", "tip");
+    place();
+  }
+  function place() {
+    if (!explained) return;
+    const at = explained.getBoundingClientRect();
+    const own = tip.getBoundingClientRect();
+    const left = Math.min(Math.max(at.left, 12), innerWidth - own.width - 12);
+    const above = at.top - own.height - 8;
+    tip.style.left = left + "px";
+    tip.style.top = (above > 8 ? above : at.bottom + 8) + "px";
+  }
+  function hush() {
+    if (explained) explained.removeAttribute("aria-describedby");
+    explained = null;
+    tip.hidden = true;
+  }
+  const wordAt = (event) => event.target.closest && event.target.closest(".term");
+  for (const name of ["mouseover", "focusin"]) {
+    document.addEventListener(name, (event) => { const word = wordAt(event); if (word) explain(word); });
+  }
+  for (const name of ["mouseout", "focusout"]) {
+    document.addEventListener(name, (event) => { if (wordAt(event)) hush(); });
+  }
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hush(); });
+  // The word may have been scrolled into view by its focus: the meaning goes along.
+  addEventListener("scroll", place, { passive: true, capture: true });
+
+  if (printing) { printing = false; print(true); }
+  told();
+})();

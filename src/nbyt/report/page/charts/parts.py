@@ -1,0 +1,131 @@
+"""What all charts share: axes over T and N, bands for intervals, hover texts."""
+
+from collections.abc import Sequence
+from math import log10
+from typing import Any
+
+from nbyt.report.page.escape import for_chart
+from nbyt.report.page.quantity import Number, known, layout_name, words
+
+Data = dict[str, Any]
+STEPS_TITLE = "T steps (upper line), N envs (lower line)"
+_EDGE = 0.06  # room beside the outermost T, as a share of the axis
+
+
+def figure(traces: Sequence[Data], height: int, **layout: Any) -> Data:
+    """A chart for one stage, or the only one."""
+    margin = {"l": 62, "r": 14, "t": 14, "b": 64}
+    return {"data": list(traces), "layout": {"height": height, "margin": margin, **layout}}
+
+
+def steps_axis(layouts: Sequence[Data]) -> Data:
+    """A log axis over T, each tick with its N below."""
+    logs = [log10(one["steps"]) for one in layouts]
+    room = _EDGE * max(max(logs) - min(logs), 1.0)
+    return {
+        "type": "log",
+        "range": [min(logs) - room, max(logs) + room],
+        "tickvals": [one["steps"] for one in layouts],
+        "ticktext": _tick_texts(layouts),
+        "title": {"text": STEPS_TITLE},
+    }
+
+
+def places_axis(layouts: Sequence[Data]) -> Data:
+    """An axis with one place for each layout, for bars."""
+    count = len(layouts)
+    return {
+        "range": [-0.6, count - 0.4],
+        "zeroline": False,
+        "tickvals": list(range(count)),
+        "ticktext": _tick_texts(layouts),
+        "title": {"text": STEPS_TITLE},
+    }
+
+
+def value_axis(title: str, **more: Any) -> Data:
+    """A vertical axis with its unit in the title."""
+    return {"title": {"text": title}, "zeroline": True, **more}
+
+
+def line(
+    layouts: Sequence[Data], numbers: Sequence[Number], name: str, look: Data, scale: float = 1.0
+) -> list[Data]:
+    """A band for the intervals and a line with markers; gaps where nothing is known."""
+    x = [one["steps"] for one in layouts]
+    y = [scale * one["value"] if known(one) else None for one in numbers]
+    texts = [
+        for_chart(f"{layout_name(one)}: {name} {words(number)}")
+        for one, number in zip(layouts, numbers, strict=True)
+    ]
+    colour = look["colour"]
+    main = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": name,
+        "x": x,
+        "y": y,
+        "hovertext": texts,
+        "hoverinfo": "text",
+        "line": {"color": f"@{colour}", "width": look.get("width", 2), "dash": look["dash"]},
+        "marker": {"color": f"@{colour}", "size": look.get("size", 7), "symbol": look["symbol"]},
+    }
+    return [_band(x, numbers, colour, scale), main]
+
+
+def spread(numbers: Sequence[Number], scale: float = 1.0) -> Data:
+    """Bars for the intervals of single points."""
+    pairs = [one if known(one) else None for one in numbers]
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [_length(p, "value", "high", scale) for p in pairs],
+        "arrayminus": [_length(p, "low", "value", scale) for p in pairs],
+        "thickness": 1.4,
+        "width": 3,
+    }
+
+
+def _length(number: Number | None, start: str, end: str, scale: float) -> float | None:
+    """One side of an interval; none where the value lies beyond what is possible."""
+    return None if number is None else max(0.0, scale * (number[end] - number[start]))
+
+
+def _band(x: Sequence[float], numbers: Sequence[Number], colour: str, scale: float) -> Data:
+    """One outline around each run of known intervals."""
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for run in _runs(numbers):
+        # A point alone would have no width to be seen by.
+        at = [x[k] for k in run] if len(run) > 1 else [0.96 * x[run[0]], 1.04 * x[run[0]]]
+        own = run if len(run) > 1 else [run[0], run[0]]
+        ends = [(scale * numbers[k]["low"], scale * numbers[k]["high"]) for k in own]
+        xs += [*at, *reversed(at), None]
+        ys += [*(low for low, _ in ends), *(high for _, high in reversed(ends)), None]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": xs,
+        "y": ys,
+        "fill": "toself",
+        "fillcolor": f"@{colour}:0.16",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+    }
+
+
+def _runs(numbers: Sequence[Number]) -> list[list[int]]:
+    """The places of known numbers, neighbours together."""
+    found: list[list[int]] = []
+    for place, number in enumerate(numbers):
+        if not known(number):
+            continue
+        if found and found[-1][-1] == place - 1:
+            found[-1].append(place)
+        else:
+            found.append([place])
+    return found
+
+
+def _tick_texts(layouts: Sequence[Data]) -> list[str]:
+    return [f"{int(one['steps'])}<br>{int(one['envs'])}" for one in layouts]

@@ -1,0 +1,59 @@
+"""The short form of an advice for notebooks: no script, its own small style."""
+
+from nbyt.report.page.element import Child, Markup, join, raw, tag
+from nbyt.report.page.part import Data
+from nbyt.report.page.quantity import layout_mark, share, shown
+
+_KINDS = {"per_sample": "Per sample", "per_second": "Per second"}
+_STYLE = """
+.nbyt-card{font:14px/1.5 system-ui,sans-serif;max-width:60rem}
+.nbyt-card h4{margin:.8em 0 .2em;font-size:1em}
+.nbyt-card p{margin:.2em 0}
+.nbyt-card table{border-collapse:collapse;font-size:inherit;margin:.4em 0}
+.nbyt-card table{font-variant-numeric:tabular-nums}
+.nbyt-card th,.nbyt-card td{padding:.2em .8em .2em 0;text-align:left;background:none}
+.nbyt-card .number,.nbyt-card .layout{white-space:nowrap}
+.nbyt-card .interval{opacity:.75}
+.nbyt-card .loud{border-left:4px solid #d55e00;padding-left:.7em;font-weight:600}
+"""
+_HEAD = ("", "N × T", "relative alignment", "regret", "win share", "standing")
+
+
+def card(data: Data) -> str:
+    """The answers, how sure they are, and the ranking, as a piece of HTML."""
+    title = tag("p", tag("strong", f"{data['env']}, batch {data['batch']:,}"))
+    blocks = [
+        _block(_KINDS[kind], one, unfolded=kind == "per_sample")
+        for kind in _KINDS
+        if (one := data["advice"].get(kind)) is not None
+    ]
+    return tag("div", tag("style", raw(_STYLE)), title, *blocks, class_="nbyt-card")
+
+
+def _block(word: str, one: Data, *, unfolded: bool) -> Markup:
+    loud = "loud" if one["no_measurable_difference"] else None
+    settle = one.get("to_settle")
+    lines: list[Child] = [
+        tag("h4", word),
+        tag("p", one["sentence"], class_=loud),
+        tag("p", settle["sentence"]) if settle else None,
+        tag("p", "Alignment ", shown(one["alignment"])),
+    ]
+    head = tag("tr", *(tag("th", text) for text in _HEAD))
+    rows = [_row(place, row) for place, row in enumerate(one["ranking"])]
+    folded = tag("details", tag("summary", "Ranking"), tag("table", head, *rows), open=unfolded)
+    return join([*lines, folded])
+
+
+def _row(place: int, row: Data) -> Markup:
+    word = "advised" if place == 0 else "tie" if row["tied_with_best"] else "behind"
+    harm = f", harmful at {', '.join(row['harmful_at'])}" if row["harmful_at"] else ""
+    cells: list[Child] = [
+        str(place + 1),
+        layout_mark(row),
+        shown(row["relative"], mark=False),
+        shown(row["regret"], 100, " %", mark=False),
+        share(row["win_share"]),
+        word + harm,
+    ]
+    return tag("tr", *(tag("td", cell) for cell in cells))

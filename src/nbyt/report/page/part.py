@@ -1,0 +1,76 @@
+"""A part of the page: its HTML, and the charts that belong to it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbyt.report.page.element import Child, Markup, join, tag
+
+Data = dict[str, Any]
+Charts = dict[str, list[Data]]  # by id: one for each stage, or a single one for all
+
+
+@dataclass(frozen=True)
+class Part:
+    """HTML, and charts by the id of the element that they are drawn in."""
+
+    html: Markup
+    charts: Charts = field(default_factory=dict)
+
+
+def merged(parts: Iterable[Part]) -> Part:
+    """The parts one after the other."""
+    found = list(parts)
+    charts: Charts = {}
+    for one in found:
+        charts |= one.charts
+    return Part(join(one.html for one in found), charts)
+
+
+def section(name: str, title: str, lead: Child, *content: Child) -> Markup:
+    """A section with a heading and a sentence that says how to read it."""
+    head = tag("h2", title, id=f"{name}-title")
+    said = None if lead is None else tag("p", lead, class_="lead")
+    return tag("section", head, said, *content, id=name, aria_labelledby=f"{name}-title")
+
+
+def chart(name: str, description: str, figures: Sequence[Data], title: Child = None) -> Part:
+    """A place for a chart, tall enough that nothing moves when it is drawn."""
+    height = figures[0]["layout"]["height"]
+    place = tag(
+        "div",
+        id=f"chart-{name}",
+        class_="chart",
+        role="img",
+        aria_label=description,
+        style=f"min-height:{height}px",
+    )
+    head = None if title is None else tag("h3", title)
+    return Part(tag("figure", head, place), {f"chart-{name}": list(figures)})
+
+
+def side_by_side(parts: Iterable[Part]) -> Part:
+    """Charts in a row, or below each other where there is no room."""
+    whole = merged(parts)
+    return Part(tag("div", whole.html, class_="row"), whole.charts)
+
+
+def by_stage(blocks: Sequence[Child], start: int) -> Markup:
+    """Blocks of which only that of the chosen stage is shown."""
+    return join(
+        tag("div", block, data_stage=place, hidden=place != start)
+        for place, block in enumerate(blocks)
+        if block is not None
+    )
+
+
+def table(label: str, head: Sequence[Child], rows: Iterable[Markup], **attributes: Any) -> Markup:
+    """A table that scrolls by itself where it is too wide, by keyboard too."""
+    top = tag("thead", tag("tr", *(tag("th", one, scope="col") for one in head)))
+    body = tag("table", top, tag("tbody", *rows), **attributes)
+    return tag("div", body, class_="scroll", role="region", aria_label=label, tabindex="0")
+
+
+def numbers(title: str, content: Markup) -> Markup:
+    """The numbers of a chart, folded away."""
+    return tag("details", tag("summary", title), content)

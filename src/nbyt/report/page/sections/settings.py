@@ -1,0 +1,105 @@
+"""The advised layout in every library's words, to copy."""
+
+from collections import Counter
+
+from nbyt.report.page.element import Markup, bullets, code, join, tag
+from nbyt.report.page.part import Data
+from nbyt.report.page.quantity import layout_mark
+
+_SHOWN_FIRST = 6
+
+
+def settings_block(data: Data) -> Markup | None:
+    """Tabs for the first libraries, a menu for the others, and a button that copies."""
+    settings = data.get("settings") or []
+    if not settings:
+        return None
+    names = _names(settings)
+    tabs = [_tab(place, name) for place, name in enumerate(names[:_SHOWN_FIRST])]
+    panels = [
+        _panel(place, name, one)
+        for place, (name, one) in enumerate(zip(names, settings, strict=True))
+    ]
+    bar = tag("div", *tabs, role="tablist", aria_label="Libraries", class_="tabs")
+    chooser = tag("div", bar, _menu(names), class_="chooser")
+    return tag("div", tag("h3", "Settings to copy"), _for(data), chooser, *panels, id="settings")
+
+
+def _for(data: Data) -> Markup:
+    schedule = data["schedule"]
+    return tag(
+        "p",
+        "For ",
+        layout_mark(schedule),
+        _why_this(data),
+        ", with the gamma, lambda and learning rate of the measurement. ",
+        schedule["sentence"],
+        class_="muted",
+    )
+
+
+def _why_this(data: Data) -> str:
+    """What the layout of the settings is best for."""
+    steps, answers = data["schedule"]["steps"], data["advice"]
+    found = [
+        word
+        for word, key in (("per sample", "per_sample"), ("per second", "per_second"))
+        if answers.get(key) and answers[key]["steps"] == steps
+    ]
+    return f", best {' and '.join(found)}" if found else ""
+
+
+def _names(settings: list[Data]) -> list[str]:
+    """Each library's name; where several have the same, with its id."""
+    count = Counter(one["library"] for one in settings)
+    return [
+        one["library"] if count[one["library"]] == 1 else f"{one['library']} ({one['id']})"
+        for one in settings
+    ]
+
+
+def _tab(place: int, name: str) -> Markup:
+    return tag(
+        "button",
+        name,
+        type="button",
+        role="tab",
+        id=f"tab-{place}",
+        aria_controls=f"panel-{place}",
+        aria_selected="true" if place == 0 else "false",
+        tabindex="0" if place == 0 else "-1",
+    )
+
+
+def _menu(names: list[str]) -> Markup | None:
+    rest = list(enumerate(names))[_SHOWN_FIRST:]
+    if not rest:
+        return None
+    first = tag("option", f"{len(rest)} more libraries", value="")
+    options = [tag("option", name, value=place) for place, name in rest]
+    return tag("select", first, *options, id="more-libraries", aria_label="More libraries")
+
+
+def _panel(place: int, name: str, one: Data) -> Markup:
+    button = tag("button", "Copy", type="button", class_="copy", data_copy=f"paste-{place}")
+    text = tag("pre", code(one["paste"]), id=f"paste-{place}", tabindex="0", aria_label=name)
+    first = place < _SHOWN_FIRST
+    return tag(
+        "div",
+        tag("p", tag("strong", name), button, class_="panel-head"),
+        text,
+        _lost(one),
+        id=f"panel-{place}",
+        class_="panel" if first else "panel rare",
+        role="tabpanel",
+        aria_label=name,
+        hidden=place != 0,
+    )
+
+
+def _lost(one: Data) -> Markup:
+    """What the library cannot say, or that it can say all of it."""
+    if one["exact"]:
+        return tag("p", "Nothing is lost: this is the same layout.", class_="muted")
+    head = tag("p", tag("strong", "Not the same layout. "), "What is lost:")
+    return tag("div", join([head, bullets(one["lost"]) or ""]), class_="lost")

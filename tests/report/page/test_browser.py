@@ -1,0 +1,240 @@
+"""The page in a real browser: it draws, answers to mouse and keyboard, and asks for nothing."""
+
+from typing import Any
+
+import pytest
+
+Data = dict[str, Any]
+_PHONE = {"viewport": {"width": 390, "height": 844}}
+_PAYLOAD = "<img src=//evil.example/x onerror=alert(1)><a href='javascript:alert(1)'>x</a>&lt;b&gt;"
+
+# Contrast of each text with what is behind it, by the formula of WCAG 2; colours are read from a
+# canvas, which knows every way to write one. A colour that lets through is laid over what is below.
+_CONTRASTS = """() => {
+  const context = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const pixel = (colours) => {
+    context.clearRect(0, 0, 1, 1);
+    for (const one of colours) { context.fillStyle = one; context.fillRect(0, 0, 1, 1); }
+    return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (rgb) => {
+    const [r, g, b] = rgb.map(x => x / 255).map(
+      x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {
+    const found = [];
+    for (let at = element; at; at = at.parentElement) {
+      found.unshift(getComputedStyle(at).backgroundColor);
+    }
+    return found;
+  };
+  const ratio = (element, ink) => {
+    const below = ground(element);
+    const [a, b] = [light(pixel(below)), light(pixel([...below, ink]))];
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  };
+  const own = (element) => [...element.childNodes].some(n => n.nodeType === 3 && n.data.trim());
+  const texts = [...document.querySelectorAll("header *, main *")].filter(
+    e => own(e) && e.checkVisibility() && !e.closest("svg"));
+  const labels = [...document.querySelectorAll(".chart text")].filter(e => e.textContent.trim());
+  return [
+    ...texts.map(e => [e.className, e.textContent, ratio(e, getComputedStyle(e).color)]),
+    ...labels.map(e => ["", e.textContent, ratio(e.closest(".chart"), getComputedStyle(e).fill)]),
+  ];
+}"""
+
+
+def test_it_opens_offline_without_a_complaint(visit: Any) -> None:
+    seen = visit()
+    charts = seen.page.locator(".chart")
+    assert charts.count() >= 8
+    assert charts.locator(".main-svg").count() >= charts.count()
+    assert seen.complaints == [] and seen.asked == []
+
+
+def test_a_quick_advice_opens_as_well(visit: Any, quick: Data) -> None:
+    quick["stages"] = quick["stages"][:1]
+    seen = visit(quick, **_PHONE)
+    assert seen.complaints == [] and seen.asked == []
+    assert seen.page.locator("#stage").is_disabled()
+
+
+def test_a_script_that_is_not_ours_does_not_run(visit: Any) -> None:
+    seen = visit()
+    seen.page.evaluate(
+        """() => { const bad = document.createElement("script");
+        bad.textContent = "window.bad = 1"; document.body.append(bad); }"""
+    )
+    assert seen.page.evaluate("window.bad") is None
+    assert any("Content Security Policy" in one for one in seen.complaints)
+
+
+def test_names_are_shown_as_text_in_charts_too(visit: Any, data: Data) -> None:
+    for row in data["advice"]["per_sample"]["ranking"]:
+        row["defaults_of"] = [_PAYLOAD]
+    seen = visit(data)
+    seen.page.evaluate(
+        """() => { const chart = document.getElementById("chart-factors");
+        const at = chart.data.findIndex(trace => trace.name === "library default");
+        Plotly.Fx.hover(chart, [{curveNumber: at, pointNumber: 3}]); }"""
+    )
+    label = seen.page.locator("#chart-factors .hoverlayer")
+    label.locator("text").first.wait_for()
+    assert "<img src=//evil.example" in label.text_content()
+    assert seen.page.locator(".chart a, .chart img").count() == 0
+    assert seen.complaints == [] and seen.asked == []
+
+
+def test_the_slider_changes_all_charts_of_stages(seen: Any, data: Data) -> None:
+    names = ["chart-factors", "chart-terms-actor", "chart-terms-critic", "chart-lags-actor"]
+    before = [seen.plotted(name) for name in names]
+    fixed = seen.plotted("chart-cost")
+    seen.page.locator("#stage").fill("0")
+    after = [seen.plotted(name) for name in names]
+    assert all(old != new for old, new in zip(before, after, strict=True))
+    assert seen.plotted("chart-cost") == fixed
+    shown = seen.page.locator(".about-stage .stage-name:visible")
+    assert shown.all_inner_texts() == [data["stages"][0]["name"]]
+
+
+def test_the_slider_obeys_the_keyboard(seen: Any, data: Data) -> None:
+    seen.page.locator("#stage").focus()
+    seen.page.keyboard.press("Home")
+    first = seen.plotted("chart-factors")
+    seen.page.keyboard.press("ArrowRight")
+    assert seen.plotted("chart-factors") != first
+    told = seen.page.locator("#stage").get_attribute("aria-valuetext")
+    assert told.startswith(data["stages"][1]["name"]) and "mean return" in told
+    seen.page.keyboard.press("End")
+    assert "left out of the ranking" in seen.page.locator(".about-stage").inner_text()
+    assert seen.complaints == []
+
+
+def test_settings_are_copied_letter_by_letter(seen: Any, data: Data) -> None:
+    page = seen.page
+    page.locator("#panel-0 .copy").click()
+    page.get_by_text("Copied").first.wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == data["settings"][0]["paste"]
+    page.locator("#tab-0").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".panel:visible").get_attribute("id") == "panel-1"
+    last = len(data["settings"]) - 1
+    page.locator("#more-libraries").select_option(str(last))
+    page.locator(f"#panel-{last} .copy").click()
+    page.locator(f"#panel-{last}").get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == data["settings"][last]["paste"]
+
+
+def test_copying_works_without_a_clipboard_of_the_page(visit: Any, data: Data) -> None:
+    seen = visit(permissions=["clipboard-read", "clipboard-write"])
+    seen.page.evaluate(
+        """() => { window.read = navigator.clipboard.readText.bind(navigator.clipboard);
+        Object.defineProperty(navigator, "clipboard", {value: undefined}); }"""
+    )
+    seen.page.locator("#panel-0 .copy").click()
+    seen.page.get_by_text("Copied").first.wait_for()
+    assert seen.page.evaluate("window.read()") == data["settings"][0]["paste"]
+
+
+def test_the_ranking_has_two_faces(seen: Any) -> None:
+    page = seen.page
+    page.get_by_role("button", name="Per sample").click()
+    first = page.locator("#ranking .best:visible").inner_text()
+    page.get_by_role("button", name="Per second").click()
+    assert page.locator("#ranking .best:visible").count() == 1
+    assert page.locator("#ranking .best:visible").inner_text() != first
+
+
+def test_words_are_explained_on_focus_and_on_hover(seen: Any) -> None:
+    page = seen.page
+    page.set_viewport_size(_PHONE["viewport"])
+    tip = page.locator("#tip")
+    assert tip.is_hidden()
+    word = page.locator("#answer .term").first
+    word.focus()
+    assert "share of resamples" in tip.inner_text()
+    assert word.get_attribute("aria-describedby") == "tip"
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+    page.locator("#answer .term").nth(1).hover()
+    assert "bias factor times noise factor" in tip.inner_text()
+    box = tip.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+
+
+def test_the_focus_can_be_seen(seen: Any) -> None:
+    page = seen.page
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        width = page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth)")
+        assert width >= 2
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_can_be_read(seen: Any, scheme: str) -> None:
+    page = seen.page
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    found = page.evaluate(_CONTRASTS)
+    assert len(found) > 300
+    assert [one for one in found if one[-1] < 4.5] == []
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
+    assert dark == (scheme == "dark")
+
+
+def test_the_button_changes_page_and_charts(seen: Any) -> None:
+    page = seen.page
+    look = "[getComputedStyle(document.body).backgroundColor, \
+        document.getElementById('chart-factors').layout.font.color]"
+    light = page.evaluate(look)
+    page.locator("#theme").click()
+    dark = page.evaluate(look)
+    assert light[0] != dark[0] and light[1] != dark[1]
+    assert all(one[-1] >= 4.5 for one in page.evaluate(_CONTRASTS))
+    page.locator("#theme").click()
+    assert page.evaluate(look) == light
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_sticks_out_to_the_side(seen: Any, width: int) -> None:
+    page = seen.page
+    page.set_viewport_size({"width": width, "height": 844})
+    seen.until(f"document.getElementById('chart-factors').layout.width < {width}")
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll(".chart")].filter(
+            e => e.querySelector(".main-svg").clientWidth > e.clientWidth + 1).length"""
+    )
+    assert wide == 0
+
+
+def test_charts_follow_the_window(seen: Any) -> None:
+    page = seen.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    seen.until("document.getElementById('chart-factors').layout.width < 390")
+    ticks = page.evaluate("document.getElementById('chart-factors').layout.xaxis.tickvals.length")
+    assert 3 <= ticks < 12
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_paper_is_light_and_shows_all(seen: Any) -> None:
+    page = seen.page
+    page.emulate_media(media="print", color_scheme="dark")
+    seen.until("document.getElementById('chart-factors').layout.width === 660")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("document.getElementById('chart-factors').layout.font.color") == "#1b1f24"
+    assert page.locator("details:not([open])").count() == 0
+    assert page.locator("#ranking .best:visible").count() == 2
+    assert page.locator("nav").is_hidden() and page.locator("#theme").is_hidden()
+    assert all(one[-1] >= 4.5 for one in page.evaluate(_CONTRASTS))
+    page.set_viewport_size({"width": 680, "height": 900})  # an A4 sheet between its margins
+    assert page.evaluate("document.documentElement.scrollWidth") <= 680
+    assert page.pdf()[:5] == b"%PDF-"
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.emulate_media(media="screen", color_scheme="dark")
+    seen.until("document.getElementById('chart-factors').layout.width > 660")
+    assert page.locator("details[open]").count() == 0
+    assert seen.complaints == [] and seen.asked == []
