@@ -10,7 +10,7 @@ from nbyt.envs import resolve
 from nbyt.measure.chains import Progress
 from nbyt.policy.stage import Stage
 from nbyt.report.page import card, write_page
-from nbyt.store.advice import PAGE, AdviceFolder
+from nbyt.store.advice import PAGE, AdviceFolder, read_advice
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.run import open_as, slug
 from nbyt.train import hardware
@@ -150,7 +150,8 @@ def answer_question(
         "report": str(folder.path / PAGE),
     }
     folder.write_advice(data)
-    write_page(data, folder.path / PAGE)
+    # As it is read back: the page is then the same as `nbyt report` makes.
+    write_page(read_advice(folder.path), folder.path / PAGE)
     return Advice(data)
 
 

@@ -43,7 +43,7 @@ def look_closer(
     stage, env = measured.subject.stage, question.env
     traced = max(t for t in question.steps if t <= max(_LONGEST_TRACED, question.steps[0]))
     traced = min(best, traced)
-    pictured = tuple(dict.fromkeys((question.steps[0], best, question.steps[-1])))
+    pictured = tuple(sorted({question.steps[0], *question.trained, best, question.steps[-1]}))
     return {
         "lambdas": list(question.lambdas),
         "layouts": found.as_dict()["layouts"],
