@@ -27,7 +27,13 @@ def _gradient(bias, noise, covariance=0.0):
 
 def _stage(bias=(0.2, 0.9, 0.95), noise=(0.8, 0.8, 0.3), covariance=0.0, critic=0.9, **more):
     layouts = [
-        {"envs": n, "steps": t, "lambda": 0.95, "actor": _gradient(b, e, covariance)}
+        {
+            "envs": n,
+            "steps": t,
+            "lambda": 0.95,
+            "actor": _gradient(b, e, covariance),
+            "seconds": _number(0.01 * t, 0.001),
+        }
         for (n, t), b, e in zip(LAYOUTS, bias, noise, strict=True)
     ]
     return {
@@ -60,6 +66,17 @@ def test_short_t_loses_direction_and_long_t_loses_to_noise() -> None:
     text = _said(_stage())
     assert "Shorter T loses direction" in text and ".20 [.19, .21] for 64x1" in text
     assert "Longer T loses to noise" in text and ".30 [.29, .31] for 1x64" in text
+
+
+def test_time_is_a_reason_where_the_answer_is_per_second() -> None:
+    found = _answer(_stage())
+    text = " ".join(reasons(found, [_stage()], "actor", timed=True))
+    assert "640 ms [639, 641] with 1x64" in text and "80 ms [79, 81] with 8x8" in text
+    assert "takes" not in _said(_stage())
+
+
+def test_a_difference_too_small_to_matter_is_no_reason() -> None:
+    assert "Longer" not in _said(_stage(bias=(0.2, 0.9, 0.9), noise=(0.8, 0.8, 0.79)))
 
 
 def test_the_term_that_makes_the_noise_is_named() -> None:

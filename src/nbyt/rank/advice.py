@@ -11,9 +11,18 @@ Data = dict[str, Any]
 
 
 def advice(
-    answer: Answer, stages: Sequence[Data], libraries: Sequence[Data], objective: str, samples: int
+    answer: Answer,
+    stages: Sequence[Data],
+    libraries: Sequence[Data],
+    objective: str,
+    samples: int,
+    *,
+    timed: bool = False,
 ) -> Data:
-    """One answer as JSON promises it. samples: env steps of all pools, for what more would cost."""
+    """One answer as JSON promises it, per sample or, if timed, per second.
+
+    samples: env steps of all pools, for what more would cost.
+    """
     best = answer.best
     return {
         "envs": best.envs,
@@ -25,7 +34,7 @@ def advice(
         "no_measurable_difference": answer.open,
         "sentence": sentence(answer),
         "to_settle": _to_settle(answer, samples),
-        "reasons": reasons(answer, stages, objective),
+        "reasons": reasons(answer, stages, objective, timed=timed),
         "remedies": remedies(answer, stages, objective),
         "left_out": list(answer.left_out),
         "ranking": [_placed(place, libraries) for place in answer.places],

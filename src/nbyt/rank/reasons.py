@@ -19,6 +19,7 @@ _SOURCES = {
 }
 # A share of the variance, or a gain in alignment, that is worth a sentence.
 _NOTABLE = 0.1
+_SMALL = 0.03
 _POOR_CRITIC = 0.5
 _NOISY = 0.5
 
@@ -29,13 +30,19 @@ def deciding(stages: Sequence[Data]) -> Data:
     return max(clear, key=lambda stage: stage["weight"])
 
 
-def reasons(answer: Answer, stages: Sequence[Data], objective: str) -> list[str]:
-    """What decides between the layouts: direction or noise, which term, which source, phase."""
+def reasons(
+    answer: Answer, stages: Sequence[Data], objective: str, *, timed: bool = False
+) -> list[str]:
+    """What decides between the layouts: direction or noise, which term, which source, phase.
+
+    timed: whether the answer is per second, so that time decides too.
+    """
     stage = deciding(stages)
     layouts = {one["steps"]: one for one in stage["layouts"]}
     best = layouts[answer.best.steps]
     found = [
         *_sides(layouts, best, stage["name"], objective),
+        *(_time(layouts, best) if timed else []),
         *_terms(best, stage["name"], objective),
         *_sources(stage, objective),
         *_phase(stage, best, objective),
@@ -75,7 +82,7 @@ def _sides(layouts: dict[int, Data], best: Data, name: str, objective: str) -> l
             for factor in ("bias_factor", "noise_factor")
         }
         known = {factor: loss for factor, loss in losses.items() if loss is not None}
-        if len(known) < 2 or max(known.values()) <= 0:
+        if len(known) < 2 or max(known.values()) < _SMALL:
             continue
         factor = max(known, key=lambda one: known[one])
         loses = {
@@ -87,6 +94,26 @@ def _sides(layouts: dict[int, Data], best: Data, name: str, objective: str) -> l
             f"{named(other)}, and {said(best[objective][factor])} for {named(best)}."
         )
     return found
+
+
+def _time(layouts: dict[int, Data], best: Data) -> list[str]:
+    """What an update takes, at the advised layout and where it takes longest."""
+    known = [one for one in layouts.values() if one["seconds"]["value"] is not None]
+    if not known:
+        return []
+    slowest = max(known, key=lambda one: one["seconds"]["value"])
+    own = best["seconds"]
+    if slowest is best or slowest["seconds"]["value"] < (1 + _SMALL) * own["value"]:
+        return ["An update takes about the same time whatever the split."]
+    return [
+        f"An update takes {_milliseconds(slowest['seconds'])} with {named(slowest)}, and "
+        f"{_milliseconds(own)} with {named(best)}."
+    ]
+
+
+def _milliseconds(seconds: Data) -> str:
+    value, low, high = (f"{1000 * seconds[name]:.3g}" for name in ("value", "low", "high"))
+    return f"{value} ms [{low}, {high}]"
 
 
 def _loss(best: Data, other: Data) -> float | None:

@@ -15,7 +15,7 @@ from nbyt.workflow.measuring import Measured
 from nbyt.workflow.question import Question
 
 # T of the map of T and lambda; the shortest, the longest and the advised are among them.
-_LENGTHS = 6
+_LENGTHS = 5
 # The cost of tracing sources grows with the square of T.
 _LONGEST_TRACED = 128
 

@@ -127,9 +127,10 @@ def compose(finding: Finding, *, own: int | None, closer: Data, per: str = "both
     per_sample, per_second = finding.answers()
     libraries = defaults(question.layouts)
     samples = sum(stage["pool"]["samples"] for stage in stages)
+    given = (stages, libraries, question.objective, samples)
     said = {
-        name: None if one is None else advice(one, stages, libraries, question.objective, samples)
-        for name, one in (("per_sample", per_sample), ("per_second", per_second))
+        "per_sample": advice(per_sample, *given),
+        "per_second": per_second and advice(per_second, *given, timed=True),
     }
     main = per_second if per == "second" and per_second is not None else per_sample
     layout = question.layout(main.best.steps)
