@@ -1,6 +1,6 @@
 """The command: ask for advice again and again, and put what came out into result.json.
 
-    python -m benchmarks.advice.run [--only tables opposite] [--seeds 100]
+    python -m benchmarks.advice.run [--only tables opposite training] [--seeds 100]
 
 Every answer is kept in runs/advice-check as soon as it is there; the same command goes on.
 """
@@ -11,14 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.advice import opposite, tables
+from benchmarks.advice import opposite, tables, training
 from benchmarks.timing.machine import machine
 from nbyt.store.text import slug
 from nbyt.train import hardware
 
 RESULT = Path(__file__).with_name("result.json")
 WORK = Path(__file__).parents[2] / "runs" / "advice-check"
-_SEEDS = {"tables": 100, "opposite": 10}
+_SEEDS = {"opposite": 10, "training": 8, "tables": 100}
 
 Rows = list[dict[str, Any]]
 
@@ -30,9 +30,8 @@ def main() -> None:
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
     found["machine"] = machine()
     for part in options.only:
-        found[part] = {"tables": _tables, "opposite": _opposite}[part](
-            options.seeds or _SEEDS[part]
-        )
+        make = {"opposite": _opposite, "training": _training, "tables": _tables}[part]
+        found[part] = make(options.seeds or _SEEDS[part])
         RESULT.write_text(json.dumps(found, indent=1) + "\n")
     print(f"written to {RESULT}")
 
@@ -53,6 +52,19 @@ def _opposite(seeds: int) -> dict[str, Any]:
         rows = _rows(env, seeds, lambda seed, env=env: opposite.advised(env, seed))
         found[env] = {**opposite.judged(env, rows), "rows": rows}
         print(env, opposite.judged(env, rows), flush=True)
+    return found
+
+
+def _training(seeds: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"total": training.TOTAL, "envs": {}}
+    for env in training.ENVS:
+        own = found["envs"][env] = {}
+        for steps in training.STEPS:
+            rows = _rows(
+                f"{env}-{steps}", seeds, lambda seed, at=(env, steps): training.trained(*at, seed)
+            )
+            own[str(steps)] = training.summarised(rows)
+            print(env, steps, own[str(steps)], flush=True)
     return found
 
 
