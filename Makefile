@@ -3,8 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,trackers
 
-.PHONY: install demo test lint types layers unit browser bench bench-throughput bench-probe agreement \
-	calibration parity dialects-live clean
+.PHONY: install demo test lint types layers unit browser bench bench-throughput bench-probe \
+	advice-check agreement calibration parity dialects-live clean
 
 install: .venv/installed
 
@@ -15,9 +15,7 @@ install: .venv/installed
 	touch $@
 
 demo: install
-	$(BIN)/nbyt train CartPole-v1 --envs 8 --steps 256 --minibatch 256 --epochs 4 \
-		--total 100_000 --seed 0 --out runs/demo --force
-	$(BIN)/nbyt probe runs/demo/stage-3 --batch 2048 --steps 2,32,512 --skip-phase
+	$(BIN)/nbyt advise CartPole-v1 --batch 2048 --seed 0 --out runs/demo --force
 
 test: lint types layers unit
 
@@ -61,6 +59,11 @@ bench-probe: .venv-bench/installed
 	.venv-bench/bin/pip install --quiet --disable-pip-version-check --no-deps \
 		backpack-for-pytorch==1.7.1 unfoldNd==0.2.3 einops==0.8.2
 	touch $@
+
+# About an hour and a half; it can be stopped, and the same command goes on.
+advice-check: install
+	$(BIN)/python -m benchmarks.advice.run
+	$(BIN)/python -m benchmarks.advice.report
 
 # About an hour; it can be stopped, and the same command goes on.
 calibration: install

@@ -23,6 +23,7 @@ LIGHT = [
     "nbyt.rng",
     "nbyt.store.run",
     "nbyt.stats",
+    "nbyt.rank",
     "nbyt.report.page",
     "nbyt.cli.main",
 ]

@@ -1,6 +1,6 @@
 """The command: ask for advice again and again, and put what came out into result.json.
 
-    python -m benchmarks.advice.run [--only tables opposite training] [--seeds 100]
+    python -m benchmarks.advice.run [--only opposite training tables times] [--seeds 100]
 
 Every answer is kept in runs/advice-check as soon as it is there; the same command goes on.
 """
@@ -11,14 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.advice import opposite, tables, training
+from benchmarks.advice import opposite, tables, times, training
 from benchmarks.timing.machine import machine
 from nbyt.store.text import slug
 from nbyt.train import hardware
 
 RESULT = Path(__file__).with_name("result.json")
 WORK = Path(__file__).parents[2] / "runs" / "advice-check"
-_SEEDS = {"opposite": 10, "training": 8, "tables": 100}
+_SEEDS = {"opposite": 10, "training": 8, "tables": 100, "times": 1}
 
 Rows = list[dict[str, Any]]
 
@@ -30,8 +30,7 @@ def main() -> None:
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
     found["machine"] = machine()
     for part in options.only:
-        make = {"opposite": _opposite, "training": _training, "tables": _tables}[part]
-        found[part] = make(options.seeds or _SEEDS[part])
+        found[part] = _PARTS[part](options.seeds or _SEEDS[part])
         RESULT.write_text(json.dumps(found, indent=1) + "\n")
     print(f"written to {RESULT}")
 
@@ -80,6 +79,23 @@ def _rows(name: str, seeds: int, ask: Callable[[int], dict[str, Any]]) -> Rows:
             with file.open("a") as target:
                 target.write(json.dumps(rows[-1]) + "\n")
     return sorted((row for row in rows if row["seed"] < seeds), key=lambda row: row["seed"])
+
+
+def _times(_: int) -> Rows:
+    times.timed(*times.ASKED[0])  # compiles
+    found = []
+    for env, effort in times.ASKED:
+        found.append(times.timed(env, effort))
+        print(found[-1], flush=True)
+    return found
+
+
+_PARTS: dict[str, Callable[[int], Any]] = {
+    "opposite": _opposite,
+    "training": _training,
+    "tables": _tables,
+    "times": _times,
+}
 
 
 def _options() -> argparse.Namespace:
