@@ -34,13 +34,13 @@ def learning_weights(
 
 
 def chosen(areas: Float[np.ndarray, " stages"], count: int) -> list[int]:
-    """The places of so many stages, each in the middle of an equal part of the area.
+    """The places of so many stages: the last, and others in the middle of equal parts of the area.
 
     Fewer, where some would be the same stage.
     """
     so_far = np.cumsum(areas) / areas.sum()
-    middles = (np.arange(count) + 0.5) / count
-    return sorted({int(np.searchsorted(so_far, middle)) for middle in middles})
+    middles = (np.arange(count - 1) + 0.5) / max(count - 1, 1)
+    return sorted({len(areas) - 1, *(int(np.searchsorted(so_far, middle)) for middle in middles)})
 
 
 def gathered(

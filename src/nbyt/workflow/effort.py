@@ -28,8 +28,8 @@ EFFORTS = {
     one.name: one
     for one in (
         Effort("quick", 3, 64, 1, "none"),
-        Effort("normal", 4, 128, 1, "one"),
-        Effort("thorough", 5, 256, 2, "all"),
+        Effort("normal", 5, 128, 1, "one"),
+        Effort("thorough", 6, 256, 2, "all"),
     )
 }
 
