@@ -13,7 +13,7 @@ from nbyt.exact.values import optimal_values, policy_values
 from nbyt.policy.stage import Stage, table
 from nbyt.train.settings import PPOSettings
 
-STEPS = tuple(2**power for power in range(12))
+STEPS = tuple(4**power for power in range(6))
 # Within this share of the best; and what counts as a difference that a tool must see.
 NEAR, LARGE = 0.05, 0.2
 
