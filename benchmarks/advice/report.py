@@ -39,10 +39,10 @@ _TABLES = """\
 ## Tables with exact answers
 
 On tables the alignment of every layout can be calculated. The advice is asked for a stage of each
-problem with {seeds} seeds, batch 2,048, T = 1, 4, 16, 64, 256 and 1,024. Asked for: the advised layout's exact
-alignment is within {near:.0%} of the best, or "no measurable difference" was said, in at least
-95 % of the seeds; and where the best layout beats the median one by more than {large:.0%}, that was
-said in at most 20 %.
+problem with {seeds} seeds, batch 2,048, T = 1, 4, 16, 64, 256 and 1,024. Asked for: the advised
+layout's exact alignment is within {near:.0%} of the best, or "no measurable difference" was said,
+in at least 95 % of the seeds; and where the best layout beats the median one by more than
+{large:.0%}, that was said in at most 20 %.
 
 {rows}
 
