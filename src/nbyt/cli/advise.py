@@ -28,7 +28,7 @@ from nbyt.train.settings import PPOSettings
 from nbyt.workflow.advising import Advice, answer_question, as_trained, open_folder, scout
 from nbyt.workflow.budget import Budget, budget_from
 from nbyt.workflow.effort import effort as effort_named
-from nbyt.workflow.estimate import forecast, in_words, require_time, step_seconds
+from nbyt.workflow.estimate import full_pace, in_words, require_time, step_pace
 from nbyt.workflow.question import EPOCHS, Question, make_question
 from nbyt.workflow.subjects import Subject, given_subjects
 
@@ -196,15 +196,16 @@ class _Asked:
 
 def _forecast(question: Question, asked: _Asked) -> dict[str, Any]:
     """What it will cost; an error where that is more than the user allows."""
-    trained, timed = not asked.given, asked.options.per != "sample"
-    step = step_seconds(question.env)
-    expected = forecast(question, trained=trained, timed=timed, step_seconds=step)
+    parts = {"trained": not asked.given, "timed": asked.options.per != "sample"}
     limit = budget_from(asked.options.time_limit)
     if limit.kind != "seconds":
         raise UsageError(
             f"'{limit.text}' is no time", where="time-limit", fix="such as 90s, 30m or 2h"
         )
-    require_time(question, expected, limit.amount, trained=trained, timed=timed, step=step)
+    pace = step_pace(question.env)
+    # A slow env is told before it has to make a whole update.
+    require_time(question, pace, limit.amount, **parts)
+    expected = require_time(question, full_pace(question, pace), limit.amount, **parts)
     return {"batch": question.batch, "layouts": len(question.steps), **expected.as_dict()}
 
 

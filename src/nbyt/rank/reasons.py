@@ -112,8 +112,9 @@ def _time(layouts: dict[int, Data], best: Data) -> list[str]:
 
 
 def _milliseconds(seconds: Data) -> str:
-    value, low, high = (f"{1000 * seconds[name]:.3g}" for name in ("value", "low", "high"))
-    return f"{value} ms [{low}, {high}]"
+    scale, unit = (1, "s") if seconds["value"] >= 1 else (1000, "ms")
+    value, low, high = (f"{scale * seconds[name]:.3g}" for name in ("value", "low", "high"))
+    return f"{value} {unit} [{low}, {high}]"
 
 
 def _loss(best: Data, other: Data) -> float | None:

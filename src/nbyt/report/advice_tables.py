@@ -95,5 +95,9 @@ def _remark(place: Data) -> str:
 def _milliseconds(seconds: Data) -> str:
     if seconds["value"] is None:
         return "-"
-    low, value, high = (1000 * seconds[name] for name in ("low", "value", "high"))
-    return f"{value:.3g} [{low:.3g} {high:.3g}]"
+    low, value, high = (_short(1000 * seconds[name]) for name in ("low", "value", "high"))
+    return f"{value} [{low} {high}]"
+
+
+def _short(x: float) -> str:
+    return f"{x:.0f}" if x >= 100 else f"{x:.3g}"

@@ -219,7 +219,12 @@ def _costs(question: Question, folder: AdviceFolder, progress: Progress) -> Cost
         return costs_from(known)
     layouts = [question.layout(steps) for steps in question.steps]
     costs = measure_costs(
-        question.env, question.settings, layouts, vector=question.vector, progress=progress
+        question.env,
+        question.settings,
+        layouts,
+        trained=question.trained[0],
+        vector=question.vector,
+        progress=progress,
     )
     folder.save_costs(costs.as_dict())
     return costs

@@ -90,11 +90,15 @@ def measure_costs(
     settings: PPOSettings,
     layouts: Sequence[Layout],
     *,
+    trained: int | None = None,
     vector: str = "sync",
     progress: Progress = lambda what, done, total: None,
 ) -> Costs:
-    """Updates timed at a few of the layouts, in interleaved rounds."""
-    chosen = _spread_out(layouts)
+    """Updates timed at a few of the layouts, in interleaved rounds.
+
+    trained: a T that is among them; its programs are compiled anyway.
+    """
+    chosen = _spread_out(layouts, trained)
     turns = len(chosen) + ROUNDS
     trainers: list[_Trainer] = []
     try:
@@ -137,10 +141,23 @@ def _estimate(logarithms: Float[np.ndarray, " rounds"], misfit: float) -> Estima
     return Estimate(math.exp(centre), math.exp(centre - half), math.exp(centre + half), count)
 
 
-def _spread_out(layouts: Sequence[Layout]) -> list[Layout]:
-    """A few of the layouts from the first to the last."""
-    places = np.unique(np.linspace(0, len(layouts) - 1, SPLITS).round().astype(int))
-    return [layouts[place] for place in places]
+def update_seconds(
+    env: DeviceEnv | HostEnv, settings: PPOSettings, layout: Layout, *, vector: str = "sync"
+) -> float:
+    """Seconds of one update, tried once after one that compiles."""
+    trainer = _Trainer(env, settings, layout, vector)
+    trainer.close()
+    return trainer.first
+
+
+def _spread_out(layouts: Sequence[Layout], trained: int | None) -> list[Layout]:
+    """A few of the layouts from the first to the last; the one that is trained takes a place."""
+    places = np.linspace(0, len(layouts) - 1, SPLITS).round().astype(int)
+    own = [place for place, layout in enumerate(layouts) if layout.steps == trained]
+    if own and len(layouts) > SPLITS and own[0] not in places:
+        inner = min(range(1, SPLITS - 1), key=lambda k: abs(int(places[k]) - own[0]))
+        places[inner] = own[0]
+    return [layouts[place] for place in np.unique(places)]
 
 
 class _Trainer:
@@ -161,7 +178,8 @@ class _Trainer:
             self._source = DeviceSource(env, self._policy, settings, layout)
         self._source.begin(self._learner, 0)
         self._go(1)
-        self._updates = max(1, round(_TURN_SECONDS / max(self._go(1), 1e-3)))
+        self.first = self._go(1)
+        self._updates = max(1, round(_TURN_SECONDS / max(self.first, 1e-3)))
 
     def seconds(self) -> float:
         """Seconds of one update, over a turn."""

@@ -1,4 +1,4 @@
-"""What an advice will cost, before it starts: env steps, and seconds where envs are slow."""
+"""What an advice will cost, before it starts: env steps, and seconds from a short trial."""
 
 import time
 from dataclasses import dataclass, replace
@@ -10,20 +10,30 @@ from nbyt.collect.segment import burn_in
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import UsageError
 from nbyt.measure.request import horizon
-from nbyt.workflow.costs import ROUNDS, SPLITS
+from nbyt.workflow.costs import ROUNDS, SPLITS, update_seconds
 from nbyt.workflow.effort import EFFORTS, Effort
 from nbyt.workflow.question import Question
 
-# Time for compiling and for gradients, whatever the env takes: seconds, and seconds a stage.
-_FIXED, _STAGE = 15.0, 8.0
+# Seconds that no trial shows: imports and compiling, and the statistics of a stage and of a look.
+_FIXED, _STAGE, _LOOK = 10.0, 6.0, 16.0
 _LOOK_POOLS = 3
+# Gradients of every T take longer than one of PPO's passes over the same samples.
+_PASSES = 1.5
 _TRIAL_SECONDS = 1.0
 _TRIAL_STEPS = 2_000
 
 
 @dataclass(frozen=True)
+class Pace:
+    """Seconds of one env step, and of one sample's pass through the learner."""
+
+    step: float
+    sample: float = 0.0
+
+
+@dataclass(frozen=True)
 class Forecast:
-    """Env steps of each part, and the seconds of all; the seconds of device envs are a guess."""
+    """Env steps of each part, and the seconds of all."""
 
     training: int
     pools: int
@@ -40,25 +50,26 @@ class Forecast:
         }
 
 
-def forecast(question: Question, *, trained: bool, timed: bool, step_seconds: float) -> Forecast:
+def forecast(question: Question, pace: Pace, *, trained: bool, timed: bool) -> Forecast:
     """What the question costs, if stages are trained for it and updates timed, or not."""
-    effort, env = question.effort, question.env
+    effort = question.effort
     subjects = question.stages * effort.trainings
     longest = max(question.steps[-1], 1024)
-    chain = longest + horizon(question.settings.gamma) + 2 * burn_in(env.time_limit)
+    chain = longest + horizon(question.settings.gamma) + 2 * burn_in(question.env.time_limit)
     looks = {"none": 0, "one": 1, "all": subjects}[effort.looks]
-    pools = subjects * effort.chains + looks * _LOOK_POOLS * effort.chains // 2
+    pools = (subjects * effort.chains + looks * _LOOK_POOLS * effort.chains // 2) * chain
     training = question.total * effort.trainings if trained else 0
     timing = SPLITS * (ROUNDS + 2) * question.batch if timed else 0
-    steps = training + pools * chain + timing
-    seconds = _FIXED + _STAGE * (subjects + 2 * looks) + steps * step_seconds
-    return Forecast(training, pools * chain, timing, seconds)
+    learning = (training + timing) * question.epochs + _PASSES * pools
+    seconds = _FIXED + _STAGE * subjects + _LOOK * looks
+    seconds += (training + pools + timing) * pace.step + learning * pace.sample
+    return Forecast(training, pools, timing, seconds)
 
 
-def step_seconds(env: Any) -> float:
-    """Seconds of one step of one env of this process; 0 for device envs, which are quick."""
+def step_pace(env: Any) -> Pace:
+    """The pace of one env of this process alone; device envs are as quick as their policy."""
     if not isinstance(env, HostEnv):
-        return 0.0
+        return Pace(0.0)
     env.action_space.seed(0)
     running = env.start(1, vector="sync")
     try:
@@ -67,29 +78,36 @@ def step_seconds(env: Any) -> float:
         while count < _TRIAL_STEPS and time.perf_counter() - began < _TRIAL_SECONDS:
             running.step(np.array([env.action_space.sample()]))
             count += 1
-        return (time.perf_counter() - began) / count
+        return Pace((time.perf_counter() - began) / count)
     finally:
         running.close()
 
 
+def full_pace(question: Question, steps: Pace) -> Pace:
+    """The pace with learning, from one update of the layout that is trained first."""
+    layout = question.layout(question.trained[0])
+    taken = update_seconds(question.env, question.settings, layout, vector=question.vector)
+    learning = max(taken - layout.batch * steps.step, 0.0)
+    return replace(steps, sample=learning / (layout.batch * layout.epochs))
+
+
 def require_time(
-    question: Question, expected: Forecast, limit: float, *, trained: bool, timed: bool, step: float
-) -> None:
-    """Nothing, or an error that says how long it would take and what would be quicker."""
+    question: Question, pace: Pace, limit: float, *, trained: bool, timed: bool
+) -> Forecast:
+    """The forecast, or an error that says how long it would take and what would be quicker."""
+    expected = forecast(question, pace, trained=trained, timed=timed)
     if expected.seconds <= limit:
-        return
-    quick = forecast(
-        _with_effort(question, EFFORTS["quick"]), trained=trained, timed=timed, step_seconds=step
-    )
+        return expected
+    quick = forecast(_quick(question), pace, trained=trained, timed=timed)
     offer = (
         f"take --effort quick (about {in_words(quick.seconds)}), "
         if question.effort.name != "quick"
         else "take a smaller --total or --batch, "
     )
+    steps = expected.training + expected.pools + expected.timing
     raise UsageError(
-        f"this would take about {in_words(expected.seconds)}: a step of the env takes "
-        f"{1000 * step:.2g} ms, and {expected.training + expected.pools + expected.timing:,} are "
-        "needed",
+        f"this would take about {in_words(expected.seconds)}: {steps:,} env steps of "
+        f"{1000 * pace.step:.2g} ms, and {1000 * pace.sample:.2g} ms for a sample in the learner",
         where="time",
         fix=f"{offer}or allow it with --time-limit {in_words(1.3 * expected.seconds)}",
     )
@@ -103,7 +121,8 @@ def in_words(seconds: float) -> str:
     return f"{seconds:.0f}s"
 
 
-def _with_effort(question: Question, effort: Effort) -> Question:
+def _quick(question: Question) -> Question:
+    effort: Effort = EFFORTS["quick"]
     return replace(
         question,
         effort=effort,
