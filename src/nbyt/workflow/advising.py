@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nbyt.envs import resolve
+from nbyt.envs import HostEnv, resolve
 from nbyt.measure.chains import Progress
 from nbyt.policy.stage import Stage
 from nbyt.report.page import card, write_page
@@ -139,6 +139,9 @@ def answer_question(
     parts.done()
     measured = measure(question, subjects, folder, progress, parts.done)
     finding = Finding(question, measured, costs, weigh)
+    if _wants_more(finding):
+        more = measure(question, subjects, folder, progress, times=question.effort.more)
+        finding = Finding(question, more, costs, weigh)
     closer = _closer_looks(finding, folder, progress, parts.done)
     data = {
         **compose(finding, own=own, closer=closer, per=per),
@@ -153,6 +156,13 @@ def answer_question(
     # As it is read back: the page is then the same as `nbyt report` makes.
     write_page(read_advice(folder.path), folder.path / PAGE)
     return Advice(data)
+
+
+def _wants_more(finding: Finding) -> bool:
+    """Whether nothing is told apart yet, and more chains cost no env of the user's any time."""
+    question = finding.question
+    quick = not isinstance(question.env, HostEnv)
+    return quick and question.effort.more > 1 and finding.answers()[0].open
 
 
 def scout(

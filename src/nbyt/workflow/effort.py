@@ -14,7 +14,8 @@ class Effort:
 
     stages: measured in each training. chains: of each pool. trainings: with different layouts.
     looks: at which stages other lambdas, phase and the sources of noise are measured too: none,
-    the one that decides, or all.
+    the one that decides, or all. more: how many times the chains are taken where those tell no
+    two layouts apart, on envs that run on the device.
     """
 
     name: str
@@ -22,12 +23,13 @@ class Effort:
     chains: int
     trainings: int
     looks: str
+    more: int = 4
 
 
 EFFORTS = {
     one.name: one
     for one in (
-        Effort("quick", 3, 64, 1, "none"),
+        Effort("quick", 3, 64, 1, "none", more=1),
         Effort("normal", 5, 128, 1, "one"),
         Effort("thorough", 6, 256, 2, "all"),
     )

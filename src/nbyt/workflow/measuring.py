@@ -38,16 +38,20 @@ def measure(
     folder: AdviceFolder,
     progress: Progress,
     done: Callable[[], None] = lambda: None,
+    times: int = 1,
 ) -> list[Measured]:
     """Every subject's measurement, from the folder where it is there already.
 
-    done: called after each of them.
+    done: called after each of them. times: so many times the chains that are usual.
     """
     found = []
+    chains = times * question.effort.chains
     for number, subject in enumerate(subjects, start=1):
         known = folder.load_measurement(number)
-        if known is None:
-            known = _probe(question, subject, number, len(subjects), progress)
+        if known is None or known[1]["pool"]["chains"] < chains:
+            what = f"stage {number} of {len(subjects)}"
+            what += f", {chains} chains" if times > 1 else ""
+            known = _probe(question, subject, number, chains, what, progress)
             folder.save_measurement(number, *known)
         found.append(Measured(subject, known[1], known[0]))
         done()
@@ -55,7 +59,7 @@ def measure(
 
 
 def _probe(
-    question: Question, subject: Subject, number: int, count: int, progress: Progress
+    question: Question, subject: Subject, number: int, chains: int, what: str, progress: Progress
 ) -> tuple[Tensors, dict[str, Any]]:
     measured = probe(
         question.env,
@@ -64,13 +68,11 @@ def _probe(
         steps=question.steps,
         gamma=question.settings.gamma,
         lam=question.lambdas[:1],
-        chains=question.effort.chains,
+        chains=chains,
         seed=question.seed,
         phase=False,
         resources=Resources(question.memory, question.max_envs, question.vector),
-        progress=lambda what, done, total: progress(
-            f"stage {number} of {count}: {what}", done, total
-        ),
+        progress=lambda part, done, total: progress(f"{what}: {part}", done, total),
     )
     data = {**measured.as_dict(), "warnings": list(measured.warnings)}
     return _arrays(measured, question.seed, number), data
