@@ -7,7 +7,7 @@ import pytest
 
 from nbyt.errors import StoreError
 from nbyt.store.advice import ADVICE, AdviceFolder, read_advice
-from nbyt.store.run import open_as, open_run
+from nbyt.store.run import open_as, open_run, verify
 
 
 @pytest.fixture
@@ -47,6 +47,18 @@ def test_a_damaged_advice_is_named(folder: AdviceFolder) -> None:
     file.write_bytes(file.read_bytes().replace(b"64", b"65"))
     with pytest.raises(StoreError, match="damaged"):
         read_advice(folder.path)
+
+
+@pytest.mark.parametrize(
+    "name", ["advice.json", "costs.json", "look-1-32.json", "measured-1/measurement.safetensors"]
+)
+def test_the_doctor_finds_every_damaged_part(folder: AdviceFolder, name: str) -> None:
+    assert verify(folder.path) == []
+    file = folder.path / name
+    data = bytearray(file.read_bytes())
+    data[-3] ^= 1
+    file.write_bytes(data)
+    assert [line for line in verify(folder.path) if str(file) in line]
 
 
 def test_a_folder_without_advice_says_what_to_give(tmp_path: Path) -> None:

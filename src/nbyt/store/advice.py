@@ -2,7 +2,9 @@
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,20 @@ class AdviceFolder(RunFolder):
     def write_advice(self, data: dict[str, Any]) -> None:
         """Nothing; advice.json then holds everything that the page shows."""
         write_sealed(self.path / ADVICE, data, kind="advice", limit=ADVICE_LIMIT)
+
+    def checks(self) -> list[Callable[[], object]]:
+        """What reads each part that is there, and raises a StoreError where it is bad."""
+        kinds = {ADVICE: "advice", COSTS: "costs"}
+        files = [(self.path / name, kind) for name, kind in kinds.items()]
+        for path in sorted(self.path.iterdir()):
+            if match := _PART.fullmatch(path.name):
+                files.append((path, match[1].partition("-")[0]))
+        present = [(path, kind) for path, kind in files if os.path.lexists(path)]
+        measured = [int(path.name.rpartition("-")[2]) for path in self.measurements()]
+        return [
+            *(partial(read_sealed, path, kind=kind, limit=ADVICE_LIMIT) for path, kind in present),
+            *(partial(self.load_measurement, number) for number in measured),
+        ]
 
     def measurements(self) -> list[Path]:
         """The measurements that are there."""

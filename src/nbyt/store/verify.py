@@ -6,15 +6,16 @@ from functools import partial
 from pathlib import Path
 
 from nbyt.errors import StoreError
-from nbyt.store.folder import MARKER, RunFolder, load_stage
+from nbyt.store.advice import AdviceFolder
+from nbyt.store.folder import MARKER, load_stage
 from nbyt.store.seal import read_sealed
 
 
 def verify(folder: Path) -> list[str]:
     """One line for each bad file in a run folder, with the reason; an empty list is good news."""
-    run = RunFolder(Path(folder))
+    run = AdviceFolder(Path(folder))
     try:
-        stages = run.stages()
+        stages, parts = run.stages(), run.checks()
     except (OSError, ValueError) as error:
         return [f"{folder} cannot be listed: {getattr(error, 'strerror', None) or error}"]
     checks: list[Callable[[], object]] = [
@@ -23,6 +24,7 @@ def verify(folder: Path) -> list[str]:
         run.read_result,
         run.read_metrics,
         *(partial(_check_stage, stage) for stage in stages),
+        *parts,
     ]
     return [reason for check in checks if (reason := _reason(check))]
 
