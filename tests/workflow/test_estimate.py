@@ -1,11 +1,12 @@
 """The forecast: what it counts, what it refuses, and what it offers instead."""
 
+import gymnasium
 import pytest
 
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.workflow.effort import effort
-from nbyt.workflow.estimate import Pace, forecast, in_words, require_time, step_pace
+from nbyt.workflow.estimate import Pace, forecast, in_words, require_time, startable, step_pace
 from nbyt.workflow.question import make_question
 
 ALL = {"trained": True, "timed": True}
@@ -50,3 +51,27 @@ def test_times_are_said_as_the_command_line_reads_them(seconds: float, words: st
 def test_a_device_env_needs_no_trial_and_a_host_env_is_timed() -> None:
     assert step_pace(resolve("gymnax:CartPole-v1")) == Pace(0.0)
     assert 1e-7 < step_pace(resolve("gym:CartPole-v1")).step < 0.01
+
+
+def test_no_more_envs_than_can_be_started() -> None:
+    class Scarce(gymnasium.Env):
+        observation_space = gymnasium.spaces.Discrete(2)
+        action_space = gymnasium.spaces.Discrete(2)
+        licences = 12
+
+        def __init__(self):
+            if Scarce.licences == 0:
+                raise RuntimeError("no licence left")
+            Scarce.licences -= 1
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            return 0, {}
+
+        def close(self):
+            Scarce.licences += 1
+
+    assert startable(resolve("gymnax:CartPole-v1"), 4096) == 4096
+    assert startable(resolve("gym:CartPole-v1"), 64) == 64
+    Scarce.licences = 12
+    assert startable(resolve(Scarce), 64) in (4, 8)

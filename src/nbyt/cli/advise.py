@@ -13,7 +13,7 @@ from nbyt.cli.numbers import memory_size, numbers, whole_numbers
 from nbyt.cli.options import Count
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import overall_progress
-from nbyt.envs import resolve
+from nbyt.envs import HostEnv, resolve
 from nbyt.errors import EnvError, NbytError, RunInterruptedError, UsageError
 from nbyt.report.advice_tables import (
     answer_lines,
@@ -28,8 +28,8 @@ from nbyt.train.settings import PPOSettings
 from nbyt.workflow.advising import Advice, answer_question, as_trained, open_folder, scout
 from nbyt.workflow.budget import Budget, budget_from
 from nbyt.workflow.effort import effort as effort_named
-from nbyt.workflow.estimate import full_pace, in_words, require_time, step_pace
-from nbyt.workflow.question import EPOCHS, Question, make_question
+from nbyt.workflow.estimate import full_pace, in_words, require_time, startable, step_pace
+from nbyt.workflow.question import EPOCHS, HOST_ENVS, Question, make_question
 from nbyt.workflow.subjects import Subject, given_subjects
 
 
@@ -138,7 +138,13 @@ def run(
     found = resolve(env)
     given = given_subjects(options.from_, found.id) if options.from_ else []
     console = talk(quiet=common.quiet)
-    asked = _Asked(found, options, settings, given, own)
+    wanted = options.max_envs or HOST_ENVS
+    most = startable(found, wanted, options.vector) if isinstance(found, HostEnv) else None
+    if most is not None and most < wanted:
+        warn(
+            console, [f"{wanted} envs cannot be started at once: no more than {most} are compared"]
+        )
+    asked = _Asked(found, replace(options, max_envs=most or options.max_envs), settings, given, own)
     proposal = _proposal(asked, budget, console) if budget is not None else None
     question = asked.question(None if proposal is None else proposal["batch"])
     data = _forecast(question, asked)

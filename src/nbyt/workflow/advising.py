@@ -20,8 +20,9 @@ from nbyt.workflow.closer import look_closer
 from nbyt.workflow.composing import Finding, compose, deciding_stage
 from nbyt.workflow.costs import Costs, costs_from, measure_costs
 from nbyt.workflow.effort import effort as effort_named
+from nbyt.workflow.estimate import startable
 from nbyt.workflow.measuring import measure
-from nbyt.workflow.question import Question, make_question
+from nbyt.workflow.question import HOST_ENVS, Question, make_question
 from nbyt.workflow.subjects import Subject, fingerprint, given_subjects, trained_subjects
 
 # The name under which progress speaks of the whole work.
@@ -79,6 +80,9 @@ def advise(
     """
     found = resolve(env)
     given = given_subjects(stages_from, found.id) if stages_from else []
+    if isinstance(found, HostEnv):
+        wanted = options.get("max_envs") or HOST_ENVS
+        options["max_envs"] = startable(found, wanted, options.get("vector", "sync"))
     question = make_question(
         found,
         batch=batch,

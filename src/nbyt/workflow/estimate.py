@@ -8,7 +8,7 @@ import numpy as np
 
 from nbyt.collect.segment import burn_in
 from nbyt.envs.protocol import HostEnv
-from nbyt.errors import UsageError
+from nbyt.errors import EnvError, UsageError
 from nbyt.measure.request import horizon
 from nbyt.workflow.costs import ROUNDS, SPLITS, update_seconds
 from nbyt.workflow.effort import EFFORTS, Effort
@@ -64,6 +64,22 @@ def forecast(question: Question, pace: Pace, *, trained: bool, timed: bool) -> F
     seconds = _FIXED + _STAGE * subjects + _LOOK * looks
     seconds += (training + pools + timing) * pace.step + learning * pace.sample
     return Forecast(training, pools, timing, seconds)
+
+
+def startable(env: Any, most: int, vector: str = "sync") -> int:
+    """As many host envs as can be started and reset, `most` at most: halved until it works."""
+    while isinstance(env, HostEnv) and most > 1:
+        try:
+            running = env.start(most, vector=vector)
+            try:
+                running.reset(list(range(most)))
+            finally:
+                running.close()
+        except (EnvError, OSError, MemoryError):
+            most //= 2
+            continue
+        break
+    return most
 
 
 def step_pace(env: Any) -> Pace:
