@@ -183,16 +183,14 @@ def _agreement(finding: Finding) -> Data | None:
     found = {name: finding.answers(only=name)[0] for name in names}
     best = {name: [one.best.envs, one.best.steps] for name, one in found.items()}
     agree = all(
-        not found[name].place(other.best.steps).gap.low or found[name].place(other.best.steps).tied
-        for name in names
-        for other in found.values()
+        one.place(other.best.steps).tied for one in found.values() for other in found.values()
     )
     words = "; ".join(f"stages of {name} say {n}x{t}" for name, (n, t) in best.items())
-    verdict = "no more than can be told apart" if agree else "the advice depends on it"
+    verdict = "they agree, as far as the data tell" if agree else "the advice depends on it"
     return {
         "agree": agree,
         "best": best,
-        "sentence": f"Stages were trained with two layouts: {words}: {verdict}.",
+        "sentence": f"Stages were trained with two layouts; {words}: {verdict}.",
     }
 
 
