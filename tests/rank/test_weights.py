@@ -33,11 +33,12 @@ def test_without_returns_or_progress_samples_decide() -> None:
     assert np.array_equal(learning_weights(samples, [3.0, 3.0, 3.0]), plain)
 
 
-def test_chosen_stages_are_the_last_and_those_of_equal_parts() -> None:
-    assert chosen(np.ones(12), 5) == [1, 4, 7, 10, 11]
-    assert chosen(np.array([100.0, 1, 1, 1, 1]), 4) == [0, 4]
-    assert chosen(np.array([0.0, 1, 1, 0]), 3) == [1, 2, 3]
-    assert chosen(np.ones(5), 1) == [4]
+def test_chosen_stages_are_two_late_ones_and_those_of_equal_parts() -> None:
+    samples = np.arange(1, 13)
+    assert chosen(np.ones(12), samples, 6) == [1, 4, 7, 10, 11]
+    assert chosen(np.r_[100.0, np.ones(11)], samples, 4) == [0, 7, 11]
+    assert chosen(np.ones(12), samples, 1) == [11]
+    assert chosen(np.ones(12), samples, 2) == [7, 11]
 
 
 def test_no_area_is_lost_with_the_stages_that_are_not_chosen() -> None:

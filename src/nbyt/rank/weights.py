@@ -33,14 +33,17 @@ def learning_weights(
     return np.array(found)
 
 
-def chosen(areas: Float[np.ndarray, " stages"], count: int) -> list[int]:
-    """The places of so many stages: the last, and others in the middle of equal parts of the area.
+def chosen(areas: Float[np.ndarray, " stages"], samples: Sequence[float], count: int) -> list[int]:
+    """The places of so many stages: the last, one two thirds of the way, and the others by area.
 
-    Fewer, where some would be the same stage.
+    Those are in the middle of equal parts of the area. Fewer, where some would be the same stage.
     """
+    times = np.asarray(samples, float)
+    late = [len(times) - 1, int(np.abs(times - 2 / 3 * times[-1]).argmin())][:count]
     so_far = np.cumsum(areas) / areas.sum()
-    middles = (np.arange(count - 1) + 0.5) / max(count - 1, 1)
-    return sorted({len(areas) - 1, *(int(np.searchsorted(so_far, middle)) for middle in middles)})
+    parts = max(count - len(late), 0)
+    middles = (np.arange(parts) + 0.5) / max(parts, 1)
+    return sorted({*late, *(int(np.searchsorted(so_far, middle)) for middle in middles)})
 
 
 def gathered(

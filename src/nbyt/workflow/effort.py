@@ -29,9 +29,9 @@ class Effort:
 EFFORTS = {
     one.name: one
     for one in (
-        Effort("quick", 3, 64, 1, "none", more=1),
-        Effort("normal", 5, 128, 1, "one"),
-        Effort("thorough", 6, 256, 2, "all"),
+        Effort("quick", 4, 64, 1, "none", more=1),
+        Effort("normal", 6, 128, 1, "one"),
+        Effort("thorough", 7, 256, 2, "all"),
     )
 }
 

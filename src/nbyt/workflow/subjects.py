@@ -74,13 +74,13 @@ def _returns(
 def _worth_measuring(
     question: Question, kept: Sequence[Subject], returns: Sequence[float]
 ) -> list[Subject]:
-    """Stages that each stand for an equal part of what was to be learned."""
+    """Stages where there was most to learn, and two of the later ones."""
     samples = [one.samples or 0 for one in kept]
     ways = {
         "learning": learning_weights(samples, returns),
         "samples": sample_weights(samples),
     }
-    places = chosen(ways["learning"], question.stages)
+    places = chosen(ways["learning"], samples, question.stages)
     weights = {way: gathered(areas, samples, places) for way, areas in ways.items()}
     return [
         replace(kept[place], areas={way: float(own[k]) for way, own in weights.items()})
