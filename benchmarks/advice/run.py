@@ -18,7 +18,7 @@ from nbyt.train import hardware
 
 RESULT = Path(__file__).with_name("result.json")
 WORK = Path(__file__).parents[2] / "runs" / "advice-check"
-_SEEDS = {"opposite": 10, "training": 8, "tables": 100, "times": 1}
+_SEEDS = {"opposite": 10, "training": 6, "tables": 100, "times": 1}
 
 Rows = list[dict[str, Any]]
 
