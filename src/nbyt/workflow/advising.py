@@ -147,6 +147,7 @@ def answer_question(
         more = measure(question, subjects, folder, progress, times=question.effort.more)
         finding = Finding(question, more, costs, weigh)
     closer = _closer_looks(finding, folder, progress, parts.done)
+    progress(OVERALL, parts.total, parts.total)
     data = {
         **compose(finding, own=own, closer=closer, per=per),
         "budget": budget,
