@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.envs import HostEnv, resolve
+from nbyt.errors import UsageError
 from nbyt.measure.chains import Progress
 from nbyt.policy.stage import Stage
 from nbyt.report.page import card, write_page
@@ -117,7 +118,8 @@ def open_folder(
     question: Question, given: Sequence[Subject], out: Path | str | None, *, force: bool
 ) -> AdviceFolder:
     """The folder of the advice, new or resumed; another question's folder is refused."""
-    name = slug(f"advise-{question.env.id.partition(':')[2]}-{question.batch}-seed{question.seed}")
+    env, effort = question.env.id.partition(":")[2], question.effort.name
+    name = slug(f"advise-{env}-{question.batch}-{effort}-seed{question.seed}")
     identity = {**question.identity(), "from": [fingerprint(one.stage) for one in given]}
     made_by = manifest("advise", identity, question.seed, hardware.describe())
     path = Path(out) if out is not None else Path("runs") / name
@@ -136,6 +138,8 @@ def answer_question(
     progress: Progress = lambda what, done, total: None,
 ) -> Advice:
     """The advice, and its page; whatever the folder already holds is not done again."""
+    _require_word("per", per, ("sample", "second", "both"))
+    _require_word("weigh", weigh, ("learning", "samples"))
     parts = _Parts(progress, _count_parts(question, len(given)))
     costs = None if per == "sample" else _costs(question, folder, progress)
     parts.done()
@@ -161,6 +165,11 @@ def answer_question(
     # As it is read back: the page is then the same as `nbyt report` makes.
     write_page(read_advice(folder.path), folder.path / PAGE)
     return Advice(data)
+
+
+def _require_word(name: str, word: str, known: tuple[str, ...]) -> None:
+    if word not in known:
+        raise UsageError(f"{name} is '{word}'", where=name, fix=f"one of: {', '.join(known)}")
 
 
 def _wants_more(finding: Finding) -> bool:
