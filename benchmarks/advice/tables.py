@@ -48,8 +48,8 @@ CASES: dict[str, Callable[[], Control]] = {
     "FrozenLake, middle, critic 0": lambda: _without_critic("mid"),
     "Taxi": taxi,
     "CliffWalking": _cliff,
-    "sticky context": sticky,
     **{f"random MDP {seed}": lambda seed=seed: garnet(6, 2, seed) for seed in range(10)},
+    "sticky context": sticky,
 }
 
 
