@@ -10,7 +10,6 @@ from typing import Any
 from benchmarks.advice.run import RESULT
 from benchmarks.advice.tables import LARGE, NEAR
 from benchmarks.timing.machine import in_words
-from nbyt.report.numbers import cell
 
 PAGE = Path(__file__).parents[2] / "docs" / "advice-check.md"
 
@@ -39,9 +38,9 @@ _TABLES = """\
 ## Tables with exact answers
 
 On tables the alignment of every layout can be calculated. The advice is asked for a stage of each
-problem with {seeds} seeds, batch 2,048, T = 1, 4, 16, 64, 256 and 1,024. Asked for: the advised
-layout's exact alignment is within {near:.0%} of the best, or "no measurable difference" was said,
-in at least 95 % of the seeds; and where the best layout beats the median one by more than
+problem with up to {seeds} seeds, batch 2,048, T = 1, 4, 16, 64, 256 and 1,024. Asked for: the
+advised layout's exact alignment is within {near:.0%} of the best, or "no measurable difference" was
+said, in at least 95 % of the seeds; and where the best layout beats the median one by more than
 {large:.0%}, that was said in at most 20 %.
 
 {rows}
@@ -78,7 +77,7 @@ def page(result: dict[str, Any]) -> str:
     rows = result["tables"]
     parts.append(
         _TABLES.format(
-            seeds=min(row["seeds"] for row in rows.values()),
+            seeds=max(row["seeds"] for row in rows.values()),
             near=NEAR,
             large=LARGE,
             rows=_tables(rows),
@@ -97,12 +96,14 @@ def _training(envs: dict[str, Any]) -> str:
     lines = [head, "|---" * (1 + len(steps)) + "|"]
     for env, own in envs.items():
         best = max(steps, key=lambda t: own[t]["over_training"]["value"])
-        cells = [
-            f"**{cell(own[t]['over_training'])}**" if t == best else cell(own[t]["over_training"])
-            for t in steps
-        ]
+        texts = {t: _whole(own[t]["over_training"]) for t in steps}
+        cells = [f"**{texts[t]}**" if t == best else texts[t] for t in steps]
         lines.append(f"| {env} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _whole(number: dict[str, Any]) -> str:
+    return f"{number['value']:.0f} [{number['low']:.0f}, {number['high']:.0f}]"
 
 
 def _opposite(envs: dict[str, Any]) -> str:
@@ -116,10 +117,9 @@ def _opposite(envs: dict[str, Any]) -> str:
 
 
 def _tables(rows: dict[str, Any]) -> str:
-    lines = [
-        "| problem | best T | best / median | near the best | silent | worst choice | passes |"
-    ]
-    lines.append("|---|---|---|---|---|---|---|")
+    columns = ["problem", "seeds", "best T", "best / median", "near the best", "silent"]
+    columns += ["worst choice", "passes"]
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     for name, row in rows.items():
         exact = {int(steps): value for steps, value in row["exact"].items()}
         best = max(exact, key=lambda steps: exact[steps])
@@ -127,7 +127,7 @@ def _tables(rows: dict[str, Any]) -> str:
         ratio = f"{exact[best] / middle:.2f}" if middle > 0 else "-"
         shares = [f"{100 * row[key]:.0f} %" for key in ("near", "silent")]
         lines.append(
-            f"| {name} | {best} | {ratio} | {shares[0]} | {shares[1]} | "
+            f"| {name} | {row['seeds']} | {best} | {ratio} | {shares[0]} | {shares[1]} | "
             f"{100 * row['worst_share']:.0f} % of the best | {'yes' if row['passes'] else 'no'} |"
         )
     return "\n".join(lines)

@@ -30,7 +30,7 @@ def main() -> None:
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
     found["machine"] = machine()
     for part in options.only:
-        found[part] = _PARTS[part](options.seeds or _SEEDS[part])
+        found[part] = _PARTS[part](_SEEDS[part] if options.seeds is None else options.seeds)
         RESULT.write_text(json.dumps(found, indent=1) + "\n")
     print(f"written to {RESULT}")
 
@@ -78,7 +78,8 @@ def _rows(name: str, seeds: int, ask: Callable[[int], dict[str, Any]]) -> Rows:
             rows.append(ask(seed))
             with file.open("a") as target:
                 target.write(json.dumps(rows[-1]) + "\n")
-    return sorted((row for row in rows if row["seed"] < seeds), key=lambda row: row["seed"])
+    wanted = [row for row in rows if row["seed"] < seeds or not seeds]
+    return sorted(wanted, key=lambda row: row["seed"])
 
 
 def _times(_: int) -> Rows:
@@ -101,7 +102,7 @@ _PARTS: dict[str, Callable[[int], Any]] = {
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.advice.run", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=tuple(_SEEDS), default=tuple(_SEEDS))
-    parser.add_argument("--seeds", type=int, help="seeds of each case")
+    parser.add_argument("--seeds", type=int, help="seeds of each case; 0 for those that are kept")
     return parser.parse_args()
 
 
