@@ -1,5 +1,7 @@
 """`nbyt advise`: which N x T to use, how sure that is, and why."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,6 +17,7 @@ from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import overall_progress
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import EnvError, NbytError, RunInterruptedError, UsageError
+from nbyt.measure.chains import Progress
 from nbyt.report.advice_tables import (
     answer_lines,
     answers_shown,
@@ -25,6 +28,7 @@ from nbyt.report.advice_tables import (
 from nbyt.store.advice import AdviceFolder
 from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
+from nbyt.train.signals import stop_on_signal
 from nbyt.workflow.advising import Advice, answer_question, as_trained, open_folder, scout
 from nbyt.workflow.budget import Budget, budget_from
 from nbyt.workflow.effort import effort as effort_named
@@ -223,7 +227,7 @@ def _proposal(asked: _Asked, budget: Budget, console: Console) -> dict[str, Any]
             where="budget",
             fix="leave --batch and --current out, or --budget",
         )
-    with overall_progress(console) as progress:
+    with _watched(console) as progress:
         return scout(
             lambda batch: asked.question(batch, "quick", stages=None, total=None),
             budget,
@@ -258,7 +262,7 @@ def _answer(
     console: Console,
 ) -> Advice:
     options = asked.options
-    with overall_progress(console) as progress:
+    with _watched(console) as progress:
         return answer_question(
             question,
             folder,
@@ -269,6 +273,22 @@ def _answer(
             budget=proposal,
             progress=progress,
         )
+
+
+@contextmanager
+def _watched(console: Console) -> Iterator[Progress]:
+    """Progress that the first Ctrl-C ends between two steps of the work; the second, at once.
+
+    Left to itself, Ctrl-C is lost where it comes while JAX collects its garbage.
+    """
+    with overall_progress(console) as progress, stop_on_signal() as request:
+
+        def move(what: str, done: int, total: int) -> None:
+            if request.made:
+                raise KeyboardInterrupt
+            progress(what, done, total)
+
+        yield move
 
 
 def _kept(error: EnvError, folder: AdviceFolder) -> NbytError:
