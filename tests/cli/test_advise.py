@@ -122,6 +122,15 @@ def test_a_dry_run_says_the_cost_and_writes_nothing(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_dry_run_of_a_budget_measures_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tokens = ("advise", "FrozenLake-v1", "--budget", "10m", "--network", "table", "--dry-run")
+    assert _json(capsys, *tokens)["data"]["pool_steps"] > 0
+    assert list(tmp_path.iterdir()) == []
+
+
 SLOW = """
 import time
 import gymnasium

@@ -52,7 +52,9 @@ def test_everything_is_kept_and_the_page_is_there(advised) -> None:
     folder = Path(advised.data["out"])
     assert read_advice(folder) == json.loads(json.dumps(advised.data))
     assert advised.report == folder / "report.html" and advised.report.stat().st_size > 10_000
-    assert "16x4" in advised._repr_html_() or "16" in advised._repr_html_()
+    best = advised.per_sample
+    card = advised._repr_html_()
+    assert str(best["envs"]) in card and str(best["steps"]) in card and "<script" not in card
 
 
 def test_the_same_question_is_answered_from_the_folder(advised, monkeypatch) -> None:

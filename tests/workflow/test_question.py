@@ -64,6 +64,7 @@ def test_quick_measures_the_trained_lambda_only() -> None:
     assert make_question(ENV, batch=64, effort=effort("quick")).lambdas == (0.95,)
     assert _question(settings=PPOSettings(lam=0.9)).lambdas == (0.9, 0.0, 0.8, 0.95, 1.0)
     assert _question(lambdas=[0.7, 1.0]).lambdas == (0.7, 1.0)
+    assert _question(lambdas=[0.7, 1.0]).settings.lam == 0.7  # the first is trained with
 
 
 def test_the_command_asks_the_same_question_again() -> None:

@@ -30,7 +30,7 @@ from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
 from nbyt.train.signals import stop_on_signal
 from nbyt.workflow.advising import Advice, answer_question, as_trained, open_folder, scout
-from nbyt.workflow.budget import Budget, budget_from
+from nbyt.workflow.budget import SCOUT, Budget, budget_from
 from nbyt.workflow.effort import effort as effort_named
 from nbyt.workflow.estimate import full_pace, in_words, require_time, startable, step_pace
 from nbyt.workflow.question import EPOCHS, HOST_ENVS, Question, make_question
@@ -149,8 +149,11 @@ def run(
             console, [f"{wanted} envs cannot be started at once: no more than {most} are compared"]
         )
     asked = _Asked(found, replace(options, max_envs=most or options.max_envs), settings, given, own)
-    proposal = _proposal(asked, budget, console) if budget is not None else None
-    question = asked.question(None if proposal is None else proposal["batch"])
+    # A dry run of a budget is that of its scout, which comes first.
+    scouted = budget is not None and not options.dry_run
+    proposal = _proposal(asked, budget, console) if scouted and budget is not None else None
+    question = asked.scout(SCOUT) if budget is not None and proposal is None else None
+    question = question or asked.question(None if proposal is None else proposal["batch"])
     data = _forecast(question, asked)
     if options.dry_run:
         if not common.json:
@@ -179,11 +182,10 @@ class _Asked:
         options = self.options
         lambdas = numbers("lambda", options.lam)
         own = as_trained(self.given, self.settings)
-        # Of the class that the rest of nbyt knows, and with the lambda that is trained with.
+        # Of the class that the rest of nbyt knows.
         learning = PPOSettings(
             **{name: getattr(own, name) for name in PPOSettings.__dataclass_fields__}
         )
-        learning = replace(learning, lam=lambdas[0]) if lambdas else learning
         size = batch or options.batch or (self.own[0] * self.own[1] if self.own else 0)
         given: dict[str, Any] = {
             "steps": whole_numbers("steps", options.steps),
@@ -202,6 +204,10 @@ class _Asked:
         }
         named = effort_named(effort or options.effort)
         return make_question(self.env, batch=size, effort=named, **{**given, **changes})
+
+    def scout(self, batch: int) -> Question:
+        """The question that a scout asks before the batch is known."""
+        return self.question(batch, "quick", stages=None, total=None)
 
 
 def _forecast(question: Question, asked: _Asked) -> dict[str, Any]:
@@ -229,7 +235,7 @@ def _proposal(asked: _Asked, budget: Budget, console: Console) -> dict[str, Any]
         )
     with _watched(console) as progress:
         return scout(
-            lambda batch: asked.question(batch, "quick", stages=None, total=None),
+            asked.scout,
             budget,
             asked.options.out,
             progress=progress,

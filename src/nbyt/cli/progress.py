@@ -83,10 +83,9 @@ class TrainingProgress:
         return f"{sum(c * r for c, r in self._recent) / count:.1f}" if count else "-"
 
 
-@contextmanager
-def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each thing that is under way: called with its name, what is done and all of it."""
-    bar = Progress(
+def _bars(console: Console) -> Progress:
+    """Bars with a name, how much is done, and the time left; none where there is no terminal."""
+    return Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
         MofNCompleteColumn(),
@@ -95,6 +94,12 @@ def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]
         expand=True,
         disable=not console.is_terminal,
     )
+
+
+@contextmanager
+def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for each thing that is under way: called with its name, what is done and all of it."""
+    bar = _bars(console)
     tasks: dict[str, TaskID] = {}
 
     def move(what: str, finished: int, total: int) -> None:
@@ -111,15 +116,7 @@ def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]
 @contextmanager
 def overall_progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
     """Two bars: all of the work, under the name OVERALL, and whatever part is under way."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        expand=True,
-        disable=not console.is_terminal,
-    )
+    bar = _bars(console)
     whole, part = bar.add_task(OVERALL, total=None), bar.add_task("", total=None)
     under_way = [""]
 

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from typing import Any
 
@@ -151,6 +151,7 @@ def make_question(
             raise UsageError(
                 f"lambda must be between 0 and 1, not {value}", where="lambda", fix="such as 0.95"
             )
+    settings = replace(settings, lam=lambdas[0])
     total = total or max(_SAMPLES, _UPDATES * batch)
     wanted = _OPPOSITE if effort.trainings == 2 else _USUAL
     trained = tuple(dict.fromkeys(_nearest(lengths, length) for length in wanted))
