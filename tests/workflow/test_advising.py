@@ -104,6 +104,15 @@ def test_stages_that_are_given_are_measured_as_they_are(tmp_path: Path) -> None:
     assert found.per_sample["win_share"] > 0.9 and not found.per_sample["ties"]
 
 
+def test_the_command_names_the_stages_that_were_given(advised, tmp_path: Path) -> None:
+    run = next(Path(advised.data["out"]).glob("training-*"))
+    given = {**SMALL, "stages_from": [run / "stage-1"], "per": "sample", "weigh": "samples"}
+    found = nbyt.advise("FrozenLake-v1", out=tmp_path / "from", **given)
+    said = found.data["reproduce"]
+    assert said.endswith(f"--per sample --weigh samples --from {run / 'stage-1'}")
+    assert found.data["stages"][0]["updates"] == 1
+
+
 class _Breaks(gymnasium.Env):
     """A walk on a line that breaks at its n-th step, if a file says so."""
 

@@ -29,7 +29,14 @@ from nbyt.store.advice import AdviceFolder
 from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
 from nbyt.train.signals import stop_on_signal
-from nbyt.workflow.advising import Advice, answer_question, as_trained, open_folder, scout
+from nbyt.workflow.advising import (
+    Advice,
+    answer_question,
+    as_trained,
+    command_line,
+    open_folder,
+    scout,
+)
 from nbyt.workflow.budget import SCOUT, Budget, budget_from
 from nbyt.workflow.effort import effort as effort_named
 from nbyt.workflow.estimate import full_pace, in_words, require_time, startable, step_pace
@@ -247,7 +254,8 @@ def _advise(
 ) -> Advice:
     options = asked.options
     folder = open_folder(question, asked.given, options.out, force=options.force)
-    again = f"{question.command()} --out {folder.path}"
+    line = command_line(question, asked.given, per=options.per, weigh=options.weigh)
+    again = f"{line} --out {folder.path}"
     try:
         return _answer(question, folder, asked, proposal, console)
     except (KeyboardInterrupt, RunInterruptedError) as error:

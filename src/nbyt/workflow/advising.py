@@ -1,6 +1,7 @@
 """nbyt.advise: train, measure, time and rank; every step is kept as soon as it is done."""
 
 import platform
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -157,7 +158,7 @@ def answer_question(
         "budget": budget,
         "machine": {"device": hardware.describe(), "platform": platform.platform()},
         "versions": versions(),
-        "reproduce": question.command(),
+        "reproduce": command_line(question, given, per=per, weigh=weigh),
         "out": str(folder.path),
         "report": str(folder.path / PAGE),
     }
@@ -165,6 +166,15 @@ def answer_question(
     # As it is read back: the page is then the same as `nbyt report` makes.
     write_page(read_advice(folder.path), folder.path / PAGE)
     return Advice(data)
+
+
+def command_line(question: Question, given: Sequence[Subject], *, per: str, weigh: str) -> str:
+    """The command that asks all of this again."""
+    words = [question.command()]
+    words += [f"--per {per}"] if per != "both" else []
+    words += [f"--weigh {weigh}"] if weigh != "learning" else []
+    paths = [shlex.quote(one.source) for one in given if one.source]
+    return " ".join([*words, "--from", *paths] if paths else words)
 
 
 def _require_word(name: str, word: str, known: tuple[str, ...]) -> None:

@@ -25,6 +25,7 @@ class Subject:
     """A stage, the samples it was trained with, and the (envs, steps) of its training if known.
 
     areas: how much it counts among those of its training, by way of weighing; None if unknown.
+    source: the folder that it was read from, if the user named one.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Subject:
     samples: int | None
     trained_with: tuple[int, int] | None
     areas: dict[str, float] | None = None
+    source: str = ""
 
 
 def trained_subjects(question: Question, folder: AdviceFolder, progress: Progress) -> list[Subject]:
@@ -111,16 +113,14 @@ def given_subjects(stages: Sequence[Stage | Path | str], env_id: str) -> list[Su
         for path in _stage_folders(Path(given)):
             stage = read_stage(path)
             require_env(stage, env_id, str(path))
-            found.append(_subject(stage, ""))
+            found.append(replace(_subject(stage, ""), source=str(path)))
     if not found:
         raise UsageError("no stage given", where="--from", fix="give the folder of a run or stage")
     repeated = len({one.name for one in found}) < len(found)
     if not repeated:
         return found
     return [
-        Subject(
-            f"stage {number}, {one.name}", one.stage, one.updates, one.samples, one.trained_with
-        )
+        replace(one, name=f"stage {number}, {one.name}")
         for number, one in enumerate(found, start=1)
     ]
 
