@@ -240,13 +240,15 @@ def _proposal(asked: _Asked, budget: Budget, console: Console) -> dict[str, Any]
             where="budget",
             fix="leave --batch and --current out, or --budget",
         )
-    with _watched(console) as progress:
-        return scout(
-            asked.scout,
-            budget,
-            asked.options.out,
-            progress=progress,
-        )
+    try:
+        with _watched(console) as progress:
+            return scout(asked.scout, budget, asked.options.out, progress=progress)
+    except (KeyboardInterrupt, RunInterruptedError) as error:
+        raise RunInterruptedError(
+            "what the scout has trained and measured so far is saved",
+            where="budget",
+            fix="give the same command again to go on",
+        ) from error
 
 
 def _advise(

@@ -62,11 +62,11 @@ class AdviceFolder(RunFolder):
             return None
         return read_sealed(self.path / COSTS, kind="costs")["facts"]
 
-    def save_returns(self, envs: int, steps: int, returns: list[float]) -> None:
+    def save_returns(self, envs: int, steps: int, returns: list[float | None]) -> None:
         """Nothing; the mean returns of one training's stages are then on disk."""
         write_sealed(self._returns_path(envs, steps), {"returns": returns}, kind="returns")
 
-    def load_returns(self, envs: int, steps: int) -> list[float] | None:
+    def load_returns(self, envs: int, steps: int) -> list[float | None] | None:
         """The mean returns of one training's stages, or None if they were not played yet."""
         path = self._returns_path(envs, steps)
         if not os.path.lexists(path):

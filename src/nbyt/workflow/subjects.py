@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from nbyt.collect.evaluate import episode_returns
 from nbyt.errors import StoreError, UsageError
 from nbyt.measure.chains import Progress
@@ -56,25 +58,26 @@ def trained_subjects(question: Question, folder: AdviceFolder, progress: Progres
 
 def _returns(
     question: Question, folder: AdviceFolder, kept: Sequence[Subject], progress: Progress
-) -> list[float]:
-    """The mean return of every stage that was kept, played once."""
+) -> list[float | None]:
+    """The mean return of every stage that was kept, played once; None where none is finite."""
     training = kept[0].trained_with
     assert training is not None, "stages trained here know their layout"
     known = folder.load_returns(*training)
     if known is not None:
         return known
-    found = []
+    found: list[float | None] = []
     for number, one in enumerate(kept, start=1):
         stage = one.stage
         played = episode_returns(question.env, stage.policy, stage.params, question.seed)
-        found.append(float(played.returns.mean()))
+        returns = played.returns[np.isfinite(played.returns)]
+        found.append(float(returns.mean()) if len(returns) else None)
         progress("playing episodes", number, len(kept))
     folder.save_returns(*training, found)
     return found
 
 
 def _worth_measuring(
-    question: Question, kept: Sequence[Subject], returns: Sequence[float]
+    question: Question, kept: Sequence[Subject], returns: Sequence[float | None]
 ) -> list[Subject]:
     """Stages where there was most to learn, and two of the later ones."""
     samples = [one.samples or 0 for one in kept]
