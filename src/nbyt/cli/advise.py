@@ -1,7 +1,5 @@
 """`nbyt advise`: which N x T to use, how sure that is, and why."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,10 +12,9 @@ from nbyt.cli.current import own_layout
 from nbyt.cli.numbers import memory_size, numbers, whole_numbers
 from nbyt.cli.options import Count
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
-from nbyt.cli.progress import overall_progress
+from nbyt.cli.progress import watched
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import EnvError, NbytError, RunInterruptedError, UsageError
-from nbyt.measure.chains import Progress
 from nbyt.report.advice_tables import (
     answer_lines,
     answers_shown,
@@ -28,7 +25,6 @@ from nbyt.report.advice_tables import (
 from nbyt.store.advice import AdviceFolder
 from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
-from nbyt.train.signals import stop_on_signal
 from nbyt.workflow.advising import (
     Advice,
     answer_question,
@@ -241,7 +237,7 @@ def _proposal(asked: _Asked, budget: Budget, console: Console) -> dict[str, Any]
             fix="leave --batch and --current out, or --budget",
         )
     try:
-        with _watched(console) as progress:
+        with watched(console) as progress:
             return scout(asked.scout, budget, asked.options.out, progress=progress)
     except (KeyboardInterrupt, RunInterruptedError) as error:
         raise RunInterruptedError(
@@ -278,7 +274,7 @@ def _answer(
     console: Console,
 ) -> Advice:
     options = asked.options
-    with _watched(console) as progress:
+    with watched(console) as progress:
         return answer_question(
             question,
             folder,
@@ -289,22 +285,6 @@ def _answer(
             budget=proposal,
             progress=progress,
         )
-
-
-@contextmanager
-def _watched(console: Console) -> Iterator[Progress]:
-    """Progress that the first Ctrl-C ends between two steps of the work; the second, at once.
-
-    Left to itself, Ctrl-C is lost where it comes while JAX collects its garbage.
-    """
-    with overall_progress(console) as progress, stop_on_signal() as request:
-
-        def move(what: str, done: int, total: int) -> None:
-            if request.made:
-                raise KeyboardInterrupt
-            progress(what, done, total)
-
-        yield move
 
 
 def _kept(error: EnvError, folder: AdviceFolder) -> NbytError:

@@ -17,6 +17,7 @@ from rich.progress import (
 )
 
 from nbyt.train.metrics import Row
+from nbyt.train.signals import stop_on_signal
 from nbyt.workflow.advising import OVERALL
 
 _RECENT_EPISODES = 100
@@ -132,4 +133,20 @@ def overall_progress(console: Console) -> Iterator[Callable[[str, int, int], Non
         bar.update(part, completed=finished, total=total)
 
     with bar:
+        yield move
+
+
+@contextmanager
+def watched(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """Progress that the first Ctrl-C ends between two steps of the work; the second, at once.
+
+    Left to itself, Ctrl-C is lost where it comes while JAX collects its garbage.
+    """
+    with overall_progress(console) as progress, stop_on_signal() as request:
+
+        def move(what: str, done: int, total: int) -> None:
+            if request.made:
+                raise KeyboardInterrupt
+            progress(what, done, total)
+
         yield move

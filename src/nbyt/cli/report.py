@@ -1,14 +1,16 @@
-"""`nbyt report`: the page of a stored advice, made anew."""
+"""`nbyt report`: the page of a stored advice or study, made anew."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from nbyt.cli.common import Common
 from nbyt.cli.output import Outcome, show
 from nbyt.report.page import write_page
+from nbyt.report.study import write_study_page
 from nbyt.store.advice import PAGE, read_advice
+from nbyt.store.study import holds_study, read_study
 
 
 def run(
@@ -22,13 +24,24 @@ def run(
     Parameters
     ----------
     folder
-        The folder that `nbyt advise` wrote.
+        The folder that `nbyt advise` or `nbyt reproduce` wrote.
     out
         The file to write; without, report.html in that folder.
     """
-    data = read_advice(folder)
     target = (out or folder / PAGE).resolve()
-    write_page({**data, "report": str(target)}, target)
+    found = _study_page(folder, target) if holds_study(folder) else _advice_page(folder, target)
     if not common.json:
         show(str(target))
-    return Outcome({"report": str(target), "env": data["env"], "batch": data["batch"]})
+    return Outcome({"report": str(target), **found})
+
+
+def _advice_page(folder: Path, target: Path) -> dict[str, Any]:
+    data = read_advice(folder)
+    write_page({**data, "report": str(target)}, target)
+    return {"env": data["env"], "batch": data["batch"]}
+
+
+def _study_page(folder: Path, target: Path) -> dict[str, Any]:
+    data = read_study(folder)
+    write_study_page({**data, "report": str(target)}, target)
+    return {"study": data["study"], "claims": len(data["claims"])}

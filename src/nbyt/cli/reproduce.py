@@ -1,0 +1,97 @@
+"""`nbyt reproduce`: a study's claims, measured one by one, each with its verdict."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from nbyt.cli.common import Common
+from nbyt.cli.output import Outcome, facts_table, show, talk
+from nbyt.cli.progress import watched
+from nbyt.errors import RunInterruptedError
+from nbyt.report.claim_table import claim_table
+from nbyt.store.study import StudyFolder
+from nbyt.studies.post.study import POST
+from nbyt.studies.reproducing import Reproduction, command_line, open_study, reproduce
+from nbyt.studies.study import Study
+from nbyt.train import hardware
+
+_STUDIES = {study.name: study for study in (POST,)}
+
+
+@dataclass(frozen=True)
+class ReproduceOptions:
+    """How much is done, and where it is kept."""
+
+    quick: bool = False
+    """A first look: fewer seeds, shorter trainings, wider intervals."""
+
+    seed: int = 0
+    """Seed of all randomness."""
+
+    out: Path | None = None
+    """Folder of the study; giving the same command again goes on."""
+
+    force: bool = False
+    """Clear another study from that folder."""
+
+    device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
+    """Where JAX computes."""
+
+    dry_run: bool = False
+    """Say what would be done, and stop."""
+
+
+def run(
+    study: Literal["post"],
+    *,
+    options: Annotated[ReproduceOptions, Parameter(name="*")] = ReproduceOptions(),
+    common: Annotated[Common, Parameter(name="*")] = Common(),
+) -> Outcome:
+    """Measure what a text claims, claim by claim, and say which hold.
+
+    Parameters
+    ----------
+    study
+        post: parallel environments and rollout steps in PPO.
+    """
+    chosen = _STUDIES[study]
+    if options.dry_run:
+        return _dry_run(chosen, as_json=common.json)
+    hardware.prepare(options.device)
+    quick, seed = options.quick, options.seed
+    folder = open_study(chosen, options.out, quick=quick, seed=seed, force=options.force)
+    found = _reproduce(chosen, folder, options, quiet=common.quiet)
+    if not common.json:
+        show(claim_table(found.data), "", f"report: {found.report}")
+    return Outcome(found.data)
+
+
+def _reproduce(
+    study: Study, folder: StudyFolder, options: ReproduceOptions, *, quiet: bool
+) -> Reproduction:
+    quick, seed = options.quick, options.seed
+    console = talk(quiet=quiet)
+    again = f"{command_line(study, quick=quick, seed=seed)} --out {folder.path}"
+    console.print(again)
+    try:
+        with watched(console) as progress:
+            return reproduce(study, folder, quick=quick, seed=seed, progress=progress)
+    except (KeyboardInterrupt, RunInterruptedError) as error:
+        raise RunInterruptedError(
+            "what was trained and measured so far is saved",
+            where=str(folder.path),
+            fix=f"give the same command again to go on: {again}",
+        ) from error
+
+
+def _dry_run(study: Study, *, as_json: bool) -> Outcome:
+    data = {
+        "study": study.name,
+        "experiments": [one.name for one in study.experiments],
+        "claims": [one.id for one in study.claims],
+    }
+    if not as_json:
+        show(facts_table([(one.name, one.words) for one in study.experiments]))
+    return Outcome(data)

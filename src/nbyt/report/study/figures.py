@@ -1,0 +1,147 @@
+"""Figures as plain data: what a study hands over to be drawn, and what its page can draw.
+
+A number is {"value", "low", "high"}; without low and high no interval is drawn.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+Data = dict[str, Any]
+Number = dict[str, Any]
+
+
+def series(name: str, x: Sequence[float], numbers: Sequence[Number], *, line: bool = True) -> Data:
+    """Numbers with intervals along x; `line` joins them."""
+    return {"name": name, "x": list(x), "numbers": list(numbers), "line": line}
+
+
+def lines(
+    title: str,
+    x_title: str,
+    y_title: str,
+    some: Sequence[Data],
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+    ticks: Sequence[tuple[float, str]] = (),
+    marks: Sequence[tuple[float, str]] = (),
+) -> Data:
+    """Lines with bands for their intervals.
+
+    ticks: places of x with their words. marks: heights at which a thin line is drawn, with words.
+    """
+    return {
+        "kind": "lines",
+        "title": title,
+        "x": {"title": x_title, "log": log_x, "ticks": [list(one) for one in ticks]},
+        "y": {"title": y_title, "log": log_y},
+        "series": list(some),
+        "marks": [list(one) for one in marks],
+    }
+
+
+def bars(title: str, categories: Sequence[str], y_title: str, some: Sequence[Data]) -> Data:
+    """A bar with its interval for each category, beside each other for several series.
+
+    some: made by `series` with the categories' places 0, 1, ... as x.
+    """
+    return {
+        "kind": "bars",
+        "title": title,
+        "categories": list(categories),
+        "y": {"title": y_title},
+        "series": list(some),
+    }
+
+
+def points(
+    title: str,
+    x_title: str,
+    y_title: str,
+    some: Sequence[Data],
+    *,
+    log_x: bool = False,
+    x_range: tuple[float, float] | None = None,
+    y_range: tuple[float, float] | None = None,
+) -> Data:
+    """Many points; some: {"name", "x", "y"}."""
+    return {
+        "kind": "points",
+        "title": title,
+        "x": {"title": x_title, "log": log_x, "range": x_range and list(x_range)},
+        "y": {"title": y_title, "range": y_range and list(y_range)},
+        "series": list(some),
+    }
+
+
+def heatmap(
+    title: str,
+    values: Sequence[Sequence[float | None]],
+    scale_title: str,
+    *,
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    low: float | None = None,
+    high: float | None = None,
+    written: bool = False,
+) -> Data:
+    """A table of colours, first row on top; `written` puts each value into its cell.
+
+    low, high: ends of the colours' scale; symmetric around 0 gives two colours.
+    """
+    return {
+        "kind": "heatmap",
+        "title": title,
+        "values": [list(row) for row in values],
+        "scale": {"title": scale_title, "low": low, "high": high},
+        "rows": list(rows),
+        "columns": list(columns),
+        "written": written,
+    }
+
+
+def histogram(
+    title: str, x_title: str, edges: Sequence[float], some: Sequence[Data], *, y_title: str
+) -> Data:
+    """Outlines of histograms over the same bins; some: {"name", "heights"}."""
+    return {
+        "kind": "histogram",
+        "title": title,
+        "x": {"title": x_title},
+        "y": {"title": y_title},
+        "edges": list(edges),
+        "series": list(some),
+    }
+
+
+def plane(title: str, cloud: Data, *, goal: str, points: str) -> Data:
+    """Gradients in a plane, beside the one that they estimate, which is the arrow to (1, 0).
+
+    cloud: {"mean", "covariance", "points"} in units of that gradient's length. goal, points: what
+    the arrow and the points are, in words.
+    """
+    return {"kind": "plane", "title": title, "cloud": cloud, "goal": goal, "points": points}
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str | Number]]) -> Data:
+    """A table of texts and numbers."""
+    return {"kind": "table", "title": title, "head": list(head), "rows": [list(r) for r in rows]}
+
+
+def row(*some: Data) -> Data:
+    """Figures beside each other, below each other where there is no room."""
+    return {"kind": "row", "figures": list(some)}
+
+
+def slides(name: str, label: str, words: Sequence[str], frames: Sequence[Sequence[Data]]) -> Data:
+    """Figures that a slider changes: one frame for each of its words, all with the same figures.
+
+    name: short words with hyphens, its own on the page. label: what the slider chooses.
+    """
+    return {
+        "kind": "slides",
+        "name": name,
+        "label": label,
+        "words": list(words),
+        "frames": [list(frame) for frame in frames],
+    }

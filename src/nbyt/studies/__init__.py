@@ -1,0 +1,1 @@
+"""Studies: known claims about N, T and mini-batches, measured one by one."""

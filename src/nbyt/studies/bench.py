@@ -1,0 +1,123 @@
+"""The bench that an experiment works at: a folder, a seed, a size, and trainings to look at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import jax
+
+from nbyt.envs import resolve
+from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.layout import Layout
+from nbyt.policy.actor_critic import build
+from nbyt.policy.files import read_stage
+from nbyt.policy.stage import Stage
+from nbyt.rng import stream
+from nbyt.store.manifest import manifest
+from nbyt.store.run import open_run
+from nbyt.store.study import StudyFolder
+from nbyt.train import hardware
+from nbyt.train.loop import train
+from nbyt.train.metrics import Row
+from nbyt.train.plan import Plan
+from nbyt.train.ppo import new_learner
+from nbyt.train.settings import PPOSettings
+
+# What is under way, how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], None]
+Choice = TypeVar("Choice")
+
+
+@dataclass(frozen=True)
+class Training:
+    """A run: its stages in order, each after so many updates, and the row of every update."""
+
+    env: DeviceEnv | HostEnv
+    layout: Layout
+    stages: tuple[Stage, ...]
+    rows: tuple[Row, ...]
+
+    def at(self, updates: int) -> Stage:
+        """The stage after so many updates."""
+        return next(one for one in self.stages if one.facts["updates"] == updates)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where an experiment works. Everything it does depends on `seed` and `quick` alone."""
+
+    folder: StudyFolder
+    seed: int
+    quick: bool
+    progress: Progress
+
+    def pick(self, quick: Choice, full: Choice) -> Choice:
+        """One of two sizes: for a first look, or for the whole study."""
+        return quick if self.quick else full
+
+    def trained(
+        self,
+        env: str | DeviceEnv | HostEnv,
+        layout: Layout,
+        *,
+        stages: tuple[int, ...],
+        settings: PPOSettings = PPOSettings(),
+        seed: int = 0,
+        name: str = "",
+    ) -> Training:
+        """A run with stages after these updates, the last of which ends it; trained once only.
+
+        seed: counted from the study's own. name: tells runs of one env and layout apart.
+        """
+        found = resolve(env)
+        last = max(stages)
+        plan = Plan(
+            found.id, layout, last * layout.batch, self.seed + seed, settings, tuple(sorted(stages))
+        )
+        words = f"{found.id.partition(':')[2]}-{layout.envs}x{layout.steps}-{plan.seed}"
+        words += f"-{name}" if name else ""
+        made_by = manifest("reproduce", plan.identity(), plan.seed, hardware.describe())
+        run = open_run(self.folder.training(words), plan.identity(), manifest=made_by)
+        if run.read_result() is None:
+            watch = _Watch(self.progress, f"training {words}", last)
+            train(plan, run, (watch,), env=found)
+        kept = tuple(read_stage(path) for path in run.stages())
+        return Training(found, layout, kept, tuple(run.read_metrics()))
+
+    def untrained(
+        self,
+        env: str | DeviceEnv | HostEnv,
+        layout: Layout,
+        settings: PPOSettings = PPOSettings(),
+        seed: int = 0,
+    ) -> Stage:
+        """The stage before the first update of such a run."""
+        found = resolve(env)
+        policy = build(
+            found.observation_space,
+            found.action_space,
+            settings.parsed_network,
+            shared=settings.shared,
+        )
+        key = stream(jax.random.key(self.seed + seed), "learner")
+        facts: dict[str, Any] = {
+            "env": found.id,
+            "updates": 0,
+            "steps": 0,
+            "layout": layout.as_dict(),
+            "settings": settings.as_dict(),
+        }
+        return Stage(policy, new_learner(policy, settings, layout, key).params, facts)
+
+
+@dataclass(frozen=True)
+class _Watch:
+    """A listener that passes the updates made on."""
+
+    progress: Progress
+    what: str
+    updates: int
+
+    def on_update(self, row: Row) -> None:
+        """Say how many updates are made."""
+        self.progress(self.what, row["update"], self.updates)

@@ -1,0 +1,1 @@
+"""A post on parallel environments and rollout steps in PPO, measured claim by claim."""
