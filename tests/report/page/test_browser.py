@@ -178,7 +178,7 @@ def test_all_text_can_be_read(seen: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     # The page hears of it with the next frame: then its button offers the other scheme.
     offered = "Light" if scheme == "dark" else "Dark"
-    page.wait_for_function(f"document.getElementById('theme').textContent === '{offered}'")
+    page.locator("#theme", has_text=offered).wait_for()
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     found = page.evaluate(_CONTRASTS)
     assert len(found) > 300
