@@ -27,10 +27,10 @@ def measure_controls(bench: Bench) -> Data:
             gamma=control.gamma,
             lam=control.lam,
             advantages="raw",
-            chains=bench.pick(64, 256),
+            chains=64,
             seed=bench.seed,
             phase=False,
-            progress=bench.progress,
+            progress=bench.saying(f"context that {words}"),
         )
         contexts.append({"context": words, "flip": flip, "raw": told(measured)})
     tables = [("sticky context", sticky())]

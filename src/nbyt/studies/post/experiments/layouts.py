@@ -81,7 +81,7 @@ def _probe(
         seed=bench.seed,
         advantages=advantages,
         phase=False,
-        progress=lambda part, done, total: bench.progress(f"{what}, {part}", done, total),
+        progress=bench.saying(what),
     )
 
 
@@ -143,7 +143,7 @@ def _planes(
         scale,
         steps,
         Resources(),
-        lambda part, done, total: bench.progress(f"{what}, {part}", done, total),
+        bench.saying(what),
     )
 
 
