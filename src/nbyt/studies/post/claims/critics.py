@@ -96,9 +96,9 @@ def _envs_sampling(results: Results) -> list[Check]:
     return _ratio_checks(results, "sampling", words, 1.0, inf)
 
 
-def _envs_own_step(results: Results) -> list[Check]:
-    words = "own-step noise of the longest rollout over that of the most envs, same N x T"
-    return _ratio_checks(results, "own_step", words, 1.0, inf)
+def _envs_luck(results: Results) -> list[Check]:
+    words = "noise from luck of the longest rollout over that of the most envs, same N x T"
+    return _ratio_checks(results, "luck", words, 1.0, inf)
 
 
 def _lambda_credit(results: Results) -> list[Check]:
@@ -255,11 +255,11 @@ CLAIMS = (
     Claim(
         "envs-reduce-trajectory-noise",
         _TOPIC,
-        "More envs reduce the noise that the env's own answers bring.",
-        "As above; the part of it that is the answer to the step's own action.",
-        "At the same N x T, own-step noise of the longest rollout is above that of the most envs.",
+        "More envs reduce the noise that the luck of env and policy brings into the advantages.",
+        "As above.",
+        "At the same N x T, that noise is larger for the longest rollout than for the most envs.",
         ("sources",),
-        _envs_own_step,
+        _envs_luck,
     ),
     Claim(
         "lambda-cuts-credit",

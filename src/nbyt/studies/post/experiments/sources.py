@@ -8,8 +8,8 @@ from nbyt.exact import sources as exact_sources
 from nbyt.gradients.weights import Scale
 from nbyt.measure.origins import sources_of
 from nbyt.measure.request import make_request
-from nbyt.stats.combine import divided
-from nbyt.stats.estimate import Estimate
+from nbyt.stats.combine import added, divided
+from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import exact
 from nbyt.studies.post.experiments.critics import LAMBDAS, frozenlake_critics
@@ -25,6 +25,7 @@ from nbyt.studies.study import Data, Experiment
 
 GRADIENTS = ("actor", "critic")
 SOURCES = ("sampling", "own_step", "credit", "coupling")
+_KEPT = (*SOURCES, "environment", "policy", "variance")
 _EXACT_STEPS = (4, 16, 64, 256)
 _CLONED_STEPS = (4, 16, 64)
 
@@ -43,16 +44,12 @@ def _calculated(bench: Bench) -> Data:
         found = exact_sources(env, stages["middle"], steps=steps, gamma=gamma, lam=lam)
         envs = BATCH // steps
         own = {
-            g: {name: exact(getattr(getattr(found, g), name) / envs) for name in _names()}
+            g: {name: exact(getattr(getattr(found, g), name) / envs) for name in _KEPT}
             for g in GRADIENTS
         }
         layouts.append({"envs": envs, "steps": steps, **own})
         bench.progress("FrozenLake8x8, exact sources", len(layouts), len(_EXACT_STEPS))
     return {"env": FROZENLAKE.name, "method": "exact", "layouts": layouts, **_ratios(layouts)}
-
-
-def _names() -> tuple[str, ...]:
-    return (*SOURCES, "environment", "policy", "variance")
 
 
 def _cloned(bench: Bench, task: Task) -> Data:
@@ -74,7 +71,7 @@ def _cloned(bench: Bench, task: Task) -> Data:
         {
             "envs": one["envs"],
             "steps": one["steps"],
-            **{g: {name: one[g][name] for name in _names()} for g in GRADIENTS},
+            **{g: {name: one[g][name] for name in _KEPT} for g in GRADIENTS},
         }
         for one in found["layouts"]
     ]
@@ -84,18 +81,28 @@ def _cloned(bench: Bench, task: Task) -> Data:
 def _ratios(layouts: list[Data]) -> Data:
     """Each source at the longest rollout over the same at the most envs; measured apart."""
     many, long = layouts[0], layouts[-1]
-    return {
-        "long_over_many": {
-            g: {name: _ratio(long[g][name], many[g][name]) for name in SOURCES} for g in GRADIENTS
+    ratios = {}
+    for g in GRADIENTS:
+        ratios[g] = {
+            name: _ratio(_estimate(long[g][name]), _estimate(many[g][name])) for name in SOURCES
         }
-    }
+        ratios[g]["luck"] = _ratio(_luck(long[g]), _luck(many[g]))
+    return {"long_over_many": ratios}
 
 
-def _ratio(top: Data, below: Data) -> Data:
-    if below["value"] is None or top["value"] is None or not below["low"] or below["low"] <= 0:
-        return {"value": None, "low": None, "high": None, "reason": "the divisor may be 0"}
-    first, second = (Estimate(one["value"], one["low"], one["high"], 0) for one in (top, below))
-    return divided(first, second, 0.0).as_dict()
+def _estimate(number: Data) -> Estimate:
+    return Estimate(number["value"], number["low"], number["high"], 0)
+
+
+def _luck(sources: Data) -> Estimate:
+    """All noise of the advantages, the env's luck and the policy's; wide, as if they went along."""
+    return added(_estimate(sources["environment"]), _estimate(sources["policy"]), 1.0)
+
+
+def _ratio(top: Estimate, below: Estimate) -> Data:
+    if top.value is None or below.low is None or below.low <= 0:
+        return undetermined("what it would be divided by may be 0", 0).as_dict()
+    return divided(top, below, 0.0).as_dict()
 
 
 def _by_lambda(bench: Bench) -> list[Data]:
