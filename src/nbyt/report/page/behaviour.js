@@ -7,7 +7,10 @@
   const paper = matchMedia("print");
   const PRINTED = 660; // pixels between the margins of an A4 sheet
   const NARROWEST_TICK = 34;
-  let stage = page.start;
+  const LETTER = 6.4;
+  const at = {}; // where each slider is
+  const near = new Set(page.lazy ? [] : Object.keys(page.charts)); // charts that are to be seen
+  const fresh = new Set(); // charts that are drawn as they should be now
   let printing = paper.matches;
 
   // Colours: "@blue" is a property of the style sheet, "@blue:0.2" the same, let through.
@@ -32,10 +35,13 @@
     if (!axis.tickvals || !axis.range) return axis;
     const place = (x) => (axis.type === "log" ? Math.log10(x) : x);
     const pixels = width / (axis.range[1] - axis.range[0]);
+    const wide = (text) => LETTER * Math.max(...text.split("<br>").map((line) => line.length));
     let last = -Infinity;
-    const kept = axis.tickvals.map((x) => {
-      const fits = (place(x) - last) * pixels >= NARROWEST_TICK;
-      if (fits) last = place(x);
+    let half = 0; // of the width of the last one
+    const kept = axis.tickvals.map((x, k) => {
+      const own = wide(axis.ticktext[k]) / 2;
+      const fits = (place(x) - last) * pixels >= Math.max(NARROWEST_TICK, half + own + 8);
+      if (fits) [last, half] = [place(x), own];
       return fits;
     });
     return {
@@ -67,27 +73,47 @@
   }
 
   function draw(id) {
+    fresh.delete(id);
+    if (!printing && !near.has(id)) return;
     const place = document.getElementById(id);
     const figures = page.charts[id];
-    const figure = figures[Math.min(stage, figures.length - 1)];
+    const figure = figures[figures.length > 1 ? at[place.dataset.slider] : 0];
     const width = printing ? PRINTED : place.clientWidth;
     if (!width) return;
     const config = { displayModeBar: false, responsive: false, doubleClick: false, showTips: false };
     Plotly.react(place, coloured(figure.data), layoutOf(figure, width), config);
+    fresh.add(id);
   }
 
   const drawAll = () => Object.keys(page.charts).forEach(draw);
 
-  // Stage
-  const slider = document.getElementById("stage");
-  function choose(place) {
-    stage = place;
-    slider.setAttribute("aria-valuetext", page.stages[place]);
-    for (const block of all("[data-stage]")) block.hidden = Number(block.dataset.stage) !== place;
-    for (const id of Object.keys(page.charts)) if (page.charts[id].length > 1) draw(id);
+  // Many charts are drawn as the reader comes near.
+  if (page.lazy) {
+    const seen = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) {
+        if (!isIntersecting) near.delete(target.id);
+        else near.add(target.id);
+        if (isIntersecting && !fresh.has(target.id)) draw(target.id);
+      }
+    }, { rootMargin: "600px 0px" });
+    all(".chart").forEach((one) => seen.observe(one));
   }
-  slider.value = String(stage); // a browser may bring back where it was before a reload
-  slider.addEventListener("input", () => choose(Number(slider.value)));
+
+  // Sliders
+  function choose(slider, place) {
+    const name = slider.id;
+    at[name] = place;
+    slider.setAttribute("aria-valuetext", page.sliders[name].words[place]);
+    for (const one of all(`[data-word-of="${name}"]`)) one.textContent = page.sliders[name].words[place];
+    for (const block of all(`[data-of="${name}"]`)) block.hidden = Number(block.dataset.place) !== place;
+    for (const chart of all(`[data-slider="${name}"]`)) draw(chart.id);
+  }
+  for (const [name, { start }] of Object.entries(page.sliders)) {
+    const slider = document.getElementById(name);
+    at[name] = start;
+    slider.value = String(start); // a browser may bring back where it was before a reload
+    slider.addEventListener("input", () => choose(slider, Number(slider.value)));
+  }
 
   // Theme
   const theme = document.getElementById("theme");
@@ -169,6 +195,17 @@
     button.addEventListener("click", () => {
       for (const one of all("[data-show]")) one.setAttribute("aria-pressed", String(one === button));
       for (const one of all("[data-kind]")) one.hidden = one.dataset.kind !== button.dataset.show;
+    });
+  }
+
+  // Claims of one verdict
+  for (const button of all("[data-filter]")) {
+    button.addEventListener("click", () => {
+      const wanted = button.dataset.filter;
+      for (const one of all("[data-filter]")) one.setAttribute("aria-pressed", String(one === button));
+      for (const one of all("[data-verdict]")) one.hidden = wanted !== "" && one.dataset.verdict !== wanted;
+      const count = all("[data-verdict]:not([hidden])").length;
+      document.getElementById("said").textContent = count + (count === 1 ? " claim" : " claims");
     });
   }
 

@@ -7,7 +7,7 @@ from typing import Any
 from nbyt.report.page.element import Child, Markup, join, tag
 
 Data = dict[str, Any]
-Charts = dict[str, list[Data]]  # by id: one for each stage, or a single one for all
+Charts = dict[str, list[Data]]  # by id: one for each place of its slider, or a single one
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,15 @@ def section(name: str, title: str, lead: Child, *content: Child) -> Markup:
 
 
 def chart(name: str, description: str, figures: Sequence[Data], title: Child = None) -> Part:
+    """A chart with a heading; with several figures the slider over the stages changes it."""
+    place = chart_place(name, description, figures, "stage")
+    head = None if title is None else tag("h3", title)
+    return Part(tag("figure", head, place.html), place.charts)
+
+
+def chart_place(name: str, description: str, figures: Sequence[Data], slider: str) -> Part:
     """A place for a chart, tall enough that nothing moves when it is drawn."""
-    height = figures[0]["layout"]["height"]
+    height = max(figure["layout"]["height"] for figure in figures)
     place = tag(
         "div",
         id=f"chart-{name}",
@@ -44,9 +51,9 @@ def chart(name: str, description: str, figures: Sequence[Data], title: Child = N
         role="img",
         aria_label=description,
         style=f"min-height:{height}px",
+        data_slider=slider if len(figures) > 1 else None,
     )
-    head = None if title is None else tag("h3", title)
-    return Part(tag("figure", head, place), {f"chart-{name}": list(figures)})
+    return Part(place, {f"chart-{name}": list(figures)})
 
 
 def side_by_side(parts: Iterable[Part]) -> Part:
@@ -57,8 +64,13 @@ def side_by_side(parts: Iterable[Part]) -> Part:
 
 def by_stage(blocks: Sequence[Child], start: int) -> Markup:
     """Blocks of which only that of the chosen stage is shown."""
+    return by_place(blocks, start, "stage")
+
+
+def by_place(blocks: Sequence[Child], start: int, slider: str) -> Markup:
+    """Blocks of which only that of the slider's place is shown."""
     return join(
-        tag("div", block, data_stage=place, hidden=place != start)
+        tag("div", block, data_of=slider, data_place=place, hidden=place != start)
         for place, block in enumerate(blocks)
         if block is not None
     )
