@@ -10,11 +10,11 @@ from nbyt.report.page.sections.assumptions import assumption_sections
 from nbyt.report.page.sections.closer import closer_sections
 from nbyt.report.page.sections.cost import cost_section
 from nbyt.report.page.sections.ranking import ranking_section
-from nbyt.report.page.sections.stages import stage_bar, start_of, valuetext
+from nbyt.report.page.sections.stages import stage_bar
 from nbyt.report.page.sections.tradeoff import tradeoff_section
 from nbyt.report.page.sections.variance import variance_section
 from nbyt.report.page.sections.wording import gradient_words
-from nbyt.report.page.shell import Slider, frame, header, whole
+from nbyt.report.page.shell import frame, header, whole
 from nbyt.store.atomic import write_text
 
 _LINKS = {
@@ -34,11 +34,9 @@ _LINKS = {
 
 def render(data: Data) -> str:
     """The page of an advice as one HTML text that needs no other file and no network."""
-    stages = Slider([valuetext(stage) for stage in data["stages"]], start_of(data))
     return whole(
         f"N by T: {data['env']}, batch {data['batch']}",
         _body(data),
-        {"stage": stages},
         style=style(),
         scripts=[plotly_script(), behaviour()],
     )
@@ -51,17 +49,18 @@ def write_page(data: Data, path: Path) -> None:
 
 def _body(data: Data) -> Part:
     staged = merged([tradeoff_section(data), variance_section(data)])
-    middle = tag("div", stage_bar(data), staged.html, class_="by-stage")
+    bar = stage_bar(data)
+    middle = tag("div", bar.html, staged.html, class_="by-stage")
     parts = [
         answer_section(data),
         ranking_section(data),
-        Part(middle, staged.charts),
+        Part(middle, staged.charts, bar.sliders),
         closer_sections(data),
         cost_section(data),
         assumption_sections(data),
     ]
     content = merged(parts)
-    return Part(frame(_header(data, content.html), content.html), content.charts)
+    return content.inside(frame(_header(data, content.html), content.html))
 
 
 def _header(data: Data, content: Markup) -> Markup:

@@ -1,4 +1,4 @@
-"""A part of the page: its HTML, and the charts that belong to it."""
+"""A part of the page: its HTML, and the charts and sliders that belong to it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,20 +11,35 @@ Charts = dict[str, list[Data]]  # by id: one for each place of its slider, or a 
 
 
 @dataclass(frozen=True)
+class Slider:
+    """A range input of the page: what is said at each of its places, and where it starts."""
+
+    words: Sequence[str]
+    start: int = 0
+
+
+@dataclass(frozen=True)
 class Part:
-    """HTML, and charts by the id of the element that they are drawn in."""
+    """HTML, charts by the id of the element that they are drawn in, and sliders by theirs."""
 
     html: Markup
     charts: Charts = field(default_factory=dict)
+    sliders: dict[str, Slider] = field(default_factory=dict)
+
+    def inside(self, html: Markup) -> "Part":
+        """The same charts and sliders, in HTML that was made around this part's."""
+        return Part(html, self.charts, self.sliders)
 
 
 def merged(parts: Iterable[Part]) -> Part:
     """The parts one after the other."""
     found = list(parts)
     charts: Charts = {}
+    sliders: dict[str, Slider] = {}
     for one in found:
         charts |= one.charts
-    return Part(join(one.html for one in found), charts)
+        sliders |= one.sliders
+    return Part(join(one.html for one in found), charts, sliders)
 
 
 def section(name: str, title: str, lead: Child, *content: Child) -> Markup:
@@ -38,7 +53,7 @@ def chart(name: str, description: str, figures: Sequence[Data], title: Child = N
     """A chart with a heading; with several figures the slider over the stages changes it."""
     place = chart_place(name, description, figures, "stage")
     head = None if title is None else tag("h3", title)
-    return Part(tag("figure", head, place.html), place.charts)
+    return place.inside(tag("figure", head, place.html))
 
 
 def chart_place(name: str, description: str, figures: Sequence[Data], slider: str) -> Part:
@@ -59,7 +74,7 @@ def chart_place(name: str, description: str, figures: Sequence[Data], slider: st
 def side_by_side(parts: Iterable[Part]) -> Part:
     """Charts in a row, or below each other where there is no room."""
     whole = merged(parts)
-    return Part(tag("div", whole.html, class_="row"), whole.charts)
+    return whole.inside(tag("div", whole.html, class_="row"))
 
 
 def by_stage(blocks: Sequence[Child], start: int) -> Markup:

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from nbyt.report.page.element import Child, Markup, code, join, raw, tag
@@ -11,18 +10,9 @@ from nbyt.report.page.escape import embedded
 from nbyt.report.page.part import Data, Part
 
 
-@dataclass(frozen=True)
-class Slider:
-    """A range input of the page: what is said at each of its places, and where it starts."""
-
-    words: Sequence[str]
-    start: int = 0
-
-
 def whole(
     title: str,
     body: Part,
-    sliders: Mapping[str, Slider],
     *,
     style: str,
     scripts: Sequence[str],
@@ -45,7 +35,8 @@ def whole(
     said: Data = {
         "charts": body.charts,
         "sliders": {
-            name: {"words": list(one.words), "start": one.start} for name, one in sliders.items()
+            name: {"words": list(one.words), "start": one.start}
+            for name, one in body.sliders.items()
         },
         "lazy": lazy,
     }
@@ -81,7 +72,11 @@ def frame(header: Markup, content: Markup) -> Markup:
 
 
 def header(
-    brand: str, title: Child, about: Sequence[Child], links: Mapping[str, str], skip: tuple[str, str]
+    brand: str,
+    title: Child,
+    about: Sequence[Child],
+    links: Mapping[str, str],
+    skip: tuple[str, str],
 ) -> Markup:
     """Title, what the page is about, and links to its sections by their id.
 
