@@ -193,8 +193,8 @@ def _noise() -> Data:
             figures.bars("Shares of the variance, 64x32", names, "share", some),
             figures.lines(
                 "Eight series, one of them apart",
-                "updates",
-                "mean return",
+                "updates that were made, each from a batch of 2048 samples and with four epochs",
+                "mean return of the last hundred episodes that ended in one of the envs",
                 [_many(f"seed {k}", k) for k in range(8)],
             ),
         ],

@@ -8,6 +8,7 @@
   const PRINTED = 660; // pixels between the margins of an A4 sheet
   const NARROWEST_TICK = 34;
   const LETTER = 6.4;
+  const LINE = 15;
   const at = {}; // where each slider is
   const near = new Set(page.lazy ? [] : Object.keys(page.charts)); // charts that are to be seen
   const fresh = new Set(); // charts that are drawn as they should be now
@@ -30,8 +31,8 @@
     return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, coloured(v)]));
   }
 
-  // Ticks that have no room are left out, from left to right.
-  function thinned(axis, width) {
+  // Ticks that have no room are left out, from left to right; on an axis that needs all, they turn.
+  function thinned({ all: whole, ...axis }, width) {
     if (!axis.tickvals || !axis.range) return axis;
     const place = (x) => (axis.type === "log" ? Math.log10(x) : x);
     const pixels = width / (axis.range[1] - axis.range[0]);
@@ -44,11 +45,24 @@
       if (fits) [last, half] = [place(x), own];
       return fits;
     });
+    if (whole) return { ...axis, tickangle: kept.every((one) => one) ? 0 : -38, ticklabeloverflow: "allow" };
     return {
       ...axis,
       tickvals: axis.tickvals.filter((_, k) => kept[k]),
       ticktext: axis.ticktext.filter((_, k) => kept[k]),
     };
+  }
+
+  // Words of an axis on as many lines as its length needs.
+  function folded(axis, length) {
+    const lines = [];
+    const long = (text) => LETTER * text.replace(/<[^>]*>/g, "").replace(/&[a-z0-9#]+;/gi, "x").length;
+    for (const word of axis.title.text.split(" ")) {
+      const last = lines.length - 1;
+      if (last >= 0 && long(lines[last] + " " + word) <= length) lines[last] += " " + word;
+      else lines.push(word);
+    }
+    return { lines: lines.length, axis: { ...axis, title: { ...axis.title, text: lines.join("<br>") } } };
   }
 
   function styled(axis) {
@@ -60,15 +74,19 @@
   }
 
   function layoutOf(figure, width) {
-    const { xaxis, yaxis, margin, ...rest } = figure.layout;
-    const inner = width - margin.l - margin.r;
+    const { xaxis, yaxis, margin: given, square, ...rest } = figure.layout;
+    const inner = width - given.l - given.r;
+    const height = square ? Math.min(rest.height, inner + given.t + given.b) : rest.height;
+    const below = folded(xaxis, inner);
+    const beside = folded(yaxis, height - given.t - given.b);
+    const margin = { ...given, b: given.b + LINE * (below.lines - 1), l: given.l + LINE * (beside.lines - 1) };
     return coloured({
-      ...rest, margin, width, showlegend: false, dragmode: false, hovermode: "closest",
+      ...rest, margin, width, height, showlegend: false, dragmode: false, hovermode: "closest",
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: "@ink" },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       hoverlabel: { bgcolor: "@ink", bordercolor: "@ink", font: { color: "@paper", size: 13 }, align: "left" },
-      xaxis: styled(thinned(xaxis, inner)),
-      yaxis: styled(yaxis),
+      xaxis: styled(thinned(below.axis, inner)),
+      yaxis: styled(beside.axis),
     });
   }
 
@@ -81,7 +99,9 @@
     const width = printing ? PRINTED : place.clientWidth;
     if (!width) return;
     const config = { displayModeBar: false, responsive: false, doubleClick: false, showTips: false };
-    Plotly.react(place, coloured(figure.data), layoutOf(figure, width), config);
+    const layout = layoutOf(figure, width);
+    if (figure.layout.square) place.style.minHeight = layout.height + "px";
+    Plotly.react(place, coloured(figure.data), layout, config);
     fresh.add(id);
   }
 

@@ -10,8 +10,10 @@ from nbyt.report.study.charts.drawn import Drawn
 from nbyt.report.study.charts.heatmap import heatmap_drawn
 from nbyt.report.study.charts.histogram import histogram_drawn
 from nbyt.report.study.charts.lines import lines_drawn
-from nbyt.report.study.charts.plane import plane_drawn
+from nbyt.report.study.charts.plane import plane_drawn, planes_drawn
 from nbyt.report.study.charts.points import points_drawn
+from nbyt.report.study.charts.scale import scale_of
+from nbyt.report.study.colour_map import colour_map
 from nbyt.report.study.number import shown
 
 Data = dict[str, Any]
@@ -38,17 +40,29 @@ def _frames(frames: Sequence[Data], name: str, slider: str) -> Part:
         return _row(frames, name, slider)
     if kind == "slides":
         return _slides(frames[0], name)
-    title = _varied([_title(one) for one in frames], slider)
     if kind == "table":
-        return Part(tag("figure", title, _varied([_table(one) for one in frames], slider)))
-    drawn = _CHARTS[kind](frames)
+        return _titled(frames, [_table(one) for one in frames], slider)
+    if kind == "heatmap" and frames[0]["written"]:
+        scale = scale_of(frames)
+        return _titled(frames, [colour_map(one, scale) for one in frames], slider)
+    return _chart(frames, _CHARTS[kind](frames), name, slider)
+
+
+def _chart(frames: Sequence[Data], drawn: Drawn, name: str, slider: str) -> Part:
+    title = _varied([_title(one) for one in frames], slider)
     place = chart_place(name, _described(frames[0]), drawn.charts, slider)
-    parts = [title, _varied(drawn.keys, slider), place.html, _varied(drawn.remarks, slider)]
+    wide = drawn.widest and tag("div", place.html, style=f"max-width:{drawn.widest}px")
+    parts = [title, _varied(drawn.keys, slider), wide or place.html, _varied(drawn.remarks, slider)]
     return place.inside(tag("figure", *parts))
 
 
 def _row(frames: Sequence[Data], name: str, slider: str) -> Part:
-    columns = zip(*(one["figures"] for one in frames), strict=True)
+    columns = list(zip(*(one["figures"] for one in frames), strict=True))
+    if all(own[0]["kind"] == "plane" for own in columns):
+        pairs = zip(columns, planes_drawn(columns), strict=True)
+        return side_by_side(
+            _chart(own, drawn, f"{name}-{k}", slider) for k, (own, drawn) in enumerate(pairs)
+        )
     return side_by_side(_frames(own, f"{name}-{k}", slider) for k, own in enumerate(columns))
 
 
@@ -82,6 +96,12 @@ def _varied(blocks: Sequence[Markup | None], slider: str) -> Markup | None:
     if len(set(blocks)) == 1:
         return blocks[0]
     return by_place(blocks, 0, slider)
+
+
+def _titled(frames: Sequence[Data], blocks: Sequence[Markup], slider: str) -> Part:
+    """Blocks of HTML alone, each below its title."""
+    title = _varied([_title(one) for one in frames], slider)
+    return Part(tag("figure", title, _varied(blocks, slider)))
 
 
 def _title(one: Data) -> Markup | None:

@@ -35,7 +35,7 @@ def counts(claim: Data) -> Markup:
     pieces = [
         tag("i", class_=name, style=f"flex-grow:{count}") for name, count in found.items() if count
     ]
-    bar = tag("span", *pieces, class_="tally", aria_hidden="true")
+    bar = tag("span", *pieces, class_="tally", aria_hidden="true") if pieces else None
     said = ", ".join(f"{count} {name}" for name, count in found.items() if count)
     return join([bar, tag("span", said or "no checks", class_="tally-words")])
 
@@ -47,7 +47,7 @@ def measured_range(checks: list[Data]) -> Markup:
     if len(quantities) > 1:
         return tag("span", f"{len(quantities)} quantities", class_="muted")
     if not known:
-        return tag("span", "undetermined", class_="muted")
+        return tag("span", "undetermined" if checks else "nothing", class_="muted")
     name = tag("small", next(iter(quantities)))
     return join([_span(known), tag("br"), name])
 

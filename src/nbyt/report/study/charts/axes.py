@@ -11,6 +11,8 @@ from nbyt.report.study.number import Number, has_value, short
 
 Data = dict[str, Any]
 
+_CUT = "Some intervals go beyond the edge of the chart."
+_MOVES = "The vertical axis changes with the slider."
 _ROOM = 0.06  # beyond the outermost value, as a share of the axis
 _ALIKE = 5.0  # frames whose reaches differ by no more than this share one axis
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -50,7 +52,8 @@ def reach(numbers: Iterable[Number], others: Iterable[float] = (), *, log: bool 
     allowed = max(2 * (max(values) - min(values)), 4 * median(halves or [0.0]))
     low, high = min([*values, *lows]), max([*values, *highs])
     shown_low, shown_high = max(low, min(values) - allowed), min(high, max(values) + allowed)
-    cut = (shown_low, shown_high) != (low, high)
+    endless = log and any((one.get("low") or 1) <= 0 for one in found)
+    cut = endless or (shown_low, shown_high) != (low, high)
     return _wide(shown_low, shown_high, log, cut)
 
 
@@ -66,6 +69,12 @@ def shared(reaches: Sequence[Reach]) -> list[Reach]:
         return list(reaches)
     low, high = min(one.low for one in reaches), max(one.high for one in reaches)
     return [Reach(low, high, one.log, one.cut) for one in reaches]
+
+
+def said_of(own: Reach, reaches: Sequence[Reach]) -> list[str]:
+    """What a reader should know of the vertical axis of one of the frames."""
+    moves = len({(one.low, one.high) for one in reaches}) > 1
+    return [_CUT] * own.cut + [_MOVES] * moves
 
 
 def drawable(number: Number, *, log: bool) -> bool:
@@ -100,7 +109,9 @@ def log_ticks(found: Reach) -> list[tuple[float, str]]:
     powers = range(ceil(low), floor(high) + 1)
     if len(powers) >= 3:
         step = ceil(len(powers) / 8)
-        return [(10.0**k, _power(k)) for k in powers if k % step == 0]
+        plain = low >= -3.5 and high < 4.5
+        kept = [k for k in powers if k % step == 0]
+        return [(10.0**k, short(10.0**k) if plain else _power(k)) for k in kept]
     near = [m * 10.0**k for k in range(floor(low), ceil(high) + 1) for m in (1, 2, 5)]
     inside = [x for x in near if low <= log10(x) <= high]
     if len(inside) < 3:
@@ -110,7 +121,7 @@ def log_ticks(found: Reach) -> list[tuple[float, str]]:
 
 
 def _power(k: int) -> str:
-    return short(10.0**k) if -3 <= k <= 4 else f"10{str(k).translate(_POWERS)}"
+    return "1" if k == 0 else f"10{str(k).translate(_POWERS)}"
 
 
 def _ticks(pairs: Sequence[tuple[float, str]]) -> Data:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from nbyt.report.page.charts.parts import figure, spread
 from nbyt.report.page.element import Markup
 from nbyt.report.page.escape import for_chart
-from nbyt.report.study.charts.axes import Reach, reach, shared, y_axis
+from nbyt.report.study.charts.axes import Reach, reach, said_of, shared, y_axis
 from nbyt.report.study.charts.drawn import Data, Drawn, remarks
 from nbyt.report.study.charts.looks import look, named, pattern
 from nbyt.report.study.number import has_value, words
@@ -21,15 +21,17 @@ def bars_drawn(frames: Sequence[Data]) -> Drawn:
     return Drawn(
         [_chart(one, own) for one, own in pairs],
         [_key(one) for one in frames],
-        [_remarks(one, own) for one, own in pairs],
+        [_remarks(one, said_of(own, reaches)) for one, own in pairs],
     )
 
 
 def _chart(one: Data, own: Reach) -> Data:
     names = [for_chart(name) for name in one["categories"]]
     axis = {
+        "range": [-0.5, len(names) - 0.5],
         "tickvals": list(range(len(names))),
         "ticktext": names,
+        "all": True,
         "automargin": True,
         "zeroline": False,
         "showgrid": False,
@@ -73,11 +75,11 @@ def _key(one: Data) -> Markup | None:
     return named(one["series"], lambda place: (pattern(place)[1], None))
 
 
-def _remarks(one: Data, own: Reach) -> Markup | None:
+def _remarks(one: Data, others: list[str]) -> Markup | None:
     missing = [
-        f"{series['name']}, {one['categories'][int(x)]}: {number.get('reason') or 'undetermined'}"
+        (series["name"], one["categories"][int(x)], number.get("reason") or "undetermined")
         for series in one["series"]
         for x, number in zip(series["x"], series["numbers"], strict=True)
         if not has_value(number)
     ]
-    return remarks(missing, ["Some intervals go beyond the edge of the chart."] * own.cut)
+    return remarks(missing, others)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from nbyt.report.page.charts.parts import figure
 from nbyt.report.page.escape import for_chart
-from nbyt.report.study.charts.axes import Reach, along, shared, x_axis, y_axis
-from nbyt.report.study.charts.drawn import Data, Drawn
+from nbyt.report.study.charts.axes import Reach, along, said_of, shared, x_axis, y_axis
+from nbyt.report.study.charts.drawn import Data, Drawn, remarks
 from nbyt.report.study.charts.looks import look, named
 
 _HEIGHT = 320
@@ -17,7 +17,7 @@ def histogram_drawn(frames: Sequence[Data]) -> Drawn:
     tops = shared([along([0.0, *own]) for own in heights])
     charts = [_chart(one, top) for one, top in zip(frames, tops, strict=True)]
     keys = [named(one["series"], lambda place: ("none", look(place)["dash"])) for one in frames]
-    return Drawn(charts, keys, [None] * len(frames))
+    return Drawn(charts, keys, [remarks([], said_of(own, tops)) for own in tops])
 
 
 def _chart(one: Data, top: Reach) -> Data:

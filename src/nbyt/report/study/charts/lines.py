@@ -6,7 +6,16 @@ from math import log10
 from nbyt.report.page.charts.parts import band, curve, figure, spread
 from nbyt.report.page.element import Markup
 from nbyt.report.page.escape import for_chart
-from nbyt.report.study.charts.axes import Reach, along, drawable, reach, shared, x_axis, y_axis
+from nbyt.report.study.charts.axes import (
+    Reach,
+    along,
+    drawable,
+    reach,
+    said_of,
+    shared,
+    x_axis,
+    y_axis,
+)
 from nbyt.report.study.charts.drawn import Data, Drawn, remarks
 from nbyt.report.study.charts.looks import look, named
 from nbyt.report.study.number import Number, has_interval, short, words
@@ -24,7 +33,7 @@ def lines_drawn(frames: Sequence[Data]) -> Drawn:
     return Drawn(
         [_chart(one, own) for one, own in pairs],
         [_key(one) for one in frames],
-        [_remarks(one, own) for one, own in pairs],
+        [_remarks(one, own, said_of(own, reaches)) for one, own in pairs],
     )
 
 
@@ -81,7 +90,7 @@ def _traces(one: Data, series: Data, place: int, own: Reach) -> list[Data]:
 
 def _alone(one: Data) -> float | None:
     """Half the width of a band with no neighbours; on a log axis it is a share of x."""
-    xs = _places(one)
+    xs = _places(one) or [0.0]
     return None if one["x"]["log"] else _ALONE * ((max(xs) - min(xs)) or 1.0)
 
 
@@ -93,10 +102,8 @@ def _clipped(number: Number, own: Reach) -> Number:
 
 
 def _texts(one: Data, series: Data) -> list[str]:
-    named = {at: word for at, word in one["x"]["ticks"]}
-    places = [str(named.get(x, short(x))) for x in series["x"]]
-    pairs = zip(places, series["numbers"], strict=True)
-    return [for_chart(f"{place}: {series['name']} {words(number)}") for place, number in pairs]
+    pairs = zip(series["x"], series["numbers"], strict=True)
+    return [for_chart(f"{_place(one, x)}: {series['name']} {words(n)}") for x, n in pairs]
 
 
 def _marks(marks: Sequence[tuple[float, str]], own: Reach) -> tuple[list[Data], list[Data]]:
@@ -138,14 +145,20 @@ def _sample(series: Data, place: int) -> tuple[str, str | None]:
     return "none" if plain else style["symbol"], style["dash"] if series["line"] else None
 
 
-def _remarks(one: Data, own: Reach) -> Markup | None:
-    missing = []
-    for series in one["series"]:
-        for x, number in zip(series["x"], series["numbers"], strict=True):
-            if not drawable(number, log=own.log):
-                missing.append(f"{series['name']} at {short(x)}: {_why(number)}")
-    cut = ["Some intervals go beyond the edge of the chart."] if own.cut else []
-    return remarks(missing, cut)
+def _remarks(one: Data, own: Reach, others: list[str]) -> Markup | None:
+    missing = [
+        (series["name"], _place(one, x), _why(number))
+        for series in one["series"]
+        for x, number in zip(series["x"], series["numbers"], strict=True)
+        if not drawable(number, log=own.log)
+    ]
+    return remarks(missing, others)
+
+
+def _place(one: Data, x: float) -> str:
+    """The words of a place of x: its tick's, or the number."""
+    named = dict(one["x"]["ticks"])
+    return str(named.get(x, short(x)))
 
 
 def _why(number: Number) -> str:

@@ -10,11 +10,19 @@ from nbyt.report.study.charts.drawn import Data, Drawn, remarks
 
 def plane_drawn(frames: Sequence[Data]) -> Drawn:
     """A chart for each frame, all of the same part of the plane if that shows them all."""
-    seen = views([one["cloud"] for one in frames])
-    pairs = list(zip(frames, seen, strict=True))
+    return planes_drawn([frames])[0]
+
+
+def planes_drawn(rows: Sequence[Sequence[Data]]) -> list[Drawn]:
+    """The same for several figures beside each other, which then share their part too."""
+    seen = iter(views([one["cloud"] for frames in rows for one in frames]))
+    return [_drawn([(one, next(seen)) for one in frames]) for frames in rows]
+
+
+def _drawn(pairs: Sequence[tuple[Data, View]]) -> Drawn:
     return Drawn(
         [plane_chart(one["cloud"], view, one["goal"]) for one, view in pairs],
-        [_key(one) for one in frames],
+        [_key(one) for one, _ in pairs],
         [_remarks(one, view) for one, view in pairs],
     )
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from nbyt.report.page.charts.parts import figure
 from nbyt.report.page.escape import for_chart
-from nbyt.report.study.charts.axes import Reach, along, bounds, shared, x_axis, y_axis
-from nbyt.report.study.charts.drawn import Data, Drawn
+from nbyt.report.study.charts.axes import Reach, along, bounds, said_of, shared, x_axis, y_axis
+from nbyt.report.study.charts.drawn import Data, Drawn, remarks
 from nbyt.report.study.charts.looks import look, named
 
 _HEIGHT = 340
@@ -14,10 +14,11 @@ _HEIGHT = 340
 def points_drawn(frames: Sequence[Data]) -> Drawn:
     """A chart for each frame; a range that is given is kept."""
     acrosses = [_given(one["x"]) or along(_all(one, "x"), log=one["x"]["log"]) for one in frames]
-    downs = [_given(one["y"]) or along(_all(one, "y")) for one in frames]
-    reaches = zip(frames, shared(acrosses), shared(downs), strict=True)
+    downs = shared([_given(one["y"]) or along(_all(one, "y")) for one in frames])
+    reaches = zip(frames, shared(acrosses), downs, strict=True)
     keys = [named(one["series"], lambda place: (look(place)["symbol"], None)) for one in frames]
-    return Drawn([_chart(*three) for three in reaches], keys, [None] * len(frames))
+    said = [remarks([], said_of(own, downs)) for own in downs]
+    return Drawn([_chart(*three) for three in reaches], keys, said)
 
 
 def _chart(one: Data, across: Reach, down: Reach) -> Data:
