@@ -7,7 +7,11 @@
   const paper = matchMedia("print");
   const PRINTED = 660; // pixels between the margins of an A4 sheet
   const NARROWEST_TICK = 34;
-  let stage = page.start;
+  const LETTER = 6.4;
+  const LINE = 15;
+  const at = {}; // where each slider is
+  const near = new Set(page.lazy ? [] : Object.keys(page.charts)); // charts that are to be seen
+  const fresh = new Set(); // charts that are drawn as they should be now
   let printing = paper.matches;
 
   // Colours: "@blue" is a property of the style sheet, "@blue:0.2" the same, let through.
@@ -27,22 +31,38 @@
     return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, coloured(v)]));
   }
 
-  // Ticks that have no room are left out, from left to right.
-  function thinned(axis, width) {
+  // Ticks that have no room are left out, from left to right; on an axis that needs all, they turn.
+  function thinned({ all: whole, ...axis }, width) {
     if (!axis.tickvals || !axis.range) return axis;
     const place = (x) => (axis.type === "log" ? Math.log10(x) : x);
     const pixels = width / (axis.range[1] - axis.range[0]);
+    const wide = (text) => LETTER * Math.max(...text.split("<br>").map((line) => line.length));
     let last = -Infinity;
-    const kept = axis.tickvals.map((x) => {
-      const fits = (place(x) - last) * pixels >= NARROWEST_TICK;
-      if (fits) last = place(x);
+    let half = 0; // of the width of the last one
+    const kept = axis.tickvals.map((x, k) => {
+      const own = wide(axis.ticktext[k]) / 2;
+      const fits = (place(x) - last) * pixels >= Math.max(NARROWEST_TICK, half + own + 8);
+      if (fits) [last, half] = [place(x), own];
       return fits;
     });
+    if (whole) return { ...axis, tickangle: kept.every((one) => one) ? 0 : -38, ticklabeloverflow: "allow" };
     return {
       ...axis,
       tickvals: axis.tickvals.filter((_, k) => kept[k]),
       ticktext: axis.ticktext.filter((_, k) => kept[k]),
     };
+  }
+
+  // Words of an axis on as many lines as its length needs.
+  function folded(axis, length) {
+    const lines = [];
+    const long = (text) => LETTER * text.replace(/<[^>]*>/g, "").replace(/&[a-z0-9#]+;/gi, "x").length;
+    for (const word of axis.title.text.split(" ")) {
+      const last = lines.length - 1;
+      if (last >= 0 && long(lines[last] + " " + word) <= length) lines[last] += " " + word;
+      else lines.push(word);
+    }
+    return { lines: lines.length, axis: { ...axis, title: { ...axis.title, text: lines.join("<br>") } } };
   }
 
   function styled(axis) {
@@ -54,40 +74,66 @@
   }
 
   function layoutOf(figure, width) {
-    const { xaxis, yaxis, margin, ...rest } = figure.layout;
-    const inner = width - margin.l - margin.r;
+    const { xaxis, yaxis, margin: given, square, ...rest } = figure.layout;
+    const inner = width - given.l - given.r;
+    const height = square ? Math.min(rest.height, inner + given.t + given.b) : rest.height;
+    const below = folded(xaxis, inner);
+    const beside = folded(yaxis, height - given.t - given.b);
+    const margin = { ...given, b: given.b + LINE * (below.lines - 1), l: given.l + LINE * (beside.lines - 1) };
     return coloured({
-      ...rest, margin, width, showlegend: false, dragmode: false, hovermode: "closest",
+      ...rest, margin, width, height, showlegend: false, dragmode: false, hovermode: "closest",
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: "@ink" },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       hoverlabel: { bgcolor: "@ink", bordercolor: "@ink", font: { color: "@paper", size: 13 }, align: "left" },
-      xaxis: styled(thinned(xaxis, inner)),
-      yaxis: styled(yaxis),
+      xaxis: styled(thinned(below.axis, inner)),
+      yaxis: styled(beside.axis),
     });
   }
 
   function draw(id) {
+    fresh.delete(id);
+    if (!printing && !near.has(id)) return;
     const place = document.getElementById(id);
     const figures = page.charts[id];
-    const figure = figures[Math.min(stage, figures.length - 1)];
+    const figure = figures[figures.length > 1 ? at[place.dataset.slider] : 0];
     const width = printing ? PRINTED : place.clientWidth;
     if (!width) return;
     const config = { displayModeBar: false, responsive: false, doubleClick: false, showTips: false };
-    Plotly.react(place, coloured(figure.data), layoutOf(figure, width), config);
+    const layout = layoutOf(figure, width);
+    if (figure.layout.square) place.style.minHeight = layout.height + "px";
+    Plotly.react(place, coloured(figure.data), layout, config);
+    fresh.add(id);
   }
 
   const drawAll = () => Object.keys(page.charts).forEach(draw);
 
-  // Stage
-  const slider = document.getElementById("stage");
-  function choose(place) {
-    stage = place;
-    slider.setAttribute("aria-valuetext", page.stages[place]);
-    for (const block of all("[data-stage]")) block.hidden = Number(block.dataset.stage) !== place;
-    for (const id of Object.keys(page.charts)) if (page.charts[id].length > 1) draw(id);
+  // Many charts are drawn as the reader comes near.
+  if (page.lazy) {
+    const seen = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) {
+        if (!isIntersecting) near.delete(target.id);
+        else near.add(target.id);
+        if (isIntersecting && !fresh.has(target.id)) draw(target.id);
+      }
+    }, { rootMargin: "600px 0px" });
+    all(".chart").forEach((one) => seen.observe(one));
   }
-  slider.value = String(stage); // a browser may bring back where it was before a reload
-  slider.addEventListener("input", () => choose(Number(slider.value)));
+
+  // Sliders
+  function choose(slider, place) {
+    const name = slider.id;
+    at[name] = place;
+    slider.setAttribute("aria-valuetext", page.sliders[name].words[place]);
+    for (const one of all(`[data-word-of="${name}"]`)) one.textContent = page.sliders[name].words[place];
+    for (const block of all(`[data-of="${name}"]`)) block.hidden = Number(block.dataset.place) !== place;
+    for (const chart of all(`[data-slider="${name}"]`)) draw(chart.id);
+  }
+  for (const [name, { start }] of Object.entries(page.sliders)) {
+    const slider = document.getElementById(name);
+    at[name] = start;
+    slider.value = String(start); // a browser may bring back where it was before a reload
+    slider.addEventListener("input", () => choose(slider, Number(slider.value)));
+  }
 
   // Theme
   const theme = document.getElementById("theme");
@@ -169,6 +215,17 @@
     button.addEventListener("click", () => {
       for (const one of all("[data-show]")) one.setAttribute("aria-pressed", String(one === button));
       for (const one of all("[data-kind]")) one.hidden = one.dataset.kind !== button.dataset.show;
+    });
+  }
+
+  // Claims of one verdict
+  for (const button of all("[data-filter]")) {
+    button.addEventListener("click", () => {
+      const wanted = button.dataset.filter;
+      for (const one of all("[data-filter]")) one.setAttribute("aria-pressed", String(one === button));
+      for (const one of all("[data-verdict]")) one.hidden = wanted !== "" && one.dataset.verdict !== wanted;
+      const count = all("[data-verdict]:not([hidden])").length;
+      document.getElementById("said").textContent = count + (count === 1 ? " claim" : " claims");
     });
   }
 

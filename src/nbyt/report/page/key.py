@@ -13,10 +13,26 @@ _SYMBOLS = {
         '<path d="M14 0.5l1.9 4.4 4.8.4-3.6 3.1 1.1 4.7-4.2-2.5-4.2 2.5 1.1-4.7-3.6-3.1 4.8-.4z"'
         ' fill="currentColor"></path>'
     ),
+    "circle-open": '<circle cx="14" cy="7" r="4" fill="none" stroke="currentColor"></circle>',
+    "square-open": '<path d="M10.5 3.5h7v7h-7z" fill="none" stroke="currentColor"></path>',
+    "x": '<path d="M10 3l8 8M18 3l-8 8" stroke="currentColor" stroke-width="2.4"></path>',
     "bar": '<path d="M8 2h12v10h-12z" fill="currentColor"></path>',
     "hatched": (
         '<path d="M8 2h12v10h-12z" fill="currentColor"></path>'
         '<path d="M8 8l6-6M9 12l10-10M15 12l5-5" stroke="var(--ink)"></path>'
+    ),
+    "dotted": (
+        '<path d="M8 2h12v10h-12z" fill="currentColor"></path>'
+        '<path d="M10 5h9M10 9h9" stroke="var(--card)" stroke-width="2" stroke-dasharray="2 2">'
+        "</path>"
+    ),
+    "crossed": (
+        '<path d="M8 2h12v10h-12z" fill="currentColor"></path>'
+        '<path d="M8 2l10 10M12 2l8 8M18 2l-10 10M20 4l-8 8" stroke="var(--card)"></path>'
+    ),
+    "striped": (
+        '<path d="M8 2h12v10h-12z" fill="currentColor"></path>'
+        '<path d="M8 5h12M8 9h12" stroke="var(--card)"></path>'
     ),
     "arrow": (
         '<path d="M1 7h20" stroke="currentColor" stroke-width="2.4"></path>'
@@ -24,7 +40,14 @@ _SYMBOLS = {
     ),
     "none": "",
 }
-_DASHES = {"solid": None, "dash": "6 3", "dot": "2 3"}
+_DASHES = {
+    "solid": None,
+    "dash": "6 3",
+    "dot": "2 3",
+    "dashdot": "7 3 2 3",
+    "longdash": "11 4",
+    "longdashdot": "11 3 2 3",
+}
 
 
 def key(*entries: tuple[str, str, str | None, Child]) -> Markup:

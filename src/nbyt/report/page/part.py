@@ -1,4 +1,4 @@
-"""A part of the page: its HTML, and the charts that belong to it."""
+"""A part of the page: its HTML, and the charts and sliders that belong to it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -7,24 +7,39 @@ from typing import Any
 from nbyt.report.page.element import Child, Markup, join, tag
 
 Data = dict[str, Any]
-Charts = dict[str, list[Data]]  # by id: one for each stage, or a single one for all
+Charts = dict[str, list[Data]]  # by id: one for each place of its slider, or a single one
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A range input of the page: what is said at each of its places, and where it starts."""
+
+    words: Sequence[str]
+    start: int = 0
 
 
 @dataclass(frozen=True)
 class Part:
-    """HTML, and charts by the id of the element that they are drawn in."""
+    """HTML, charts by the id of the element that they are drawn in, and sliders by theirs."""
 
     html: Markup
     charts: Charts = field(default_factory=dict)
+    sliders: dict[str, Slider] = field(default_factory=dict)
+
+    def inside(self, html: Markup) -> "Part":
+        """The same charts and sliders, in HTML that was made around this part's."""
+        return Part(html, self.charts, self.sliders)
 
 
 def merged(parts: Iterable[Part]) -> Part:
     """The parts one after the other."""
     found = list(parts)
     charts: Charts = {}
+    sliders: dict[str, Slider] = {}
     for one in found:
         charts |= one.charts
-    return Part(join(one.html for one in found), charts)
+        sliders |= one.sliders
+    return Part(join(one.html for one in found), charts, sliders)
 
 
 def section(name: str, title: str, lead: Child, *content: Child) -> Markup:
@@ -35,8 +50,15 @@ def section(name: str, title: str, lead: Child, *content: Child) -> Markup:
 
 
 def chart(name: str, description: str, figures: Sequence[Data], title: Child = None) -> Part:
+    """A chart with a heading; with several figures the slider over the stages changes it."""
+    place = chart_place(name, description, figures, "stage")
+    head = None if title is None else tag("h3", title)
+    return place.inside(tag("figure", head, place.html))
+
+
+def chart_place(name: str, description: str, figures: Sequence[Data], slider: str) -> Part:
     """A place for a chart, tall enough that nothing moves when it is drawn."""
-    height = figures[0]["layout"]["height"]
+    height = max(figure["layout"]["height"] for figure in figures)
     place = tag(
         "div",
         id=f"chart-{name}",
@@ -44,21 +66,26 @@ def chart(name: str, description: str, figures: Sequence[Data], title: Child = N
         role="img",
         aria_label=description,
         style=f"min-height:{height}px",
+        data_slider=slider if len(figures) > 1 else None,
     )
-    head = None if title is None else tag("h3", title)
-    return Part(tag("figure", head, place), {f"chart-{name}": list(figures)})
+    return Part(place, {f"chart-{name}": list(figures)})
 
 
 def side_by_side(parts: Iterable[Part]) -> Part:
     """Charts in a row, or below each other where there is no room."""
     whole = merged(parts)
-    return Part(tag("div", whole.html, class_="row"), whole.charts)
+    return whole.inside(tag("div", whole.html, class_="row"))
 
 
 def by_stage(blocks: Sequence[Child], start: int) -> Markup:
     """Blocks of which only that of the chosen stage is shown."""
+    return by_place(blocks, start, "stage")
+
+
+def by_place(blocks: Sequence[Child], start: int, slider: str) -> Markup:
+    """Blocks of which only that of the slider's place is shown."""
     return join(
-        tag("div", block, data_stage=place, hidden=place != start)
+        tag("div", block, data_of=slider, data_place=place, hidden=place != start)
         for place, block in enumerate(blocks)
         if block is not None
     )

@@ -84,10 +84,13 @@ def heatmap(
     low: float | None = None,
     high: float | None = None,
     written: bool = False,
+    x_title: str = "",
+    y_title: str = "",
 ) -> Data:
     """A table of colours, first row on top; `written` puts each value into its cell.
 
-    low, high: ends of the colours' scale; symmetric around 0 gives two colours.
+    low, high: ends of the colours' scale; symmetric around 0 gives two colours. x_title, y_title:
+    what the columns and the rows are.
     """
     return {
         "kind": "heatmap",
@@ -97,6 +100,8 @@ def heatmap(
         "rows": list(rows),
         "columns": list(columns),
         "written": written,
+        "x_title": x_title,
+        "y_title": y_title,
     }
 
 

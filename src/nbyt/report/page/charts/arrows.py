@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nbyt.report.page.charts.parts import Data, figure, value_axis
+from nbyt.report.page.escape import for_chart
 
 _REACH = math.sqrt(5.991)  # 95 % of a normal law in two dimensions
 _CORNERS = 72
@@ -37,13 +38,16 @@ def views(plane: Sequence[Data]) -> list[View]:
     return [_view(plane)] * len(plane)
 
 
-def plane_chart(one: Data, view: View) -> Data:
-    """Points, mean, 95 % ellipse and the true gradient, with equal scales on both axes."""
+def plane_chart(one: Data, view: View, goal: str = "the true gradient") -> Data:
+    """Points, mean, 95 % ellipse and the true gradient, with equal scales on both axes.
+
+    goal: what the arrow to (1, 0) is.
+    """
     return figure(
         [_points(one), _ellipse_trace(one), _true_gradient(), _mean(one)],
         330,
         xaxis={
-            "title": {"text": "along the true gradient (its length is 1)"},
+            "title": {"text": for_chart(f"along {goal} (its length is 1)")},
             "range": [view.low, view.high],
             "zeroline": True,
             "nticks": 7,

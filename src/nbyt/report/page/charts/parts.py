@@ -51,26 +51,32 @@ def value_axis(title: str, **more: Any) -> Data:
 def line(
     layouts: Sequence[Data], numbers: Sequence[Number], name: str, look: Data, scale: float = 1.0
 ) -> list[Data]:
-    """A band for the intervals and a line with markers; gaps where nothing is known."""
-    x = [one["steps"] for one in layouts]
-    y = [scale * one["value"] if known(one) else None for one in numbers]
+    """A band for the intervals and a line with markers, over T."""
     texts = [
         for_chart(f"{layout_name(one)}: {name} {words(number)}")
         for one, number in zip(layouts, numbers, strict=True)
     ]
+    x = [one["steps"] for one in layouts]
+    y = [scale * one["value"] if known(one) else None for one in numbers]
+    return [band(x, numbers, look["colour"], scale), curve(x, y, name, texts, look)]
+
+
+def curve(
+    x: Sequence[float], y: Sequence[float | None], name: str, texts: Sequence[str], look: Data
+) -> Data:
+    """A line with markers; gaps where nothing is known. texts: shown at each marker."""
     colour = look["colour"]
-    main = {
+    return {
         "type": "scatter",
         "mode": "lines+markers",
         "name": name,
-        "x": x,
-        "y": y,
-        "hovertext": texts,
+        "x": list(x),
+        "y": list(y),
+        "hovertext": list(texts),
         "hoverinfo": "text",
         "line": {"color": f"@{colour}", "width": look.get("width", 2), "dash": look["dash"]},
         "marker": {"color": f"@{colour}", "size": look.get("size", 7), "symbol": look["symbol"]},
     }
-    return [_band(x, numbers, colour, scale), main]
 
 
 def spread(numbers: Sequence[Number], scale: float = 1.0) -> Data:
@@ -91,13 +97,21 @@ def _length(number: Number | None, start: str, end: str, scale: float) -> float 
     return None if number is None else max(0.0, scale * (number[end] - number[start]))
 
 
-def _band(x: Sequence[float], numbers: Sequence[Number], colour: str, scale: float) -> Data:
-    """One outline around each run of known intervals."""
+def band(
+    x: Sequence[float],
+    numbers: Sequence[Number],
+    colour: str,
+    scale: float = 1.0,
+    alone: float | None = None,
+) -> Data:
+    """One outline around each run of known intervals.
+
+    alone: half the width of one that has no neighbours; None for a share of x, on a log axis.
+    """
     xs: list[float | None] = []
     ys: list[float | None] = []
     for run in _runs(numbers):
-        # A point alone would have no width to be seen by.
-        at = [x[k] for k in run] if len(run) > 1 else [0.96 * x[run[0]], 1.04 * x[run[0]]]
+        at = [x[k] for k in run] if len(run) > 1 else _around(x[run[0]], alone)
         own = run if len(run) > 1 else [run[0], run[0]]
         ends = [(scale * numbers[k]["low"], scale * numbers[k]["high"]) for k in own]
         xs += [*at, *reversed(at), None]
@@ -112,6 +126,11 @@ def _band(x: Sequence[float], numbers: Sequence[Number], colour: str, scale: flo
         "line": {"width": 0},
         "hoverinfo": "skip",
     }
+
+
+def _around(x: float, half: float | None) -> list[float]:
+    """A little to both sides: a point alone would have no width to be seen by."""
+    return [0.96 * x, 1.04 * x] if half is None else [x - half, x + half]
 
 
 def _runs(numbers: Sequence[Number]) -> list[list[int]]:

@@ -1,9 +1,10 @@
 """What was assumed and measured, how to get it again, and what the words mean."""
 
-from nbyt.report.page.element import Child, Markup, code, join, tag
+from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.glossary import definitions, term
 from nbyt.report.page.part import Data, Part, section, table
 from nbyt.report.page.quantity import layout_mark, share, shown
+from nbyt.report.page.shell import command, facts
 
 _WEIGHED = {
     "learning": "a stage counts by how much was learned around it",
@@ -14,7 +15,7 @@ _WEIGHED = {
 def assumption_sections(data: Data) -> Part:
     """Settings of the measurement, its stages, versions, and the glossary."""
     content = [
-        _facts(_settings(data)),
+        facts(_settings(data)),
         tag("h3", "Stages"),
         _stages(data),
         _reproduce(data),
@@ -28,11 +29,6 @@ def assumption_sections(data: Data) -> Part:
     made = section("assumed", "What was assumed and measured", lead, *content)
     words = section("glossary", "The words", None, definitions())
     return Part(join([made, words]))
-
-
-def _facts(rows: list[tuple[Child, Child]]) -> Markup:
-    inside = [tag("div", tag("dt", name), tag("dd", value)) for name, value in rows]
-    return tag("dl", *inside, class_="assumed")
 
 
 def _settings(data: Data) -> list[tuple[Child, Child]]:
@@ -95,13 +91,10 @@ def _stage(stage: Data) -> Markup:
 
 
 def _reproduce(data: Data) -> Markup | None:
-    command = data.get("reproduce")
-    if not command:
+    text = data.get("reproduce")
+    if not text:
         return None
-    head = tag("h3", "How to get this again")
-    button = tag("button", "Copy", type="button", class_="copy", data_copy="reproduce")
-    text = tag("pre", code(str(command)), id="reproduce", tabindex="0")
-    return tag("div", head, tag("div", text, button, class_="command"))
+    return tag("div", tag("h3", "How to get this again"), command(str(text)))
 
 
 def _versions(data: Data) -> Markup | None:
@@ -109,4 +102,4 @@ def _versions(data: Data) -> Markup | None:
     if not versions:
         return None
     rows: list[tuple[Child, Child]] = [(str(k), str(v)) for k, v in versions.items()]
-    return join([tag("h3", "Versions"), _facts(rows)])
+    return join([tag("h3", "Versions"), facts(rows)])

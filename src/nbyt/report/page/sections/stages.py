@@ -3,7 +3,7 @@
 from nbyt.rank.reasons import deciding
 from nbyt.report.page.element import Markup, join, tag
 from nbyt.report.page.glossary import term
-from nbyt.report.page.part import Data, by_stage
+from nbyt.report.page.part import Data, Part, Slider, by_stage
 from nbyt.report.page.quantity import share, shown, words
 
 
@@ -12,7 +12,7 @@ def start_of(data: Data) -> int:
     return data["stages"].index(deciding(data["stages"]))
 
 
-def stage_bar(data: Data) -> Markup:
+def stage_bar(data: Data) -> Part:
     """The slider with the name, mean return and weight of the stage it is at."""
     stages, start = data["stages"], start_of(data)
     label = tag("label", "Stage", for_="stage")
@@ -29,7 +29,8 @@ def stage_bar(data: Data) -> Markup:
     )
     about = tag("div", by_stage([_about(one) for one in stages], start), class_="about-stage")
     control = tag("div", label, slider, class_="control")
-    return tag("div", control, about, class_="stage-bar")
+    bar = tag("div", control, about, class_="stage-bar")
+    return Part(bar, sliders={"stage": Slider([valuetext(one) for one in stages], start)})
 
 
 def valuetext(stage: Data) -> str:

@@ -1,0 +1,40 @@
+"""What drawing gives: charts for every place of a slider, their keys, and remarks."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nbyt.report.page.element import Markup, bullets, tag
+
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One figure as charts, one for each frame; each with a key and remarks, or None.
+
+    widest: pixels that it may be wide, or None for all there are.
+    """
+
+    charts: list[Data]
+    keys: Sequence[Markup | None]
+    remarks: Sequence[Markup | None]
+    widest: int | None = None
+
+
+def remarks(missing: Iterable[tuple[str, str, str]], others: Sequence[str] = ()) -> Markup | None:
+    """What is not drawn, and what else a reader should know of a chart.
+
+    missing: name, place and reason of each.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, place, reason in missing:
+        found.setdefault((name, reason), []).append(place)
+    lines = [
+        f"{name} at {', '.join(places)}: {reason}" if name else f"{', '.join(places)}: {reason}"
+        for (name, reason), places in found.items()
+    ]
+    if not lines and not others:
+        return None
+    said = [tag("div", one) for one in others]
+    return tag("div", "Not drawn:" if lines else None, bullets(lines), *said, class_="missing")

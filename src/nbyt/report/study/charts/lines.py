@@ -1,0 +1,167 @@
+"""Lines with bands for their intervals, over a linear or a log axis."""
+
+from collections.abc import Sequence
+from math import log10
+
+from nbyt.report.page.charts.parts import band, curve, figure, spread
+from nbyt.report.page.element import Markup
+from nbyt.report.page.escape import for_chart
+from nbyt.report.study.charts.axes import (
+    Reach,
+    along,
+    drawable,
+    reach,
+    said_of,
+    shared,
+    x_axis,
+    y_axis,
+)
+from nbyt.report.study.charts.drawn import Data, Drawn, remarks
+from nbyt.report.study.charts.looks import look, named
+from nbyt.report.study.number import Number, has_interval, short, words
+
+_HEIGHT = 340
+_FEW = 14  # places that can all be ticks
+_MANY = 60  # points of a line that need no markers
+_ALONE = 0.008  # half the width of the band of a point alone, as a share of the axis
+
+
+def lines_drawn(frames: Sequence[Data]) -> Drawn:
+    """A chart for each frame."""
+    reaches = shared([_reach(one) for one in frames])
+    pairs = list(zip(frames, reaches, strict=True))
+    return Drawn(
+        [_chart(one, own) for one, own in pairs],
+        [_key(one) for one in frames],
+        [_remarks(one, own, said_of(own, reaches)) for one, own in pairs],
+    )
+
+
+def _reach(one: Data) -> Reach:
+    numbers = [number for series in one["series"] for number in series["numbers"]]
+    heights = [height for height, _ in one["marks"]]
+    return reach(numbers, heights, log=one["y"]["log"])
+
+
+def _chart(one: Data, own: Reach) -> Data:
+    traces = [t for k, series in enumerate(one["series"]) for t in _traces(one, series, k, own)]
+    shapes, notes = _marks(one["marks"], own)
+    return figure(
+        traces,
+        _HEIGHT,
+        xaxis=_across(one),
+        yaxis=y_axis(one["y"]["title"], own),
+        shapes=shapes,
+        annotations=notes,
+        margin={"l": 66, "r": 14, "t": 14, "b": 52},
+    )
+
+
+def _across(one: Data) -> Data:
+    """The horizontal axis; its ticks are given, or the places themselves where they are few."""
+    axis = one["x"]
+    log = axis["log"]
+    given = [(at, str(word)) for at, word in axis["ticks"] if at > 0 or not log]
+    places = sorted({x for x in _places(one) if x > 0 or not log})
+    if log and not given and len(places) <= _FEW:
+        given = [(x, short(x)) for x in places]
+    found = along([*places, *(at for at, _ in given)], log=log)
+    return x_axis(axis["title"], found, given)
+
+
+def _places(one: Data) -> list[float]:
+    return [x for series in one["series"] for x in series["x"]]
+
+
+def _traces(one: Data, series: Data, place: int, own: Reach) -> list[Data]:
+    style = look(place)
+    numbers = [_clipped(number, own) for number in series["numbers"]]
+    y = [n["value"] if drawable(n, log=own.log) else None for n in numbers]
+    main = curve(series["x"], y, for_chart(series["name"]), _texts(one, series), style)
+    if not series["line"]:
+        error = {**spread(numbers), "color": f"@{style['colour']}"}
+        return [{**main, "mode": "markers", "error_y": error}]
+    if len(y) > _MANY:
+        main = {**main, "mode": "lines"}
+    if not any(has_interval(number) for number in numbers):
+        return [main]
+    return [band(series["x"], numbers, style["colour"], 1.0, _alone(one)), main]
+
+
+def _alone(one: Data) -> float | None:
+    """Half the width of a band with no neighbours; on a log axis it is a share of x."""
+    xs = _places(one) or [0.0]
+    return None if one["x"]["log"] else _ALONE * ((max(xs) - min(xs)) or 1.0)
+
+
+def _clipped(number: Number, own: Reach) -> Number:
+    """The number with an interval that a log axis can show; undetermined ones stay."""
+    if not own.log or not has_interval(number) or not drawable(number, log=True):
+        return number if drawable(number, log=own.log) else {"value": None}
+    return {**number, "low": max(number["low"], min(own.bottom, number["value"]))}
+
+
+def _texts(one: Data, series: Data) -> list[str]:
+    pairs = zip(series["x"], series["numbers"], strict=True)
+    return [for_chart(f"{_place(one, x)}: {series['name']} {words(n)}") for x, n in pairs]
+
+
+def _marks(marks: Sequence[tuple[float, str]], own: Reach) -> tuple[list[Data], list[Data]]:
+    """A thin line at each height, with its words at the right end."""
+    shapes, notes = [], []
+    for height, text in marks:
+        line = {"color": "@ink:0.55", "width": 1.2, "dash": "dash"}
+        ends = {"x0": 0, "x1": 1, "y0": height, "y1": height}
+        shapes.append({"type": "line", "xref": "paper", "layer": "below", "line": line, **ends})
+        notes.append(_note(height, text, own))
+    return shapes, notes
+
+
+def _note(height: float, text: str, own: Reach) -> Data:
+    at = log10(height) if own.log else height
+    low, high = own.range
+    return {
+        "text": for_chart(text),
+        "x": 1,
+        "xref": "paper",
+        "y": at,
+        "xanchor": "right",
+        # Below the line where there is no room above it.
+        "yanchor": "top" if at > high - 0.08 * (high - low) else "bottom",
+        "showarrow": False,
+        "bgcolor": "@card:0.7",
+        "borderpad": 1,
+        "font": {"size": 11, "color": "@muted"},
+    }
+
+
+def _key(one: Data) -> Markup | None:
+    return named(one["series"], lambda place: _sample(one["series"][place], place))
+
+
+def _sample(series: Data, place: int) -> tuple[str, str | None]:
+    style = look(place)
+    plain = series["line"] and len(series["x"]) > _MANY
+    return "none" if plain else style["symbol"], style["dash"] if series["line"] else None
+
+
+def _remarks(one: Data, own: Reach, others: list[str]) -> Markup | None:
+    missing = [
+        (series["name"], _place(one, x), _why(number))
+        for series in one["series"]
+        for x, number in zip(series["x"], series["numbers"], strict=True)
+        if not drawable(number, log=own.log)
+    ]
+    return remarks(missing, others)
+
+
+def _place(one: Data, x: float) -> str:
+    """The words of a place of x: its tick's, or the number."""
+    named = dict(one["x"]["ticks"])
+    return str(named.get(x, short(x)))
+
+
+def _why(number: Number) -> str:
+    if number.get("value") is not None:
+        return f"{words(number)} has no place on a log axis"
+    return number.get("reason") or "undetermined"

@@ -1,0 +1,125 @@
+"""A figure of any kind as a part of the page; several frames of it, where a slider chooses one."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nbyt.report.page.element import Child, Markup, tag
+from nbyt.report.page.part import Part, Slider, by_place, chart_place, merged, side_by_side, table
+from nbyt.report.study.charts.bars import bars_drawn
+from nbyt.report.study.charts.drawn import Drawn
+from nbyt.report.study.charts.heatmap import heatmap_drawn
+from nbyt.report.study.charts.histogram import histogram_drawn
+from nbyt.report.study.charts.lines import lines_drawn
+from nbyt.report.study.charts.plane import plane_drawn, planes_drawn
+from nbyt.report.study.charts.points import points_drawn
+from nbyt.report.study.charts.scale import scale_of
+from nbyt.report.study.colour_map import colour_map
+from nbyt.report.study.number import shown
+
+Data = dict[str, Any]
+
+_CHARTS: dict[str, Callable[[Sequence[Data]], Drawn]] = {
+    "lines": lines_drawn,
+    "bars": bars_drawn,
+    "points": points_drawn,
+    "heatmap": heatmap_drawn,
+    "histogram": histogram_drawn,
+    "plane": plane_drawn,
+}
+
+
+def figures_part(some: Sequence[Data], name: str) -> Part:
+    """Figures below each other. name: their own on the page, from which elements have their ids."""
+    return merged(_frames([one], f"{name}-{k}", "") for k, one in enumerate(some))
+
+
+def _frames(frames: Sequence[Data], name: str, slider: str) -> Part:
+    """One figure in as many frames as its slider has places."""
+    kind = frames[0]["kind"]
+    if kind == "row":
+        return _row(frames, name, slider)
+    if kind == "slides":
+        return _slides(frames[0], name)
+    if kind == "table":
+        return _titled(frames, [_table(one) for one in frames], slider)
+    if kind == "heatmap" and frames[0]["written"]:
+        scale = scale_of(frames)
+        return _titled(frames, [colour_map(one, scale) for one in frames], slider)
+    return _chart(frames, _CHARTS[kind](frames), name, slider)
+
+
+def _chart(frames: Sequence[Data], drawn: Drawn, name: str, slider: str) -> Part:
+    title = _varied([_title(one) for one in frames], slider)
+    place = chart_place(name, _described(frames[0]), drawn.charts, slider)
+    wide = drawn.widest and tag("div", place.html, style=f"max-width:{drawn.widest}px")
+    parts = [title, _varied(drawn.keys, slider), wide or place.html, _varied(drawn.remarks, slider)]
+    return place.inside(tag("figure", *parts))
+
+
+def _row(frames: Sequence[Data], name: str, slider: str) -> Part:
+    columns = list(zip(*(one["figures"] for one in frames), strict=True))
+    if all(own[0]["kind"] == "plane" for own in columns):
+        pairs = zip(columns, planes_drawn(columns), strict=True)
+        return side_by_side(
+            _chart(own, drawn, f"{name}-{k}", slider) for k, (own, drawn) in enumerate(pairs)
+        )
+    return side_by_side(_frames(own, f"{name}-{k}", slider) for k, own in enumerate(columns))
+
+
+def _slides(one: Data, name: str) -> Part:
+    """A slider, and below it the figures that it changes."""
+    slider, words = f"slider-{name}", one["words"]
+    columns = zip(*one["frames"], strict=True)
+    inside = merged(_frames(own, f"{name}-{k}", slider) for k, own in enumerate(columns))
+    control = [
+        tag("label", one["label"], for_=slider),
+        tag(
+            "input",
+            type="range",
+            id=slider,
+            min=0,
+            max=len(words) - 1,
+            step=1,
+            value=0,
+            disabled=len(words) == 1,
+            aria_valuetext=words[0],
+        ),
+        tag("output", words[0], for_=slider, data_word_of=slider),
+    ]
+    bar = tag("div", *control, class_="slide-bar")
+    html = tag("div", bar, inside.html, class_="slides", role="group", aria_label=one["label"])
+    return Part(html, inside.charts, {**inside.sliders, slider: Slider(words)})
+
+
+def _varied(blocks: Sequence[Markup | None], slider: str) -> Markup | None:
+    """The block, or one for each place of the slider where they differ."""
+    if len(set(blocks)) == 1:
+        return blocks[0]
+    return by_place(blocks, 0, slider)
+
+
+def _titled(frames: Sequence[Data], blocks: Sequence[Markup], slider: str) -> Part:
+    """Blocks of HTML alone, each below its title."""
+    title = _varied([_title(one) for one in frames], slider)
+    return Part(tag("figure", title, _varied(blocks, slider)))
+
+
+def _title(one: Data) -> Markup | None:
+    return tag("h4", one["title"]) if one["title"] else None
+
+
+def _table(one: Data) -> Markup:
+    rows = [tag("tr", *(tag("td", _cell(cell)) for cell in row)) for row in one["rows"]]
+    return table(one["title"], one["head"], rows)
+
+
+def _cell(cell: str | Data) -> Child:
+    return shown(cell) if isinstance(cell, dict) else str(cell)
+
+
+def _described(one: Data) -> str:
+    """What a screen reader says of a chart."""
+    axes = [one[axis]["title"] for axis in ("y", "x") if axis in one and one[axis]["title"]]
+    scale = one.get("scale", {}).get("title")
+    about = " against ".join(axes) or scale or ""
+    return f"{one['title']}: {about}" if about else str(one["title"])
