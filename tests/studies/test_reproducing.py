@@ -32,6 +32,12 @@ def lengths(bench: Bench) -> Data:
     return {"lengths": mean(np.array(found)).as_dict(), "size": bench.pick("quick", "full")}
 
 
+def ends(bench: Bench) -> Data:
+    """How far another training came."""
+    training = bench.trained("FrozenLake-v1", LAYOUT, stages=(3,), settings=TABLE, name="again")
+    return {"updates": len(training.rows)}
+
+
 def longer_than(bound: float) -> Claim:
     def checks(results: Results) -> list[Check]:
         number = results["lengths"]["lengths"]
@@ -49,7 +55,7 @@ SMALL = Study(
     "post",
     "A small study",
     "Nothing to see.",
-    (Experiment("lengths", "lengths", lengths),),
+    (Experiment("lengths", "lengths", lengths), Experiment("ends", "ends", ends)),
     (longer_than(1.0),),
 )
 
@@ -66,6 +72,24 @@ def test_a_study_is_done_once_and_the_same_way(tmp_path: Path) -> None:
     assert fresh.data["claims"] == first.data["claims"]
     assert first.verdicts == {"long": "holds"} and first.report.exists()
     assert read_study(folder.path) == json.loads(json.dumps(first.data))
+
+
+def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    def stop(what: str, done: int, total: int) -> None:
+        if what.startswith("ends: training") and done == 2:
+            raise KeyboardInterrupt
+
+    folder = open_study(SMALL, tmp_path / "a", quick=True, seed=0)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(SMALL, folder, quick=True, progress=stop)
+    assert folder.load_experiment("lengths") and folder.load_experiment("ends") is None
+    mark = (folder.path / "experiment-lengths.json").stat().st_mtime_ns
+    resumed = reproduce(SMALL, folder, quick=True)
+    assert (folder.path / "experiment-lengths.json").stat().st_mtime_ns == mark
+    whole = open_study(SMALL, tmp_path / "b", quick=True, seed=0)
+    assert reproduce(SMALL, whole, quick=True).data["claims"] == resumed.data["claims"]
+    for name in ("lengths", "ends"):
+        assert whole.load_experiment(name) == folder.load_experiment(name)
 
 
 def test_the_verdict_follows_the_data(tmp_path: Path) -> None:
@@ -97,7 +121,7 @@ def test_the_command_keeps_its_promise(
     page.unlink()
     assert main.run(["report", str(out)]) == 0
     assert page.read_text() == before
-    assert main.run([*given, "--seed", "1"]) == 1
+    assert main.run([*given, "--seed", "1"]) == 2
     assert "other settings" in capsys.readouterr().err
 
 
