@@ -102,7 +102,7 @@ def fragment_means(
     """Each chain's mean contribution under J sets of advantages."""
     weights = np.asarray(advantages / pool.steps, np.float32).swapaxes(1, 2)
     sums = _sums(stage.policy, stage.params, *_chain_first(pool), weights)
-    return np.asarray(sums, float)
+    return np.asarray(sums)
 
 
 def lagged_products(stage: Stage, pool: Pool, lags: tuple[int, ...]) -> LaggedProducts:

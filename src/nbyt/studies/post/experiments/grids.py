@@ -199,9 +199,7 @@ def _exact_cases(bench: Bench, trainings: dict[str, Training]) -> list[Data]:
 def _exact(stage: Stage, layout: Layout) -> Data:
     env = resolve(ENV)
     assert isinstance(env, TabularEnv), "the oracle reads tables"
-    actor = moments(
-        env, stage, steps=layout.steps, gamma=SETTINGS.gamma, lam=SETTINGS.lam
-    ).actor
+    actor = moments(env, stage, steps=layout.steps, gamma=SETTINGS.gamma, lam=SETTINGS.lam).actor
     return {
         "update": stage.facts["updates"],
         "layout": name(layout),
