@@ -18,7 +18,7 @@ from nbyt.measure.batches import batch_advantages, collect_batches, contribution
 from nbyt.policy.stage import Stage
 from nbyt.stats.combine import added, mapped
 from nbyt.stats.cosines import batch_gram, expected_cosine, mean_cosine
-from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.estimate import Estimate, mean, undetermined
 from nbyt.studies.bench import Bench, Training
 from nbyt.studies.post.experiments.grid_numbers import along_episode, grid, leanings, short
 from nbyt.studies.study import Data, Experiment
@@ -56,7 +56,12 @@ def run(bench: Bench) -> Data:
             bench.progress("five batches at each update", done, total)
             stages.append(_stage(bench, training, update, done))
             done += 1
-        found[own] = {"returns": _returns(training, updates), "stages": stages}
+        gains = [one["gain"]["value"] for one in stages if one["gain"]["value"] is not None]
+        found[own] = {
+            "returns": _returns(training, updates),
+            "gain": mean(np.array(gains)).as_dict(),
+            "stages": stages,
+        }
     return {
         "env": ENV,
         "layouts": [name(FEW), name(MANY)],
@@ -126,7 +131,7 @@ def _agreement(steps: Float[np.ndarray, "T n P"], layout: Layout) -> dict[str, A
     square = float(gram.sum() - np.trace(gram)) / (samples * (samples - 1))
     return {
         "cosine": mean_cosine(batches),
-        "expected": expected_cosine(gram, layout.envs),
+        "expected": expected_cosine(batches, 1),
         "zero": int(np.sum(np.diagonal(batches) <= 0)),
         "mean_square": square,
         "variance": (float(np.trace(gram)) / samples - square) / layout.envs,
