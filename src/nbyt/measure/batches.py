@@ -11,7 +11,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
@@ -28,8 +28,8 @@ _ACTOR = "actor"
 class LaggedProducts(NamedTuple):
     """Inner products of steps' scores, by lag, [T - lag, n]: within a chain, and with the next.
 
-    square is |score|² of every step. A contribution is its score times its advantage, so products
-    of contributions are these times both advantages.
+    square is |score|² of every step; across has lag 0 too. A contribution is its score times its
+    advantage, so products of contributions are these times both advantages.
     """
 
     square: Float[np.ndarray, "T n"]
@@ -107,9 +107,15 @@ def fragment_means(
 
 def lagged_products(stage: Stage, pool: Pool, lags: tuple[int, ...]) -> LaggedProducts:
     """Products of scores that lie `lags` steps apart; the next chain stands for all others."""
-    found = _lagged(stage.policy, stage.params, *_chain_first(pool), lags)
-    square, within, across = jax.tree.map(lambda x: np.asarray(x, float).T, found)
-    return LaggedProducts(square, within, across)
+    shifts = np.array([(chain, lag) for chain in (0, 1) for lag in (0, *lags)])
+    found = _shifted(stage.policy, stage.params, *_chain_first(pool), shifts)
+    # What a shift brought round from the other end is no pair of steps.
+    rows = [
+        row.T[: pool.steps - lag]
+        for row, (_, lag) in zip(np.asarray(found, float), shifts, strict=True)
+    ]
+    within, across = (dict(zip((0, *lags), rows[at:], strict=False)) for at in (0, 1 + len(lags)))
+    return LaggedProducts(within.pop(0), within, across)
 
 
 def _chain_first(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
@@ -139,23 +145,22 @@ def _sums(
     return many_sums(_rows(policy, params, observation, action), {_ACTOR: weights})
 
 
-@partial(jax.jit, static_argnames=("policy", "lags"))
-def _lagged(
+@partial(jax.jit, static_argnames="policy")
+def _shifted(
     policy: ActorCritic,
     params: Params,
     observation: jax.Array,
     action: jax.Array,
-    lags: tuple[int, ...],
-) -> tuple[jax.Array, dict[int, jax.Array], dict[int, jax.Array]]:
+    shifts: Int[Array, "K 2"],
+) -> Float[Array, "K n T"]:
+    """Products of each step's score with that so many chains on, so many steps later."""
     rows = _rows(policy, params, observation, action)
-    within, across = {}, {}
-    for lag in lags:
-        early = jax.tree.map(lambda x, lag=lag: x[:, : x.shape[1] - lag], rows)
-        late = jax.tree.map(lambda x, lag=lag: x[:, lag:], rows)
-        other = jax.tree.map(lambda x: jnp.roll(x, -1, axis=0), late)
-        within[lag] = paired(early, late, _ACTOR, _ACTOR)
-        across[lag] = paired(early, other, _ACTOR, _ACTOR)
-    return paired(rows, rows, _ACTOR, _ACTOR), within, across
+
+    def one(shift: jax.Array) -> jax.Array:
+        other = jax.tree.map(lambda x: jnp.roll(x, -shift, axis=(0, 1)), rows)
+        return paired(rows, other, _ACTOR, _ACTOR)
+
+    return jax.lax.map(one, shifts)
 
 
 def _rows(

@@ -44,18 +44,28 @@ def mean_cosine(gram: Float[np.ndarray, "B B"], *, absolute: bool = False) -> Es
     return real(samples.mean_of_pairs(kernel[None]), len(cosines))
 
 
-def expected_cosine(gram: Float[np.ndarray, "n n"], envs: int) -> Estimate:
-    """|m|² / (|m|² + V/N), the cosine to expect of two batches of N envs, from single envs.
+def expected_cosine(gram: Float[np.ndarray, "B B"]) -> Estimate:
+    """|m|² / (|m|² + V), the cosine to expect of two independent vectors like these.
 
-    |m|² comes from pairs of different envs, so it is without bias, and negative where noise rules.
+    |m|² comes from pairs of different vectors, so it is without bias, and negative where noise
+    rules; |m|² + V is their mean square.
     """
-    chains = len(gram)
-    samples = leave_one_out(chains)
-    square = samples.mean_of_pairs(gram[None])
-    whole = square + (samples.mean(np.diagonal(gram)[None]) - square) / envs
+    count = len(gram)
+    samples = leave_one_out(count)
+    whole = samples.mean(np.diagonal(gram)[None])
     if np.any(whole <= 0):
-        return undetermined("the estimate of |E G|² + V/N is not above 0", chains)
-    return real(square / whole, chains)
+        return undetermined("a sample of the gradients is all 0", count)
+    return real(samples.mean_of_pairs(gram[None]) / whole, count)
+
+
+def noise_cosine(gram: Float[np.ndarray, "B B"]) -> Estimate:
+    """The mean |cosine| of gradients whose mean is 0, and whose spread is that of these.
+
+    Differences of two gradients have no mean, whatever the mean of the gradients is.
+    """
+    count = len(gram) // 2
+    signs = np.kron(np.eye(count), np.array([1.0, -1.0]))
+    return mean_cosine(signs @ gram[: 2 * count, : 2 * count] @ signs.T, absolute=True)
 
 
 def random_cosine(dimension: float) -> float:

@@ -17,7 +17,7 @@ ALIKE = 0.05
 _MEASURED = (
     "Pendulum-v1, 64x64 tanh, trained for 120 updates of 1,024 samples with 4x256 and again with "
     "16x64 (gamma .9, lambda .95, step size .001, envs at random phases), 20 checkpoints each. At "
-    "every checkpoint 16 fresh, independent batches of either layout; five of them are drawn. "
+    "every checkpoint 32 fresh, independent batches of either layout; five of them are drawn. "
     "Advantages once standardised over each batch, as in training, and once as they are."
 )
 _UNIT = (
@@ -100,24 +100,31 @@ def _across_notes(results: Results) -> list[str]:
 
 def _layout_notes(results: Results) -> list[str]:
     data = results[EXPERIMENT]
-    floors = [
-        one[layout]["floor"]["value"]
+    random, noise = _floors(data, "floor"), _floors(data, "noise")
+    return [
+        "A mean absolute cosine is not 0 for gradients that are nothing but noise: random "
+        "directions in d dimensions have about √(2 / πd). Batches' gradients spread in few of "
+        f"their 4,482 dimensions, which makes that {random} here and not .01; differences of "
+        f"batches, in which the mean has gone and the spread is left, have {noise}. Only what is "
+        "above this floor is agreement.",
+        "A cosine discards length. What it stands for is |E G|² / (|E G|² + V), the last column: "
+        "it is the mean cosine with its sign that comes near to this, not the absolute one.",
+        "Pairs of batches share batches, so the checkpoint is the unit of all intervals. Layouts "
+        "and lambdas are compared checkpoint by checkpoint, at the same policies; lambdas other "
+        "than .95 are used for the advantages only, not to train.",
+    ]
+
+
+def _floors(data: Data, what: str) -> str:
+    """The least and the most over trainings, layouts and settings, in words."""
+    found = [
+        one[layout][what]["value"]
         for own in data["cosines"].values()
         for key, one in own.items()
         if key != "0 less 1"
         for layout in data["layouts"]
     ]
-    return [
-        "A mean absolute cosine is not 0 for gradients that are nothing but noise: random "
-        "directions in d dimensions have about √(2 / πd). Gradients spread in few directions, "
-        f"which makes that floor {min(floors):.2f} to {max(floors):.2f} here, not the "
-        "√(2 / πp) = .01 of p = 4,482 weights. The table has the floor beside every number.",
-        "A cosine discards length. What it stands for is |E G|² / (|E G|² + V), the last column: "
-        "it is the mean cosine with its sign that comes near to this, not the absolute one.",
-        "Checkpoints are of one run; intervals are over checkpoints, in each of which pairs of "
-        "batches share batches. Layouts and lambdas are compared checkpoint by checkpoint, at the "
-        "same policies; other lambdas than .95 are used for the advantages only, not to train.",
-    ]
+    return f"{min(found):.2f} to {max(found):.2f}"
 
 
 def _figures_of(results: Results) -> Data:

@@ -152,6 +152,7 @@ def _cosines(data: Data, layout: str) -> Data:
         determined(name, data["updates"], [one[key] for one in found])
         for key, name in words.items()
     ]
+    some.append(determined("absolute, noise alone", data["updates"], [o["noise"] for o in found]))
     floor = [{"value": one["floor"]} for one in found]
     some.append(figures.series("absolute, random directions", data["updates"], floor))
     return figures.lines(
@@ -169,11 +170,13 @@ def _cosine_table(data: Data) -> Data:
         for kind in _KINDS:
             for lam in _LAMBDAS:
                 one = data["cosines"][layout][f"{kind}, lambda {lam:g}"][layout]
-                numbers = [one[key] for key in ("absolute", "floor", "cosine", "expected")]
+                order = ("absolute", "noise", "floor", "cosine", "expected")
+                numbers = [one[key] for key in order]
                 known = _published(layout, lam)
                 rows.append([layout, f"{lam:g}", kind, numbers[0], known, *numbers[1:]])
     head = ["layout", "lambda", "advantages", "mean absolute cosine, ours", "published"]
-    head += ["random directions", "mean cosine", "|E G|²/(|E G|²+V)"]
+    head += ["absolute, noise alone", "absolute, random directions"]
+    head += ["mean cosine", "|E G|²/(|E G|²+V)"]
     title = f"{_ENV}: cosines between batch means, over the checkpoints of the layout's own run"
     return figures.table(title, head, rows)
 
@@ -191,7 +194,7 @@ def _bars(data: Data, kind: str) -> Data:
     some = [
         figures.series(words, places, [data["cosines"][layout][key][layout][what] for key in keys])
         for layout in data["layouts"]
-        for what, words in (("absolute", layout), ("floor", f"{layout}, random directions"))
+        for what, words in (("absolute", layout), ("noise", f"{layout}, noise alone"))
     ]
     return figures.bars(
         f"{_ENV}, {kind} advantages: mean absolute cosine between different batches' means",

@@ -131,7 +131,7 @@ def _agreement(steps: Float[np.ndarray, "T n P"], layout: Layout) -> dict[str, A
     square = float(gram.sum() - np.trace(gram)) / (samples * (samples - 1))
     return {
         "cosine": mean_cosine(batches),
-        "expected": expected_cosine(batches, 1),
+        "expected": expected_cosine(batches),
         "zero": int(np.sum(np.diagonal(batches) <= 0)),
         "mean_square": square,
         "variance": (float(np.trace(gram)) / samples - square) / layout.envs,

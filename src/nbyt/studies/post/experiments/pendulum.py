@@ -21,10 +21,10 @@ from nbyt.measure.batches import (
 )
 from nbyt.policy.stage import Stage
 from nbyt.stats.cosines import (
-    batch_gram,
     cosine_matrix,
     expected_cosine,
     mean_cosine,
+    noise_cosine,
     random_cosine,
 )
 from nbyt.stats.estimate import mean
@@ -45,7 +45,7 @@ SETTINGS = PPOSettings(network="64x64", gamma=0.9, learning_rate=1e-3, stagger=T
 
 UPDATES = tuple(range(6, 121, 6))
 QUICK_UPDATES = (12, 24, 36, 48)
-BATCHES, QUICK_BATCHES = 16, 8
+BATCHES, QUICK_BATCHES = 32, 16
 LAMBDAS = (0.0, 0.95, 1.0)
 KINDS = ("normalised", "raw")
 LAGS = (1, 5, 10, 20)
@@ -106,12 +106,12 @@ def _checkpoint(bench: Bench, training: Training, update: int, round: int) -> Da
     for layout, pool in zip(LAYOUTS, pools, strict=True):
         weights = _advantages(pool, layout.envs)
         means = fragment_means(stage, pool, np.stack(list(weights.values())))
-        grams = {
-            key: np.asarray(one @ one.T, float) for key, one in zip(weights, means, strict=True)
+        rollouts = dict(zip(weights, means, strict=True))
+        found["cosines"][name(layout)] = {
+            key: _agreement(one, layout.envs) for key, one in rollouts.items()
         }
-        found["cosines"][name(layout)] = {key: _agreement(g, layout) for key, g in grams.items()}
         if layout == training.layout:
-            found |= _steps(stage, pool, weights, grams)
+            found |= _steps(stage, pool, weights, rollouts)
     return found
 
 
@@ -129,34 +129,42 @@ def _advantages(pool: Pool, envs: int) -> dict[str, Float[np.ndarray, "T n"]]:
     }
 
 
-def _agreement(gram: Float[np.ndarray, "n n"], layout: Layout) -> Data:
-    """What the batches' means have in common, and what random directions would have.
+def _agreement(rollouts: Float[np.ndarray, "n P"], envs: int) -> Data:
+    """What the means of batches have in common, and what noise alone would have.
 
-    The floor takes the spread of single rollouts, which has the shape of that of batch means.
+    noise: differences of batches in place of batches. floor: random directions, as many as the
+    batches spread in.
     """
-    batches = batch_gram(gram, layout.envs)
-    directions = dimension(gram[None])
+    batches = _gram(rollouts.reshape(-1, envs, rollouts.shape[1]).mean(axis=1))
+    directions = dimension(batches[None])
     return {
         "matrix": short(cosine_matrix(batches[:SHOWN, :SHOWN])),
         "cosine": mean_cosine(batches).as_dict(),
         "absolute": mean_cosine(batches, absolute=True).as_dict(),
-        "expected": expected_cosine(gram, layout.envs).as_dict(),
+        "expected": expected_cosine(batches).as_dict(),
+        "noise": noise_cosine(batches).as_dict(),
         "directions": short(directions),
         "floor": random_cosine(directions),
     }
+
+
+def _gram(vectors: Float[np.ndarray, "k P"]) -> Float[np.ndarray, "k k"]:
+    return np.asarray(vectors @ vectors.T, float)
 
 
 def _steps(
     stage: Stage,
     pool: Pool,
     weights: dict[str, Float[np.ndarray, "T n"]],
-    grams: dict[str, Float[np.ndarray, "n n"]],
+    rollouts: dict[str, Float[np.ndarray, "n P"]],
 ) -> Data:
     """Lag correlations of the layout's own steps, and histograms of their cosines."""
-    products = lagged_products(stage, pool, tuple(sorted({0, *LAGS, *HISTOGRAM_LAGS})))
+    products = lagged_products(stage, pool, tuple(sorted({*LAGS, *HISTOGRAM_LAGS})))
     keys = {kind: setting(kind, SETTINGS.lam) for kind in KINDS}
     return {
-        "lags": {kind: _lags(products, weights[key], grams[key]) for kind, key in keys.items()},
+        "lags": {
+            kind: _lags(products, weights[key], _gram(rollouts[key])) for kind, key in keys.items()
+        },
         "histograms": {kind: _histograms(products, weights[key]) for kind, key in keys.items()},
     }
 
@@ -223,7 +231,7 @@ def _compared(some: list[Data], key: str) -> Data:
     found: Data = {
         layout: {
             what: _mean(_values(some, layout, key, what))
-            for what in ("cosine", "absolute", "expected", "floor")
+            for what in ("cosine", "absolute", "expected", "noise", "floor")
         }
         for layout in names
     }
