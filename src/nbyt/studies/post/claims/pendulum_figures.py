@@ -184,7 +184,7 @@ def _cosine_table(data: Data) -> Data:
 def _published(layout: str, lam: float) -> str:
     if lam in PUBLISHED_COSINE_BY_LAMBDA:
         return f"{PUBLISHED_COSINE_BY_LAMBDA[lam]:g} (layout not told)"
-    return f"{PUBLISHED_COSINE[layout]:g}"
+    return f"{PUBLISHED_COSINE[layout]:g}" if layout in PUBLISHED_COSINE else "none"
 
 
 def _bars(data: Data, kind: str) -> Data:
