@@ -40,7 +40,11 @@ def _lag_checks(results: Results, side: str, words: str) -> list[Check]:
         Check(
             {"layout": layout, "advantages": kind, "lag": str(lag)},
             f"{words}, {lag} steps apart",
-            found[layout][kind][side][place],
+            {
+                key: value
+                for key, value in found[layout][kind][side][place].items()
+                if key != "band"
+            },
             low=-NEARLY_ZERO,
             high=NEARLY_ZERO,
         )
@@ -104,9 +108,9 @@ def _layout_notes(results: Results) -> list[str]:
     return [
         "A mean absolute cosine is not 0 for gradients that are nothing but noise: random "
         "directions in d dimensions have about √(2 / πd). Batches' gradients spread in few of "
-        f"their 4,482 dimensions, which makes that {random} here and not .01; differences of "
-        f"batches, in which the mean has gone and the spread is left, have {noise}. Only what is "
-        "above this floor is agreement.",
+        f"their 4,482 dimensions, which makes that {random} here and not .01, if all of these "
+        "directions were alike. Differences of batches, in which the mean has gone and the spread "
+        f"as it is remains, have {noise}. Only what is above this is agreement.",
         "A cosine discards length. What it stands for is |E G|² / (|E G|² + V), the last column: "
         "it is the mean cosine with its sign that comes near to this, not the absolute one.",
         "Pairs of batches share batches, so the checkpoint is the unit of all intervals. Layouts "

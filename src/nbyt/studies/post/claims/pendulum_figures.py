@@ -20,8 +20,8 @@ _EDGES = tuple(round(-1 + 0.05 * place, 2) for place in range(41))
 
 def within(data: Data) -> list[Data]:
     """Correlations within a rollout, ours and published, and histograms of cosines."""
-    published = [{"value": value} for value in PUBLISHED_WITHIN.values()]
-    extra = figures.series("published", list(PUBLISHED_WITHIN), published, line=False)
+    numbers = [_banded(value, PUBLISHED_BAND.get(lag)) for lag, value in PUBLISHED_WITHIN.items()]
+    extra = figures.series("published", list(PUBLISHED_WITHIN), numbers, line=False)
     return [_by_lag(data, "within", [extra]), _lag_table(data), _histograms(data), _means(data)]
 
 
@@ -37,26 +37,37 @@ def layouts(data: Data) -> list[Data]:
 
 
 def lambdas(data: Data) -> list[Data]:
-    """Mean absolute cosines by lambda, each layout at its own policies."""
-    return [figures.row(*(_bars(data, kind) for kind in _KINDS))]
+    """Mean absolute cosines by lambda, each layout at its own policies; ours and published."""
+    return [figures.row(*(_bars(data, kind) for kind in _KINDS)), _cosine_table(data)]
 
 
 def _by_lag(data: Data, side: str, extra: list[Data]) -> Data:
+    """Means over checkpoints by lag; the bands are those of single checkpoints, as published."""
     lags = list(PUBLISHED_WITHIN)
     some = [
-        figures.series(f"{layout}, {kind}", lags, data["lags"][layout][kind][side])
+        figures.series(
+            f"{layout}, {kind}",
+            lags,
+            [_banded(one["value"], one["band"]) for one in data["lags"][layout][kind][side]],
+        )
         for layout in data["layouts"]
         for kind in _KINDS
     ]
     words = "within a rollout" if side == "within" else "between different envs"
     return figures.lines(
-        f"{_ENV}: correlation of contributions {words}, mean over checkpoints",
+        f"{_ENV}: correlation of contributions {words}, band of {len(data['updates'])} checkpoints "
+        "(2 standard deviations)",
         "lag (steps)",
         "correlation",
         [*some, *extra],
         ticks=[(float(lag), str(lag)) for lag in lags],
         marks=[(0.0, "")],
     )
+
+
+def _banded(value: float, half: float | None) -> Data:
+    """A value with the band around it, where there is one."""
+    return {"value": value} | ({} if half is None else {"low": value - half, "high": value + half})
 
 
 def _lag_table(data: Data) -> Data:
