@@ -190,7 +190,7 @@ def _exact_cases(bench: Bench, trainings: dict[str, Training]) -> list[Data]:
     """Exact mean and variance of both layouts at a few stages."""
     cases = [
         (own, update, layout)
-        for own in trainings
+        for own in bench.pick([name(FEW)], list(trainings))
         for update in bench.pick(QUICK_EXACT, EXACT)
         for layout in (FEW, MANY)
     ]
