@@ -5,12 +5,15 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nbyt.layout import Layout
+from nbyt.measure.batches import LaggedProducts
 from nbyt.studies.bench import Bench
 from nbyt.studies.post.claims.pendulum import CLAIMS
 from nbyt.studies.post.experiments import pendulum
+from nbyt.studies.post.experiments.lagged import LAGS, cosine_histograms, lag_correlations
 from nbyt.studies.reproducing import open_study
 from nbyt.studies.study import Study, judged
 
@@ -109,3 +112,34 @@ def test_the_lambda_verdict_follows_the_data(data: dict[str, Any]) -> None:
                 for layout in kinds:
                     kinds[layout] = _number(value)
         assert _word("pendulum-lambda", changed) == word
+
+
+def _products(scores: np.ndarray) -> LaggedProducts:
+    """Inner products of written out scores [T, n, P]."""
+    steps, other = len(scores), np.roll(scores, -1, axis=1)
+    lags = (0, *LAGS, 40)
+    within = {lag: np.sum(scores[: steps - lag] * scores[lag:], axis=-1) for lag in lags}
+    across = {lag: np.sum(scores[: steps - lag] * other[lag:], axis=-1) for lag in lags}
+    return LaggedProducts(within.pop(0), within, across)
+
+
+def test_lag_correlations_of_a_known_process() -> None:
+    """g_t = .6 g_{t-1} + noise has correlation .6^k within a chain and none across."""
+    noise = np.random.default_rng(0).normal(size=(400, 64, 3))
+    steps = [noise[0] / 0.8]
+    for one in noise[1:]:
+        steps.append(0.6 * steps[-1] + one)
+    scores = np.stack(steps)
+    means = scores.mean(axis=0)
+    found = lag_correlations(_products(scores), np.ones((400, 64)), means @ means.T)
+    for place, lag in enumerate(LAGS):
+        assert found["within"][place]["value"] == pytest.approx(0.6**lag, abs=0.02)
+        assert found["across"][place]["value"] == pytest.approx(0.0, abs=0.02)
+
+
+def test_cosines_have_the_advantages_sign_and_not_their_length() -> None:
+    scores = np.ones((60, 4, 2))
+    weight = np.where(np.arange(60)[:, None] % 2, 3.0, -0.5) * np.ones((1, 4))
+    found = cosine_histograms(_products(scores), weight)
+    np.testing.assert_allclose(found["mean"], [-1.0, -1.0, 1.0, 1.0])
+    assert found["heights"][0][0] == found["heights"][2][-1] == 1.0

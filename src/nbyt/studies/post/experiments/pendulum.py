@@ -5,7 +5,6 @@ either layout, so that layouts are compared at one policy, not each at its own.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -13,7 +12,6 @@ from jaxtyping import Float
 from nbyt.collect.pool import Pool
 from nbyt.layout import Layout
 from nbyt.measure.batches import (
-    LaggedProducts,
     batch_advantages,
     collect_batches,
     fragment_means,
@@ -28,10 +26,15 @@ from nbyt.stats.cosines import (
     random_cosine,
 )
 from nbyt.stats.estimate import mean
-from nbyt.stats.lags import LagProducts, lag_profile
 from nbyt.stats.length import dimension
 from nbyt.studies.bench import Bench, Training
 from nbyt.studies.post.experiments.grid_numbers import SHOWN, short
+from nbyt.studies.post.experiments.lagged import (
+    HISTOGRAM_LAGS,
+    LAGS,
+    cosine_histograms,
+    lag_correlations,
+)
 from nbyt.studies.study import Data, Experiment
 from nbyt.train.settings import PPOSettings
 
@@ -48,9 +51,6 @@ QUICK_UPDATES = (12, 24, 36, 48)
 BATCHES, QUICK_BATCHES = 32, 16
 LAMBDAS = (0.0, 0.95, 1.0)
 KINDS = ("normalised", "raw")
-LAGS = (1, 5, 10, 20)
-HISTOGRAM_LAGS = (1, 5, 10, 40)
-EDGES = np.linspace(-1.0, 1.0, 41)
 
 
 def run(bench: Bench) -> Data:
@@ -163,54 +163,13 @@ def _steps(
     keys = {kind: setting(kind, SETTINGS.lam) for kind in KINDS}
     return {
         "lags": {
-            kind: _lags(products, weights[key], _gram(rollouts[key])) for kind, key in keys.items()
+            kind: lag_correlations(products, weights[key], _gram(rollouts[key]))
+            for kind, key in keys.items()
         },
-        "histograms": {kind: _histograms(products, weights[key]) for kind, key in keys.items()},
+        "histograms": {
+            kind: cosine_histograms(products, weights[key]) for kind, key in keys.items()
+        },
     }
-
-
-def _lags(
-    products: LaggedProducts, weight: Float[np.ndarray, "T n"], gram: Float[np.ndarray, "n n"]
-) -> Data:
-    """Correlation of contributions by lag, within a rollout and with another env's."""
-    within = _weighted(products.within, weight, weight)
-    across = _weighted(products.across, weight, np.roll(weight, -1, axis=1))
-    rows = LagProducts(
-        lags=np.array(LAGS),
-        within=np.stack([within[lag].mean(axis=0) for lag in LAGS]),
-        square=np.mean(products.square * weight**2, axis=0),
-        means=gram,
-        step_pairs=across[0].mean(axis=0),
-        partners=np.ones(len(gram), int),
-    )
-    others = replace(rows, within=np.stack([across[lag].mean(axis=0) for lag in LAGS]))
-    return {
-        "within": [one.as_dict() for one in lag_profile(rows).within],
-        "across": [one.as_dict() for one in lag_profile(others).within],
-    }
-
-
-def _weighted(
-    products: dict[int, np.ndarray], early: Float[np.ndarray, "T n"], late: Float[np.ndarray, "T n"]
-) -> dict[int, np.ndarray]:
-    """Products of contributions from those of scores."""
-    return {
-        lag: scores * early[: len(early) - lag] * late[lag:] for lag, scores in products.items()
-    }
-
-
-def _histograms(products: LaggedProducts, weight: Float[np.ndarray, "T n"]) -> Data:
-    """Shares of pairs in each bin of the cosine, and the mean cosine, by lag."""
-    length = np.sqrt(products.square) * np.abs(weight)
-    found: Data = {"heights": [], "mean": []}
-    for lag in HISTOGRAM_LAGS:
-        pairs = _weighted({lag: products.within[lag]}, weight, weight)[lag]
-        both = length[: len(length) - lag] * length[lag:]
-        cosine = pairs[both > 0] / both[both > 0]
-        counts, _ = np.histogram(np.clip(cosine, -1, 1), EDGES)
-        found["heights"].append(counts / len(cosine))
-        found["mean"].append(float(cosine.mean()))
-    return found
 
 
 def _over_checkpoints(checkpoints: dict[str, list[Data]]) -> Data:
