@@ -27,7 +27,7 @@ def test_all_give_the_indices_of_every_gradient_step(scheme) -> None:
     indices = cut(scheme)
     assert indices.shape == (LAYOUT.gradient_steps, LAYOUT.minibatch)
     assert indices.dtype == np.int32
-    assert 0 <= indices.min() and indices.max() < LAYOUT.batch
+    assert indices.min() >= 0 and indices.max() < LAYOUT.batch
     np.testing.assert_array_equal(indices, cut(scheme))
     assert not np.array_equal(indices, cut(scheme, seed=1))
 

@@ -110,8 +110,8 @@ CLAIMS = (
         says="To use the whole batch at every gradient step is a mistake.",
         measured=(
             "CartPole-v1 and Pendulum-v1 trained with 16x128 samples an update and 10 epochs, "
-            "once in mini-batches of 64 and once with the whole batch, 6 (quick: 3) seeds each, "
-            "all else alike."
+            "once in mini-batches of 64 and once with the whole batch, 6 seeds each, all else "
+            "alike (quick: 3 seeds of CartPole-v1)."
         ),
         asks=(
             "That runs with mini-batches have the higher mean return over the run, seed by seed."
@@ -140,8 +140,8 @@ CLAIMS = (
         topic=TOPIC,
         says="Random fetching costs variance: some samples count twice, others not at all.",
         measured=(
-            "FrozenLake 8x8, CartPole-v1 and Pendulum-v1, early and late; 64 (quick: 16) "
-            "independent batches of 16x128, 8 epochs of 2,048 fetched samples each, at ratio 1. "
+            "FrozenLake 8x8, CartPole-v1 and Pendulum-v1, early and late; 64 "
+            "independent batches of 16x128 (quick: 16, and no Pendulum), 8 epochs of 2,048 fetched samples each, at ratio 1. "
             "With shuffle and chop an epoch's mean gradient is G_B itself."
         ),
         asks="That the mean gradient of a fetched epoch has at least 1 % more variance than G_B.",
