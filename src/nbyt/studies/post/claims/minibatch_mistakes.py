@@ -140,9 +140,9 @@ CLAIMS = (
         topic=TOPIC,
         says="Random fetching costs variance: some samples count twice, others not at all.",
         measured=(
-            "FrozenLake 8x8, CartPole-v1 and Pendulum-v1, early and late; 64 "
-            "independent batches of 16x128 (quick: 16, and no Pendulum), 8 epochs of 2,048 fetched samples each, at ratio 1. "
-            "With shuffle and chop an epoch's mean gradient is G_B itself."
+            "FrozenLake 8x8, CartPole-v1 and Pendulum-v1, early and late; 64 independent "
+            "batches of 16x128 (quick: 16, and no Pendulum), 8 epochs of 2,048 fetched samples "
+            "each, at ratio 1. With shuffle and chop an epoch's mean gradient is G_B itself."
         ),
         asks="That the mean gradient of a fetched epoch has at least 1 % more variance than G_B.",
         needs=("minibatches",),
