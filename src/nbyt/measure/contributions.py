@@ -23,8 +23,8 @@ def contribution_gap(
 ) -> Float[Array, ""]:
     """|gradient of the actor's loss + mean contribution| / |mean contribution|, on a whole batch.
 
-    The loss is the one that training makes small, so at ratio 1 its gradient is minus the mean
-    contribution, or the post's simple form of G_B is wrong.
+    The loss is the one that training makes small. At ratio 1 this is rounding; elsewhere it says
+    how far the loss has left the mean contribution.
     """
     loss = partial(part_loss, policy, settings, "actor", params.observation, coefficients)
     gradient = jax.grad(loss, has_aux=True)({"actor": params.actor}, batch)[0]["actor"]
