@@ -94,7 +94,7 @@ def test_a_summary_finds_known_ratios() -> None:
         "consecutive": {64: Around(one * (1 - 64 / samples) * spread / 64, 0 * one, one)},
     }
     squares = length + spread * (samples - 1) / samples
-    found = summary(Batches(gradients, squares, around), samples)
+    found = summary(Batches(gradients @ gradients.T, squares, around), samples)
     assert found["shuffled"][0]["against_formula"]["value"] == pytest.approx(1, rel=1e-3)
     assert found["shuffled"][0]["total"]["value"] == pytest.approx(7 / 3, rel=0.1)
     assert found["epoch_of_fetching"]["total"]["value"] == pytest.approx(7 / 3, rel=0.1)

@@ -175,6 +175,17 @@ def _shuffling_figures(results: Results) -> list[Data]:
     return charts
 
 
+def _shuffling_notes(results: Results) -> list[str]:
+    """How much a shuffle gains, for each gradient."""
+    notes = []
+    for part in ("actor", "critic"):
+        own = [case for case in _cases(results) if case["gradient"] == part]
+        ratios = [one["ratio"]["value"] for case in own for one in case["in_order"]]
+        known = [ratio for ratio in ratios if ratio is not None]
+        notes.append(f"The {part}'s ratios lie between {min(known):.2f} and {max(known):.2f}.")
+    return notes
+
+
 CLAIMS = (
     Claim(
         id="minibatch-mean",
@@ -235,6 +246,7 @@ CLAIMS = (
         needs=("minibatches",),
         checks=_shuffling,
         figures=_shuffling_figures,
+        notes=_shuffling_notes,
     ),
     *minibatch_mistakes.CLAIMS,
 )

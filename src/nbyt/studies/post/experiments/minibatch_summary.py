@@ -20,24 +20,19 @@ class Around(NamedTuple):
 
 
 class Batches(NamedTuple):
-    """k independent batches: their gradients, the mean |g_i|² of each, and its mini-batches.
+    """k independent batches: products of their gradients, mean |g_i|² of each, its mini-batches.
 
     around: by scheme, then by mini-batch size.
     """
 
-    gradients: Float[np.ndarray, "k P"]
+    gram: Float[np.ndarray, "k k"]
     mean_square: Float[np.ndarray, " k"]
     around: dict[str, dict[int, Around]]
 
     @property
     def lengths(self) -> Float[np.ndarray, " k"]:
         """|G_B| of each batch."""
-        return np.linalg.norm(self.gradients, axis=-1)
-
-    @property
-    def gram(self) -> Float[np.ndarray, "k k"]:
-        """Inner products of the batches' gradients."""
-        return self.gradients @ self.gradients.T
+        return np.sqrt(np.diagonal(self.gram))
 
     def spread(self, samples: int) -> Float[np.ndarray, " k"]:
         """S² of each batch."""
@@ -63,7 +58,7 @@ def _sizes(found: Batches, scheme: str, samples: int) -> list[Data]:
     apart: |mean of an epoch - G_B| / |G_B|. along: the mean of G_mb along G_B, over |G_B|.
     """
     formula = without_replacement if scheme == "shuffled" else with_replacement
-    none = np.zeros(len(found.gradients))
+    none = np.zeros(len(found.gram))
     rows = []
     for size, around in sorted(found.around[scheme].items()):
         expected = np.asarray(formula(found.spread(samples), samples, size))
@@ -85,7 +80,7 @@ def _sizes(found: Batches, scheme: str, samples: int) -> list[Data]:
 def _epoch(found: Batches, samples: int) -> Data:
     """The variance of a whole epoch's mean gradient when samples are fetched, over Var(G_B)."""
     size, around = min(found.around["fetched"].items(), key=lambda one: one[0])
-    none = np.zeros(len(found.gradients))
+    none = np.zeros(len(found.gram))
     expected = np.asarray(with_replacement(found.spread(samples), samples, samples))
     return {
         "minibatch": size,
