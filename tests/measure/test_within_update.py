@@ -9,7 +9,7 @@ import pytest
 
 from nbyt.envs import resolve
 from nbyt.layout import Layout
-from nbyt.measure.batches import frozen_batches
+from nbyt.measure.frozen import frozen_batches
 from nbyt.measure.contributions import contribution_gap
 from nbyt.measure.drift import follow_update
 from nbyt.measure.subsampling import minibatch_gradients, subsample

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from nbyt.layout import Layout
-from nbyt.measure.batches import frozen_batches
+from nbyt.measure.frozen import frozen_batches
 from nbyt.objective.ppo import Batch
 from nbyt.policy.stage import Stage
 from nbyt.stats import Estimate
