@@ -72,10 +72,7 @@ def new_learner(
     params = policy.init(
         stream(key, "policy"), normalise_observations=settings.normalise_observations
     )
-    optimiser = {
-        part: _optimiser(settings.max_grad_norm).init(trained(params, part))
-        for part in settings.parts
-    }
+    optimiser = {part: fresh_optimiser(settings, params, part) for part in settings.parts}
     scale = None
     if settings.normalise_rewards:
         scale = Scale(normalise.fresh(()), jnp.zeros(layout.envs))
@@ -150,8 +147,8 @@ def improve(
     indices: Int[Array, "gradient_steps minibatch"],
 ) -> tuple[dict[str, Any], Any, dict[str, jax.Array]]:
     """Weights after all epochs, the optimiser's state, and means over the gradient steps made."""
-    loss = partial(_loss, policy, settings, part, observation, coefficients)
-    body = partial(_gradient_step, settings, loss, batch, rate)
+    loss = partial(part_loss, policy, settings, part, observation, coefficients)
+    body = partial(gradient_step, settings, loss, batch, rate)
     carried = (weights, optimiser, jnp.bool_(False))
     (weights, optimiser, _), (numbers, made) = jax.lax.scan(body, carried, indices)
     share = made / jnp.maximum(made.sum(), 1.0)
@@ -163,6 +160,11 @@ def trained(params: Params, part: str) -> dict[str, Any]:
     if part == "both":
         return {"actor": params.actor, "critic": params.critic, "torso": params.torso}
     return {part: getattr(params, part)}
+
+
+def fresh_optimiser(settings: PPOSettings, params: Params, part: str) -> Any:
+    """The optimiser's state before a part's first gradient step."""
+    return _optimiser(settings.max_grad_norm).init(trained(params, part))
 
 
 def coefficients_of(settings: PPOSettings) -> Coefficients:
@@ -178,7 +180,7 @@ def coefficients_of(settings: PPOSettings) -> Coefficients:
     return Coefficients(*(jnp.float32(value) for value in values))
 
 
-def _gradient_step(
+def gradient_step(
     settings: PPOSettings,
     loss: Any,
     batch: Batch,
@@ -186,6 +188,10 @@ def _gradient_step(
     carried: tuple[Any, Any, jax.Array],
     indices: jax.Array,
 ) -> tuple[tuple[Any, Any, jax.Array], tuple[dict[str, jax.Array], jax.Array]]:
+    """Weights, optimiser and stop sign after one mini-batch; its numbers, and 1 if it counted.
+
+    loss: of weights and a mini-batch, as `part_loss` gives it.
+    """
     weights, state, stopped = carried
     minibatch = jax.tree.map(lambda rows: rows[indices], batch)
     gradient, numbers = jax.grad(loss, has_aux=True)(weights, minibatch)
@@ -201,7 +207,7 @@ def _gradient_step(
     )
 
 
-def _loss(
+def part_loss(
     policy: ActorCritic,
     settings: PPOSettings,
     part: str,
@@ -210,6 +216,7 @@ def _loss(
     weights: dict[str, Any],
     minibatch: Batch,
 ) -> tuple[jax.Array, dict[str, jax.Array]]:
+    """What a part's gradient steps make small, and the numbers worth watching."""
     params = Params(**{"actor": None, "critic": None, **weights}, observation=observation)
     total, numbers = jnp.float32(0), {}
     if part != "critic":

@@ -1,0 +1,88 @@
+"""The gradient within an update: a tiny run of the experiment, and verdicts that follow data."""
+
+import json
+from copy import deepcopy
+
+import pytest
+
+from nbyt.studies.bench import Bench
+from nbyt.studies.post.claims.surrogate import CLAIMS
+from nbyt.studies.post.experiments import minibatch_tasks, surrogate
+from nbyt.studies.reproducing import open_study
+from nbyt.studies.study import Study, judged
+
+STUDY = Study("tiny", "tiny", "tiny", surrogate.EXPERIMENTS, CLAIMS)
+BY_ID = {claim.id: claim for claim in CLAIMS}
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory):
+    """The experiment's data, made two times from one training."""
+    table = minibatch_tasks.Task(
+        minibatch_tasks.TASKS[0].env, minibatch_tasks.TASKS[0].settings, early=1, late=4
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minibatch_tasks, "TASKS", (table,))
+        patch.setattr(minibatch_tasks, "BATCHES", (4, 4))
+        patch.setattr(surrogate, "UPDATES", (3, 3))
+        folder = open_study(STUDY, tmp_path_factory.mktemp("study"), quick=True, seed=0)
+        bench = Bench(folder, 0, True, lambda what, done, total: None)
+        return [surrogate.run(bench) for _ in range(2)]
+
+
+def numbers(value: float) -> dict[str, float]:
+    return dict.fromkeys(("value", "low", "high"), value)
+
+
+def verdict(name: str, data) -> str:
+    return judged(BY_ID[name], {"surrogate": data})["word"]
+
+
+def test_the_same_data_twice_and_plain(twice) -> None:
+    first, second = twice
+    assert first == second
+    assert json.loads(json.dumps(first, allow_nan=False)) == first
+
+
+def test_an_update_begins_at_ratio_1_and_at_the_mean_contribution(twice) -> None:
+    assert [case["updates"] for case in twice[0]["cases"]] == [1, 2]
+    for case in twice[0]["cases"]:
+        assert case["ratio"][0]["value"] == pytest.approx(0, abs=1e-6)
+        assert case["cosine"][0]["value"] == pytest.approx(1)
+        assert case["length"][0]["value"] == pytest.approx(1)
+        assert len(case["ratio"]) == len(twice[0]["looks"]) == 41
+        assert len(case["minibatch_cosine"]) == 40
+        assert case["ratio"][-1]["value"] > 0
+    assert verdict("mean-of-contributions", twice[0]) == "holds"
+
+
+def test_a_gap_beyond_rounding_refutes_the_equality(twice) -> None:
+    data = deepcopy(twice[0])
+    for case in data["cases"]:
+        case["gap"]["raw"] = numbers(0.01)
+    assert verdict("mean-of-contributions", data) == "holds when"
+    for case in data["cases"]:
+        case["gap"]["normalised"] = numbers(0.01)
+    assert verdict("mean-of-contributions", data) == "does not hold"
+
+
+@pytest.mark.parametrize(
+    ("claim", "quantity", "good", "bad"),
+    [("ratio-near-one", "ratio", 0.1, 0.3), ("direction-within-update", "cosine", 0.9, -0.2)],
+)
+def test_the_way_of_an_update_decides_both_ways(twice, claim, quantity, good, bad) -> None:
+    data = deepcopy(twice[0])
+    for value, word in ((good, "holds"), (bad, "does not hold")):
+        for case in data["cases"]:
+            case[quantity] = [numbers(value)] * 41
+        assert verdict(claim, data) == word
+    for case in data["cases"]:
+        case[quantity][-1] = numbers(good)
+    found = judged(BY_ID[claim], {"surrogate": data})
+    assert found["word"] == "holds when" and "moment is: after the last epoch" in found["when"]
+
+
+def test_every_claim_has_figures_with_all_envs(twice) -> None:
+    for claim in CLAIMS:
+        drawn = json.dumps(judged(claim, {"surrogate": twice[0]})["figures"], allow_nan=False)
+        assert "FrozenLake8x8-v1" in drawn and "late" in drawn
