@@ -9,9 +9,9 @@ import pytest
 
 from nbyt.envs import resolve
 from nbyt.layout import Layout
-from nbyt.measure.frozen import frozen_batches
 from nbyt.measure.contributions import contribution_gap
 from nbyt.measure.drift import follow_update
+from nbyt.measure.frozen import frozen_batches
 from nbyt.measure.subsampling import minibatch_gradients, subsample
 from nbyt.minibatch import shuffle_and_chop
 from nbyt.policy.actor_critic import build

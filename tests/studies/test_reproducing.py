@@ -9,11 +9,13 @@ import pytest
 
 from nbyt.cli import main
 from nbyt.cli import reproduce as command
+from nbyt.errors import NbytError
 from nbyt.layout import Layout
 from nbyt.report.study import figures
 from nbyt.stats import mean
 from nbyt.store.study import read_study
 from nbyt.studies.bench import Bench
+from nbyt.studies.post.experiments import controls, probability, visits
 from nbyt.studies.reproducing import open_study, reproduce
 from nbyt.studies.study import Claim, Data, Experiment, Results, Study, judged
 from nbyt.studies.verdict import Check
@@ -76,7 +78,7 @@ def test_a_study_is_done_once_and_the_same_way(tmp_path: Path) -> None:
 
 def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
     def stop(what: str, done: int, total: int) -> None:
-        if what.startswith("ends: training") and done == 2:
+        if what.startswith("ends, training") and done == 2:
             raise KeyboardInterrupt
 
     folder = open_study(SMALL, tmp_path / "a", quick=True, seed=0)
@@ -90,6 +92,27 @@ def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
     assert reproduce(SMALL, whole, quick=True).data["claims"] == resumed.data["claims"]
     for name in ("lengths", "ends"):
         assert whole.load_experiment(name) == folder.load_experiment(name)
+
+
+def test_workers_find_what_one_process_finds(tmp_path: Path) -> None:
+    # Experiments of the package: a fresh interpreter finds those by name.
+    some = replace(SMALL, experiments=(*controls.EXPERIMENTS, *probability.EXPERIMENTS), claims=())
+    alone, beside = (open_study(some, tmp_path / name, quick=True, seed=0) for name in "ab")
+    reproduce(some, alone, quick=True)
+    said: list[str] = []
+    reproduce(some, beside, quick=True, workers=2, progress=lambda *x: said.append(x[0]))
+    assert any(what.startswith("tables with known answers, ") for what in said)
+    for one in some.experiments:
+        assert alone.load_experiment(one.name) == beside.load_experiment(one.name)
+
+
+def test_an_error_in_a_worker_ends_the_study_in_words(tmp_path: Path) -> None:
+    folder = open_study(SMALL, tmp_path / "a", quick=True, seed=0)
+    broken = folder.path / "trainings"
+    broken.write_text("not a folder")
+    some = replace(SMALL, experiments=visits.EXPERIMENTS, claims=())
+    with pytest.raises(NbytError, match="trainings"):
+        reproduce(some, folder, quick=True, workers=2)
 
 
 def test_the_verdict_follows_the_data(tmp_path: Path) -> None:

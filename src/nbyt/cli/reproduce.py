@@ -1,5 +1,6 @@
 """`nbyt reproduce`: a study's claims, measured one by one, each with its verdict."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -7,6 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from nbyt.cli.common import Common
+from nbyt.cli.options import Count
 from nbyt.cli.output import Outcome, facts_table, show, talk
 from nbyt.cli.progress import watched
 from nbyt.errors import RunInterruptedError
@@ -17,6 +19,7 @@ from nbyt.studies.reproducing import Reproduction, command_line, open_study, rep
 from nbyt.studies.study import Study
 from nbyt.train import hardware
 
+_MOST_WORKERS = 4
 _STUDIES = {study.name: study for study in (POST,)}
 
 
@@ -35,6 +38,9 @@ class ReproduceOptions:
 
     force: bool = False
     """Clear another study from that folder."""
+
+    workers: Count = 0
+    """Experiments at once, each in a process of its own; without, one for each core, 4 at most."""
 
     device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
     """Where JAX computes."""
@@ -77,7 +83,15 @@ def _reproduce(
     console.print(again)
     try:
         with watched(console) as progress:
-            return reproduce(study, folder, quick=quick, seed=seed, progress=progress)
+            return reproduce(
+                study,
+                folder,
+                quick=quick,
+                seed=seed,
+                workers=options.workers or min(_MOST_WORKERS, len(os.sched_getaffinity(0))),
+                device=options.device,
+                progress=progress,
+            )
     except (KeyboardInterrupt, RunInterruptedError) as error:
         raise RunInterruptedError(
             "what was trained and measured so far is saved",

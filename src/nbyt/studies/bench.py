@@ -1,7 +1,7 @@
 """The bench that an experiment works at: a folder, a seed, a size, and trainings to look at."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import jax
@@ -13,6 +13,7 @@ from nbyt.policy.actor_critic import build
 from nbyt.policy.files import read_stage
 from nbyt.policy.stage import Stage
 from nbyt.rng import stream
+from nbyt.store.lock import locked
 from nbyt.store.manifest import manifest
 from nbyt.store.run import open_run
 from nbyt.store.study import StudyFolder
@@ -55,6 +56,10 @@ class Bench:
         """One of two sizes: for a first look, or for the whole study."""
         return quick if self.quick else full
 
+    def named(self, words: str) -> "Bench":
+        """The same bench, whose progress begins with these words."""
+        return replace(self, progress=self.saying(words))
+
     def saying(self, words: str) -> Progress:
         """Progress whose parts all begin with these words."""
         return lambda what, done, total: self.progress(f"{words}, {what}", done, total)
@@ -81,10 +86,13 @@ class Bench:
         words = f"{found.id.partition(':')[2]}-{layout.envs}x{layout.steps}-{plan.seed}"
         words += f"-{name}" if name else ""
         made_by = manifest("reproduce", plan.identity(), plan.seed, hardware.describe())
-        run = open_run(self.folder.training(words), plan.identity(), manifest=made_by)
-        if run.read_result() is None:
-            watch = _Watch(self.progress, f"training {words}", last)
-            train(plan, run, (watch,), env=found)
+        folder = self.folder.training(words)
+        # Another experiment may want the same run at the same time.
+        with locked(folder.with_name(f"{folder.name}.lock")):
+            run = open_run(folder, plan.identity(), manifest=made_by)
+            if run.read_result() is None:
+                watch = _Watch(self.progress, f"training {words}", last)
+                train(plan, run, (watch,), env=found)
         kept = tuple(read_stage(path) for path in run.stages())
         return Training(found, layout, kept, tuple(run.read_metrics()))
 

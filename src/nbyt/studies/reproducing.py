@@ -1,7 +1,7 @@
 """Doing a study: every experiment once, then verdicts and the page, all from what is kept."""
 
 import platform
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from nbyt.store.study import PAGE, StudyFolder, read_study
 from nbyt.studies.bench import Bench, Progress
 from nbyt.studies.study import Study, judged
 from nbyt.studies.verdict import RULE
+from nbyt.studies.workers import done_side_by_side
 from nbyt.train import hardware
 from nbyt.workflow.advising import OVERALL
 
@@ -50,21 +51,22 @@ def reproduce(
     *,
     quick: bool = False,
     seed: int = 0,
+    workers: int = 1,
+    device: str = "auto",
     progress: Progress = lambda what, done, total: None,
 ) -> Reproduction:
-    """Every claim with its verdict; what the folder already holds is not done again."""
+    """Every claim with its verdict; what the folder already holds is not done again.
+
+    workers: experiments at once, each in a process of its own; 1 does all of them in this one.
+    """
+    bench = Bench(folder, seed, quick, progress)
+    for number, _ in enumerate(_done(study, bench, workers, device)):
+        progress(OVERALL, number, len(study.experiments))
     results = {}
-    total = len(study.experiments)
-    for number, experiment in enumerate(study.experiments):
-        progress(OVERALL, number, total)
+    for experiment in study.experiments:
         known = folder.load_experiment(experiment.name)
-        if known is None:
-            bench = Bench(folder, seed, quick, _named(progress, experiment.words))
-            folder.save_experiment(experiment.name, experiment.run(bench))
-            known = folder.load_experiment(experiment.name)
-        assert known is not None, "it was just written"
+        assert known is not None, "every experiment was done"
         results[experiment.name] = known
-    progress(OVERALL, total, total)
     data = {
         "study": study.name,
         "title": study.title,
@@ -85,6 +87,29 @@ def reproduce(
     return Reproduction(data)
 
 
+def _done(study: Study, bench: Bench, workers: int, device: str) -> Iterator[str]:
+    """Nothing to begin with, then the name of every experiment that there is data of."""
+    yield ""
+    known = [one for one in study.experiments if bench.folder.load_experiment(one.name) is not None]
+    yield from (one.name for one in known)
+    left = [one for one in study.experiments if one not in known]
+    together = [one for one in left if not one.alone] if workers > 1 else []
+    if together:
+        yield from done_side_by_side(
+            together,
+            bench.folder,
+            quick=bench.quick,
+            seed=bench.seed,
+            workers=min(workers, len(together)),
+            device=device,
+            progress=bench.progress,
+        )
+    for one in left:
+        if one not in together:
+            bench.folder.save_experiment(one.name, one.run(bench.named(one.words)))
+            yield one.name
+
+
 def command_line(study: Study, *, quick: bool, seed: int) -> str:
     """The command that does all of this again."""
     words = ["nbyt reproduce", study.name, "--quick" if quick else "", f"--seed {seed}"]
@@ -93,7 +118,3 @@ def command_line(study: Study, *, quick: bool, seed: int) -> str:
 
 def _effort(quick: bool) -> str:
     return "quick" if quick else "full"
-
-
-def _named(progress: Progress, words: str) -> Callable[[str, int, int], None]:
-    return lambda what, done, total: progress(f"{words}: {what}", done, total)

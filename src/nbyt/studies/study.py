@@ -14,11 +14,15 @@ Results = Mapping[str, Data]  # by the name of the experiment
 
 @dataclass(frozen=True)
 class Experiment:
-    """Something to do once, whose outcome is plain data: numbers, texts, lists and dicts."""
+    """Something to do once, whose outcome is plain data: numbers, texts, lists and dicts.
+
+    alone: nothing else may run beside it, because it looks at the clock.
+    """
 
     name: str
     words: str
     run: Callable[[Bench], Data]
+    alone: bool = False
 
 
 def _nothing(results: Results) -> list[Any]:

@@ -60,10 +60,8 @@ def _cosines(stage: Data) -> list[tuple[Data, Number]]:
 def _alignment_figure(results: Results) -> list[Data]:
     names = {"alignment": "alignment", "cosine": "cosine of the mean with the true gradient"}
     return [
-        over_layouts(results, "normalised", "actor", names, "share, or cosine", log=False),
-        over_layouts(
-            results, "normalised", "actor", {"variance": "Var(G_B)"}, "variance", log=True
-        ),
+        *over_layouts(results, "normalised", "actor", names, "share, or cosine", log=False),
+        *over_layouts(results, "raw", "actor", {"variance": "Var(G_B)"}, "variance", log=True),
     ]
 
 

@@ -27,45 +27,29 @@ def _ticks(layouts: list[Data]) -> list[tuple[float, str]]:
 
 def over_layouts(
     results: Results, form: str, gradient: str, names: dict[str, str], y_title: str, *, log: bool
-) -> Data:
-    """One chart for each env, its stages on a slider."""
-    envs = list(dict.fromkeys(stage["env"] for stage in stages(results)))
-    return figures.row(
-        *(
-            _by_stage(
-                [stage for stage in stages(results) if stage["env"] == env],
-                form,
-                gradient,
-                names,
-                y_title,
-                log=log,
-            )
-            for env in envs
+) -> list[Data]:
+    """A chart for each env with the stage on a slider, and those of envs with one stage alone."""
+
+    def chart(stage: Data) -> Data:
+        layouts = stage[form]["layouts"]
+        return figures.lines(
+            f"{stage['env']}, {gradient}",
+            "layout N x T",
+            y_title,
+            [_line(layouts, gradient, name, words) for name, words in names.items()],
+            log_x=True,
+            log_y=log,
+            ticks=_ticks(layouts),
         )
-    )
 
-
-def _by_stage(
-    stages: list[Data], form: str, gradient: str, names: dict[str, str], y_title: str, *, log: bool
-) -> Data:
-    env = stages[0]["env"]
+    found = stages(results)
+    envs = [stage["env"] for stage in found]
+    single = [chart(stage) for stage in found if envs.count(stage["env"]) == 1]
+    words = list(dict.fromkeys(one["stage"] for one in found if envs.count(one["env"]) > 1))
     frames = [
-        [
-            figures.lines(
-                f"{env}, {gradient}",
-                "layout N x T",
-                y_title,
-                [
-                    _line(stage[form]["layouts"], gradient, name, words)
-                    for name, words in names.items()
-                ],
-                log_x=True,
-                log_y=log,
-                ticks=_ticks(stage[form]["layouts"]),
-            )
-        ]
-        for stage in stages
+        [chart(one) for one in found if one["stage"] == word and envs.count(one["env"]) > 1]
+        for word in words
     ]
-    words = [f"{stage['stage']}, update {stage['updates']}" for stage in stages]
-    name = f"{env}-{form}-{gradient}-{'-'.join(names)}".replace("_", "-").lower()
-    return figures.slides(name, "stage", words, frames)
+    name = f"{form}-{gradient}-{'-'.join(names)}".replace("_", "-")
+    slides = [figures.slides(name, "stage", words, frames)] if frames else []
+    return [*slides, figures.row(*single)] if single else slides

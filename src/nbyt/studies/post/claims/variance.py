@@ -99,8 +99,9 @@ def _envs_lower_variance(results: Results) -> list[Check]:
 def _terms_figure(results: Results) -> list[Data]:
     names = {"variance": "variance", "individual": "individual", "covariance": "covariance"}
     return [
-        over_layouts(results, "raw", gradient, names, "variance of G_B", log=False)
+        figure
         for gradient in GRADIENTS
+        for figure in over_layouts(results, "raw", gradient, names, "variance of G_B", log=False)
     ]
 
 
