@@ -55,6 +55,7 @@
 
   // Words of an axis on as many lines as its length needs.
   function folded(axis, length) {
+    if (!axis.title) return { lines: 1, axis };
     const lines = [];
     const long = (text) => LETTER * text.replace(/<[^>]*>/g, "").replace(/&[a-z0-9#]+;/gi, "x").length;
     for (const word of axis.title.text.split(" ")) {

@@ -59,7 +59,7 @@ def _bar(one: Data, series: Data, place: int) -> Data:
         "y": [n["value"] if has_value(n) else None for n in series["numbers"]],
         "error_y": {**spread(series["numbers"]), "color": "@ink"},
         "marker": {
-            "color": f"@{look(place)['colour']}",
+            "color": f"@{look(place)['colour']}:0.75",
             "pattern": drawing,
             "line": {"width": 0},
         },
