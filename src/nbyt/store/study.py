@@ -2,7 +2,9 @@
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +47,25 @@ class StudyFolder(RunFolder):
         """Nothing; study.json then holds everything that the page shows."""
         write_sealed(self.path / STUDY, data, kind="study", limit=STUDY_LIMIT)
 
+    def checks(self) -> list[Callable[[], object]]:
+        """What reads each part that is there, and raises a StoreError where it is bad."""
+        kinds = dict.fromkeys(self._experiments(), "experiment")
+        if os.path.lexists(self.path / STUDY):
+            kinds[self.path / STUDY] = "study"
+        return [
+            partial(read_sealed, path, kind=kind, limit=STUDY_LIMIT) for path, kind in kinds.items()
+        ]
+
+    def _experiments(self) -> list[Path]:
+        return sorted(one for one in self.path.iterdir() if _EXPERIMENT.fullmatch(one.name))
+
     def clear(self) -> None:
         """Nothing; every file that nbyt wrote is then gone, except the marker."""
         super().clear()
         for name in (STUDY, PAGE):
             (self.path / name).unlink(missing_ok=True)
-        for part in self.path.iterdir():
-            if _EXPERIMENT.fullmatch(part.name):
-                part.unlink(missing_ok=True)
+        for part in self._experiments():
+            part.unlink(missing_ok=True)
         trainings = self.path / _TRAININGS
         if trainings.is_symlink() or not trainings.is_dir():
             return

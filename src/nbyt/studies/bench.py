@@ -55,6 +55,10 @@ class Bench:
         """One of two sizes: for a first look, or for the whole study."""
         return quick if self.quick else full
 
+    def saying(self, words: str) -> Progress:
+        """Progress whose parts all begin with these words."""
+        return lambda what, done, total: self.progress(f"{words}, {what}", done, total)
+
     def trained(
         self,
         env: str | DeviceEnv | HostEnv,

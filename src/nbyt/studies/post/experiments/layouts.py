@@ -1,0 +1,150 @@
+"""Every split of one batch, at several stages of several tasks: what it does to the gradient."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from nbyt.gradients.weights import Scale
+from nbyt.measure.chains import Resources
+from nbyt.measure.measurement import Measurement
+from nbyt.measure.plane import draw_plane
+from nbyt.measure.probing import probe
+from nbyt.policy.stage import Stage
+from nbyt.stats.comparison import Candidate, compare
+from nbyt.stats.lags import LagProfile
+from nbyt.stats.paired import covariance_gap, covariance_share, individual_ratio, variance_ratio
+from nbyt.studies.bench import Bench
+from nbyt.studies.post.experiments.tasks import (
+    BATCH,
+    BREAKOUT,
+    CARTPOLE,
+    FROZENLAKE,
+    PENDULUM,
+    TRAINED,
+    Task,
+)
+from nbyt.studies.study import Data, Experiment
+
+GRADIENTS = ("actor", "critic")
+SHORT, LONG = 2, 1024
+_STEPS = tuple(2**power for power in range(1, 11))
+# A convolutional network's gradients cost a hundred times those of a small MLP.
+_FEW_STEPS = (2, 16, 128, 1024)
+_NUMBERS = ("variance", "individual", "covariance", "ess_ratio", "bias_sq", "cosine", "alignment")
+
+
+def measure_layouts(bench: Bench) -> Data:
+    """Every layout of 2,048 samples at each stage of each task, advantages raw and normalised."""
+    found = [
+        _at_stage(bench, task, name, _STEPS, bench.pick(32, 64))
+        for task in (FROZENLAKE, CARTPOLE, PENDULUM)
+        for name in bench.pick(("middle",), tuple(task.stages))
+    ]
+    found.append(_at_stage(bench, BREAKOUT, "middle", _FEW_STEPS, bench.pick(8, 24)))
+    return {"batch": BATCH, "trained": TRAINED.as_dict(), "stages": found}
+
+
+def _at_stage(bench: Bench, task: Task, name: str, steps: Sequence[int], chains: int) -> Data:
+    updates = tuple(task.stages.values())
+    training = bench.trained(task.env, TRAINED, stages=updates, settings=task.settings)
+    stage = training.at(task.stages[name])
+    what = f"{task.name}, {name} stage"
+    as_trained = _probe(bench, training.env, stage, steps, chains, f"{what}, normalised", None)
+    raw = _probe(bench, training.env, stage, steps, chains, f"{what}, raw", "raw")
+    return {
+        "env": task.name,
+        "stage": name,
+        "updates": task.stages[name],
+        "mean_return": as_trained.mean_return.as_dict(),
+        "explained_variance": as_trained.explained_variance.as_dict(),
+        "chains": chains,
+        "normalised": told(as_trained),
+        "raw": told(raw),
+        "planes": _planes(bench, training.env, stage, as_trained, what),
+    }
+
+
+def _probe(
+    bench: Bench,
+    env: Any,
+    stage: Stage,
+    steps: Sequence[int],
+    chains: int,
+    what: str,
+    advantages: str | None,
+) -> Measurement:
+    return probe(
+        env,
+        stage,
+        batch=BATCH,
+        steps=steps,
+        chains=chains,
+        seed=bench.seed,
+        advantages=advantages,
+        phase=False,
+        progress=bench.saying(what),
+    )
+
+
+def told(measured: Measurement) -> Data:
+    """Plain data: each layout's numbers, the two extremes compared, and the lags."""
+    return {
+        "layouts": [
+            {
+                "envs": one.envs,
+                "steps": one.steps,
+                **{g: _some(one.gradient(g).as_dict()) for g in GRADIENTS},
+            }
+            for one in measured.layouts
+        ],
+        "extremes": {g: _extremes(measured, g) for g in GRADIENTS},
+        "lags": {g: _lags(measured.lags[g]) for g in GRADIENTS},
+    }
+
+
+def _some(numbers: Data) -> Data:
+    return {name: numbers[name] for name in _NUMBERS}
+
+
+def _extremes(measured: Measurement, gradient: str) -> Data:
+    """1024x2 (many envs) against 2x1024 (long rollouts), paired on the same chains."""
+    batch, lam = measured.request.batch, measured.request.lambdas[0]
+    many, long = (
+        Candidate(measured.products[gradient, steps, lam], batch // steps)
+        for steps in (measured.request.steps[0], measured.request.steps[-1])
+    )
+    return {
+        "variance": variance_ratio(many, long).as_dict(),
+        "individual": individual_ratio(many, long).as_dict(),
+        "covariance_gap": covariance_gap(long, many).as_dict(),
+        "long_covariance_share": covariance_share(long).as_dict(),
+        "along": compare(many, long).ratio.as_dict(),
+    }
+
+
+def _lags(profile: LagProfile) -> Data:
+    return {
+        "lags": list(profile.lags),
+        "within": [one.as_dict() for one in profile.within],
+        "across": profile.across.as_dict(),
+    }
+
+
+def _planes(
+    bench: Bench, env: Any, stage: Stage, measured: Measurement, what: str
+) -> list[dict[str, Any]]:
+    """Batches of the two extremes beside the true gradient."""
+    scale = measured.scale
+    assert isinstance(scale, Scale), "a probe keeps its scale"
+    steps = (measured.request.steps[0], measured.request.steps[-1])
+    return draw_plane(
+        env,
+        stage,
+        measured.request,
+        scale,
+        steps,
+        Resources(),
+        bench.saying(what),
+    )
+
+
+EXPERIMENTS = (Experiment("layouts", "every layout", measure_layouts),)

@@ -1,0 +1,136 @@
+"""A small study from its experiment to its page: resumed, reproducible, and judged by its data."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbyt.cli import main
+from nbyt.cli import reproduce as command
+from nbyt.layout import Layout
+from nbyt.report.study import figures
+from nbyt.stats import mean
+from nbyt.store.study import read_study
+from nbyt.studies.bench import Bench
+from nbyt.studies.reproducing import open_study, reproduce
+from nbyt.studies.study import Claim, Data, Experiment, Results, Study, judged
+from nbyt.studies.verdict import Check
+from nbyt.train.settings import PPOSettings
+
+LAYOUT = Layout(envs=4, steps=16, minibatch=32, epochs=1)
+TABLE = PPOSettings(network="table")
+
+
+def lengths(bench: Bench) -> Data:
+    """How long the episodes of a short training were."""
+    training = bench.trained("FrozenLake-v1", LAYOUT, stages=(1, 4), settings=TABLE)
+    assert [stage.facts["updates"] for stage in training.stages] == [1, 4]
+    assert training.at(4) is training.stages[1]
+    found = [row["mean_length"] for row in training.rows if row["mean_length"] is not None]
+    return {"lengths": mean(np.array(found)).as_dict(), "size": bench.pick("quick", "full")}
+
+
+def ends(bench: Bench) -> Data:
+    """How far another training came."""
+    training = bench.trained("FrozenLake-v1", LAYOUT, stages=(3,), settings=TABLE, name="again")
+    return {"updates": len(training.rows)}
+
+
+def longer_than(bound: float) -> Claim:
+    def checks(results: Results) -> list[Check]:
+        number = results["lengths"]["lengths"]
+        return [Check({"env": "FrozenLake-v1"}, "steps of an episode", number, low=bound)]
+
+    def drawn(results: Results) -> list[Data]:
+        some = [figures.series("length", [0], [results["lengths"]["lengths"]])]
+        return [figures.lines("Episodes", "run", "steps", some)]
+
+    needs = ("lengths",)
+    return Claim("long", "Episodes", "They last.", "A run.", "Steps.", needs, checks, drawn)
+
+
+SMALL = Study(
+    "post",
+    "A small study",
+    "Nothing to see.",
+    (Experiment("lengths", "lengths", lengths), Experiment("ends", "ends", ends)),
+    (longer_than(1.0),),
+)
+
+
+def test_a_study_is_done_once_and_the_same_way(tmp_path: Path) -> None:
+    folder = open_study(SMALL, tmp_path / "a", quick=True, seed=3)
+    first = reproduce(SMALL, folder, quick=True, seed=3)
+    marks = [path.stat().st_mtime_ns for path in sorted(folder.path.glob("experiment-*"))]
+    again = reproduce(SMALL, folder, quick=True, seed=3)
+    assert again.data == first.data and marks
+    assert marks == [path.stat().st_mtime_ns for path in sorted(folder.path.glob("experiment-*"))]
+    other = open_study(SMALL, tmp_path / "b", quick=True, seed=3)
+    fresh = reproduce(SMALL, other, quick=True, seed=3)
+    assert fresh.data["claims"] == first.data["claims"]
+    assert first.verdicts == {"long": "holds"} and first.report.exists()
+    assert read_study(folder.path) == json.loads(json.dumps(first.data))
+
+
+def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    def stop(what: str, done: int, total: int) -> None:
+        if what.startswith("ends: training") and done == 2:
+            raise KeyboardInterrupt
+
+    folder = open_study(SMALL, tmp_path / "a", quick=True, seed=0)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(SMALL, folder, quick=True, progress=stop)
+    assert folder.load_experiment("lengths") and folder.load_experiment("ends") is None
+    mark = (folder.path / "experiment-lengths.json").stat().st_mtime_ns
+    resumed = reproduce(SMALL, folder, quick=True)
+    assert (folder.path / "experiment-lengths.json").stat().st_mtime_ns == mark
+    whole = open_study(SMALL, tmp_path / "b", quick=True, seed=0)
+    assert reproduce(SMALL, whole, quick=True).data["claims"] == resumed.data["claims"]
+    for name in ("lengths", "ends"):
+        assert whole.load_experiment(name) == folder.load_experiment(name)
+
+
+def test_the_verdict_follows_the_data(tmp_path: Path) -> None:
+    folder = open_study(SMALL, tmp_path / "a", quick=True, seed=0)
+    reproduce(SMALL, folder, quick=True)
+    data = folder.load_experiment("lengths")
+    data["lengths"] = {"value": 0.5, "low": 0.4, "high": 0.6}
+    folder.save_experiment("lengths", data)
+    assert reproduce(SMALL, folder, quick=True).verdicts == {"long": "does not hold"}
+    hard = replace(SMALL, claims=(longer_than(0.55),))
+    assert judged(hard.claims[0], {"lengths": data})["verdict"] == "cannot be told"
+
+
+def test_the_command_keeps_its_promise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(command._STUDIES, "post", SMALL)
+    out = tmp_path / "post"
+    given = ["reproduce", "post", "--quick", "--out", str(out)]
+    assert main.run([*given, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["command"] == "reproduce" and record["status"] == "ok"
+    (claim,) = record["data"]["claims"]
+    assert set(claim) >= {"id", "claim", "verdict", "numbers"}
+    assert set(next(iter(claim["numbers"].values()))) >= {"value", "low", "high"}
+    page = Path(record["data"]["report"])
+    assert page.is_absolute()
+    before = page.read_text()
+    page.unlink()
+    assert main.run(["report", str(out)]) == 0
+    assert page.read_text() == before
+    assert main.run([*given, "--seed", "1"]) == 2
+    assert "other settings" in capsys.readouterr().err
+
+
+def test_a_dry_run_names_what_would_be_done(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["reproduce", "post", "--dry-run", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert data["study"] == "post" and data["experiments"] and data["claims"]
+
+
+def test_an_unknown_study_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["reproduce", "novel"]) == 2
+    assert "post" in capsys.readouterr().err
