@@ -82,9 +82,10 @@ def test_a_chart_that_was_far_away_shows_where_the_slider_is(visit: Any) -> None
 
 def test_claims_are_filtered_by_verdict(seen: Any) -> None:
     page = seen.page
-    rows = page.locator("#claims tbody tr:visible")
+    rows = page.locator("#claims tr[data-verdict]:visible")
     page.get_by_role("button", name="does not hold 1").click()
     assert rows.count() == 1 and "More envs" in rows.inner_text()
+    assert page.locator("#claims .topic:visible").all_inner_texts() == ["Bias and noise"]
     assert page.locator("#said").text_content() == "1 claim"
     page.get_by_role("button", name="cannot be told 2").click()
     assert rows.count() == 2
@@ -183,7 +184,7 @@ def test_paper_is_light_and_shows_all(seen: Any) -> None:
     assert page.locator(".chart:not(:has(.main-svg))").count() == 0
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.locator("details:not([open])").count() == 0
-    assert page.locator("#claims tbody tr:visible").count() == 5
+    assert page.locator("#claims tr[data-verdict]:visible").count() == 5
     assert page.locator("nav").is_hidden() and page.locator(_SLIDER).is_hidden()
     assert "after 40 updates" in page.locator(".slides").inner_text()
     page.set_viewport_size({"width": 680, "height": 900})  # an A4 sheet between its margins

@@ -7,7 +7,7 @@
   const paper = matchMedia("print");
   const PRINTED = 660; // pixels between the margins of an A4 sheet
   const NARROWEST_TICK = 34;
-  const LETTER = 6.4;
+  const LETTER = 6.9;
   const LINE = 15;
   const at = {}; // where each slider is
   const near = new Set(page.lazy ? [] : Object.keys(page.charts)); // charts that are to be seen

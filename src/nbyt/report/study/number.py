@@ -36,9 +36,13 @@ def shown(number: Number) -> Markup:
     return tag("span", f"{_mark(number)}{short(number['value'])} ", note, class_="number")
 
 
-def short(value: float) -> str:
-    """Four significant digits."""
-    return f"{value:.4g}".replace("-", "\u2212").replace("e+0", "e").replace("e\u22120", "e\u2212")
+def short(value: float, digits: int = 4) -> str:
+    """So many significant digits."""
+    return (
+        f"{value:.{digits}g}".replace("-", "\u2212")
+        .replace("e+0", "e")
+        .replace("e\u22120", "e\u2212")
+    )
 
 
 def _has_ends(number: Number) -> bool:
