@@ -37,6 +37,7 @@ _MODULES = (
     "rank",
     "stats",
     "store",
+    "studies",
     "train",
     "workflow",
 )

@@ -2,11 +2,12 @@
 
 from nbyt.studies.post.claims import critics as critic_claims
 from nbyt.studies.post.claims import layouts as layout_claims
+from nbyt.studies.post.claims import variance as variance_claims
 from nbyt.studies.post.experiments import controls, critics, layouts, sources
 from nbyt.studies.study import Study
 
 _EXPERIMENTS = (layouts, controls, critics, sources)
-_CLAIMS = (layout_claims, critic_claims)
+_CLAIMS = (layout_claims, variance_claims, critic_claims)
 
 POST = Study(
     name="post",

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -26,6 +25,7 @@ from nbyt.studies.post.experiments.tasks import (
     PENDULUM,
     TRAINED,
     Task,
+    without_limit,
 )
 from nbyt.studies.study import Data, Experiment
 
@@ -119,12 +119,6 @@ def _bias(name: str, measured: Measurement) -> Data:
             for lam in LAMBDAS
         },
     }
-
-
-def without_limit(env: Any) -> TabularEnv:
-    """The same tables with no time limit, for which exact answers are small."""
-    tables = env.transition, env.reward, env.terminated, env.start
-    return tabular.from_arrays(*tables, id=f"{env.id}-without-limit")
 
 
 def frozenlake_critics(bench: Bench) -> tuple[TabularEnv, dict[str, Stage]]:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from nbyt.envs.tabular import TabularEnv
+from nbyt.exact import moments as exact_moments
 from nbyt.gradients.weights import Scale
 from nbyt.measure.chains import Resources
 from nbyt.measure.measurement import Measurement
@@ -13,6 +15,7 @@ from nbyt.stats.comparison import Candidate, compare
 from nbyt.stats.lags import LagProfile
 from nbyt.stats.paired import covariance_gap, covariance_share, individual_ratio, variance_ratio
 from nbyt.studies.bench import Bench
+from nbyt.studies.numbers import exact
 from nbyt.studies.post.experiments.tasks import (
     BATCH,
     BREAKOUT,
@@ -21,6 +24,7 @@ from nbyt.studies.post.experiments.tasks import (
     PENDULUM,
     TRAINED,
     Task,
+    without_limit,
 )
 from nbyt.studies.study import Data, Experiment
 
@@ -29,17 +33,22 @@ SHORT, LONG = 2, 1024
 _STEPS = tuple(2**power for power in range(1, 11))
 # A convolutional network's gradients cost a hundred times those of a small MLP.
 _FEW_STEPS = (2, 16, 128, 1024)
+_SUBJECTS = (
+    (FROZENLAKE, _STEPS, 256),
+    (CARTPOLE, _STEPS, 128),
+    (PENDULUM, _STEPS, 128),
+    (BREAKOUT, _FEW_STEPS, 32),
+)
 _NUMBERS = ("variance", "individual", "covariance", "ess_ratio", "bias_sq", "cosine", "alignment")
 
 
 def measure_layouts(bench: Bench) -> Data:
     """Every layout of 2,048 samples at each stage of each task, advantages raw and normalised."""
     found = [
-        _at_stage(bench, task, name, _STEPS, bench.pick(32, 64))
-        for task in (FROZENLAKE, CARTPOLE, PENDULUM)
+        _at_stage(bench, task, name, steps, bench.pick(chains // 4, chains))
+        for task, steps, chains in _SUBJECTS
         for name in bench.pick(("middle",), tuple(task.stages))
     ]
-    found.append(_at_stage(bench, BREAKOUT, "middle", _FEW_STEPS, bench.pick(8, 24)))
     return {"batch": BATCH, "trained": TRAINED.as_dict(), "stages": found}
 
 
@@ -49,18 +58,33 @@ def _at_stage(bench: Bench, task: Task, name: str, steps: Sequence[int], chains:
     stage = training.at(task.stages[name])
     what = f"{task.name}, {name} stage"
     as_trained = _probe(bench, training.env, stage, steps, chains, f"{what}, normalised", None)
-    raw = _probe(bench, training.env, stage, steps, chains, f"{what}, raw", "raw")
+    raw = _probe(bench, training.env, stage, steps, chains // 2, f"{what}, raw", "raw")
     return {
         "env": task.name,
         "stage": name,
         "updates": task.stages[name],
         "mean_return": as_trained.mean_return.as_dict(),
         "explained_variance": as_trained.explained_variance.as_dict(),
-        "chains": chains,
+        "chains": {"normalised": chains, "raw": chains // 2},
         "normalised": told(as_trained),
         "raw": told(raw),
         "planes": _planes(bench, training.env, stage, as_trained, what),
+        "exact": _exact(training.env, stage, task),
     }
+
+
+def _exact(env: Any, stage: Stage, task: Task) -> list[Data]:
+    """What the tables say, their time limit left out; nothing where the env is no table."""
+    if not isinstance(env, TabularEnv):
+        return []
+    table = without_limit(env)
+    found = []
+    for steps in _FEW_STEPS:
+        own = exact_moments(
+            table, stage, steps=steps, gamma=task.settings.gamma, lam=task.settings.lam, centre=True
+        ).actor
+        found.append({"envs": BATCH // steps, "steps": steps, "cosine": exact(own.cosine)})
+    return found
 
 
 def _probe(

@@ -1,0 +1,1 @@
+"""The committed copy of `nbyt reproduce post`."""

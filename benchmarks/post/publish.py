@@ -1,0 +1,65 @@
+"""From a finished `nbyt reproduce post` to docs: the data, the page, and a table of verdicts.
+
+Run: python -m benchmarks.post.publish runs/post
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from nbyt.report.study import write_study_page
+from nbyt.store.study import PAGE, STUDY, read_study
+
+_DOCS = Path(__file__).resolve().parents[2] / "docs"
+_HEAD = """# The post, claim by claim
+
+A post on the trade-off between parallel environments N and rollout steps T in PPO makes statements
+about the gradient. This page lists each of them, in our words, with the verdict of a measurement;
+the [page with all figures](post/{page}) (download it, it needs no network) and the
+[data](post/{study}) behind it are committed beside it. All of it was made by
+
+```sh
+{command}
+python -m benchmarks.post.publish runs/post
+```
+
+on {platform}. {rule}
+
+| claim | verdict | yes / no / open |
+|---|---|---|
+"""
+
+
+def main(folder: Path) -> None:
+    """Copy data and page, and write docs/post.md."""
+    # Where it was made says nothing to anybody else.
+    data = {**read_study(folder), "out": ".", "report": PAGE}
+    target = _DOCS / "post"
+    target.mkdir(exist_ok=True)
+    (target / STUDY).write_text(json.dumps(data, separators=(",", ":")) + "\n")
+    write_study_page(data, target / PAGE)
+    (_DOCS / "post.md").write_text(page(data))
+
+
+def page(data: dict[str, Any]) -> str:
+    """The table of verdicts as Markdown."""
+    head = _HEAD.format(
+        page=PAGE,
+        study=STUDY,
+        command=f"{data['reproduce']} --out runs/post",
+        platform=data["machine"]["platform"],
+        rule=data["rule"],
+    )
+    lines, topic = [head.rstrip("\n")], ""
+    for claim in data["claims"]:
+        if claim["topic"] != topic:
+            topic = claim["topic"]
+            lines.append(f"| **{topic}** | | |")
+        counts = " / ".join(str(claim["counts"][name]) for name in ("yes", "no", "open"))
+        lines.append(f"| {claim['claim']} | {claim['verdict']} | {counts} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
