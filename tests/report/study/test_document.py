@@ -170,6 +170,15 @@ def test_a_log_axis_shows_what_it_can(data: Data) -> None:
 
 
 @pytest.mark.usefixtures("light")
+def test_words_of_ticks_are_never_left_out(data: Data) -> None:
+    some = [figures.series("s", [1, 2], [{"value": 1.0}, {"value": 2.0}])]
+    words = figures.lines("", "x", "y", some, ticks=[(1, "64x32"), (2, "32x64")])
+    digits = figures.lines("", "x", "y", some, ticks=[(1, "16"), (2, "32")])
+    assert chart_of(data, words)["layout"]["xaxis"]["all"] is True
+    assert "all" not in chart_of(data, digits)["layout"]["xaxis"]
+
+
+@pytest.mark.usefixtures("light")
 def test_exact_numbers_have_no_band(data: Data) -> None:
     exact = [{"value": float(x), "low": float(x), "high": float(x)} for x in range(3)]
     bare = [{"value": float(x)} for x in range(3)]

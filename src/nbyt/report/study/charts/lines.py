@@ -68,7 +68,10 @@ def _across(one: Data) -> Data:
     if log and not given and len(places) <= _FEW:
         given = [(x, short(x)) for x in places]
     found = along([*places, *(at for at, _ in given)], log=log)
-    return x_axis(axis["title"], found, given)
+    # Words of layouts and the like are all needed: they turn where there is little room.
+    worded = len(given) <= _FEW and any(c.isalpha() for _, word in given for c in word)
+    needed = {"all": True, "automargin": True} if worded else {}
+    return x_axis(axis["title"], found, given) | needed
 
 
 def _places(one: Data) -> list[float]:
