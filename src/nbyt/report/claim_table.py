@@ -1,5 +1,6 @@
 """A study's claims in a terminal: each with its verdict, and how its checks came out."""
 
+from collections import Counter
 from typing import Any
 
 from rich.table import Table
@@ -7,19 +8,49 @@ from rich.text import Text
 
 from nbyt.store.text import plain
 
-_STYLES = {"holds": "green", "does not hold": "red", "holds when": "yellow"}
+_STYLES = {
+    "holds": "green",
+    "does not hold": "red",
+    "holds when": "yellow",
+    "cannot be told": "dim",
+}
+_ANSWERS = ("yes", "no", "open")
 
 
 def claim_table(data: dict[str, Any]) -> Table:
-    """One row for each claim; yes, no and open count its checks."""
-    table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
-    table.add_column("claim", ratio=3, overflow="fold")
-    table.add_column("verdict", ratio=3, overflow="fold")
-    for name in ("yes", "no", "open"):
+    """One row for each claim, by topic, for 80 columns; yes, no and open count its checks."""
+    table = Table(
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="bold",
+        caption=_summary(data["claims"]),
+        caption_justify="left",
+        caption_style="",
+    )
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("claim", ratio=1, overflow="fold")
+    for name in _ANSWERS:
         table.add_column(name, justify="right", no_wrap=True)
-    for claim in data["claims"]:
-        style = _STYLES.get(claim["word"], "")
-        counts = [str(claim["counts"][name]) for name in ("yes", "no", "open")]
-        verdict = Text(plain(claim["verdict"]), style=style)
-        table.add_row(Text(plain(claim["claim"])), verdict, *counts)
+    for topic in dict.fromkeys(claim["topic"] for claim in data["claims"]):
+        table.add_row()
+        table.add_row("", Text(plain(topic), style="bold"))
+        for claim in data["claims"]:
+            if claim["topic"] == topic:
+                _add(table, claim)
     return table
+
+
+def _add(table: Table, claim: dict[str, Any]) -> None:
+    verdict = Text(plain(claim["word"]), style=_STYLES.get(claim["word"], ""))
+    said = Text(plain(claim["claim"]))
+    if claim["when"]:
+        said.append(f"\nwhen {plain(claim['when'])}", style="dim")
+    table.add_row(verdict, said, *(str(claim["counts"][name]) for name in _ANSWERS))
+
+
+def _summary(claims: list[dict[str, Any]]) -> Text:
+    """How many claims have each verdict."""
+    found = Counter(claim["word"] for claim in claims)
+    said = [f"{word} {found[word]}" for word in _STYLES if found[word]]
+    return Text(f"\n{len(claims)} claims: {', '.join(said)}" if said else "no claims")

@@ -8,42 +8,6 @@ Data = dict[str, Any]
 _PHONE = {"viewport": {"width": 390, "height": 844}}
 _PAYLOAD = "<img src=//evil.example/x onerror=alert(1)><a href='javascript:alert(1)'>x</a>&lt;b&gt;"
 
-# Contrast of each text with what is behind it, by the formula of WCAG 2; colours are read from a
-# canvas, which knows every way to write one. A colour that lets through is laid over what is below.
-_CONTRASTS = """() => {
-  const context = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-  const pixel = (colours) => {
-    context.clearRect(0, 0, 1, 1);
-    for (const one of colours) { context.fillStyle = one; context.fillRect(0, 0, 1, 1); }
-    return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
-  };
-  const light = (rgb) => {
-    const [r, g, b] = rgb.map(x => x / 255).map(
-      x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (element) => {
-    const found = [];
-    for (let at = element; at; at = at.parentElement) {
-      found.unshift(getComputedStyle(at).backgroundColor);
-    }
-    return found;
-  };
-  const ratio = (element, ink) => {
-    const below = ground(element);
-    const [a, b] = [light(pixel(below)), light(pixel([...below, ink]))];
-    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-  };
-  const own = (element) => [...element.childNodes].some(n => n.nodeType === 3 && n.data.trim());
-  const texts = [...document.querySelectorAll("header *, main *")].filter(
-    e => own(e) && e.checkVisibility() && !e.closest("svg"));
-  const labels = [...document.querySelectorAll(".chart text")].filter(e => e.textContent.trim());
-  return [
-    ...texts.map(e => [e.className, e.textContent, ratio(e, getComputedStyle(e).color)]),
-    ...labels.map(e => ["", e.textContent, ratio(e.closest(".chart"), getComputedStyle(e).fill)]),
-  ];
-}"""
-
 
 def test_it_opens_offline_without_a_complaint(visit: Any) -> None:
     seen = visit()
@@ -180,7 +144,7 @@ def test_all_text_can_be_read(seen: Any, scheme: str) -> None:
     offered = "Light" if scheme == "dark" else "Dark"
     page.locator("#theme", has_text=offered).wait_for()
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    found = page.evaluate(_CONTRASTS)
+    found = seen.contrasts()
     assert len(found) > 300
     assert [one for one in found if one[-1] < 4.5] == []
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
@@ -195,7 +159,7 @@ def test_the_button_changes_page_and_charts(seen: Any) -> None:
     page.locator("#theme").click()
     dark = page.evaluate(look)
     assert light[0] != dark[0] and light[1] != dark[1]
-    assert all(one[-1] >= 4.5 for one in page.evaluate(_CONTRASTS))
+    assert all(one[-1] >= 4.5 for one in seen.contrasts())
     page.locator("#theme").click()
     assert page.evaluate(look) == light
 
@@ -232,7 +196,7 @@ def test_paper_is_light_and_shows_all(seen: Any) -> None:
     assert page.locator("details:not([open])").count() == 0
     assert page.locator("#ranking .best:visible").count() == 2
     assert page.locator("nav").is_hidden() and page.locator("#theme").is_hidden()
-    assert all(one[-1] >= 4.5 for one in page.evaluate(_CONTRASTS))
+    assert all(one[-1] >= 4.5 for one in seen.contrasts())
     page.set_viewport_size({"width": 680, "height": 900})  # an A4 sheet between its margins
     assert page.evaluate("document.documentElement.scrollWidth") <= 680
     assert page.pdf()[:5] == b"%PDF-"

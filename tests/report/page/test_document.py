@@ -3,92 +3,19 @@
 import base64
 import copy
 import hashlib
-import json
 import re
-from collections import Counter
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from hostile import PAYLOADS, Elements, charts_of, poisoned, scripts_of, words_of
 
 from nbyt.report.page import card, document, render, write_page
 
 Data = dict[str, Any]
 BYTES = 6_000_000
 NOTHING = {"value": None, "low": None, "high": None}
-PAYLOADS = [
-    "<script>alert(1)</script>",
-    "</script><script>alert(1)</script>",
-    "</SCRIPT ><script>alert(1)</script>",
-    "<!--",
-    "<!--<script>",
-    "-->",
-    "]]>",
-    "<![CDATA[x]]>",
-    "<img src=x onerror=alert(1)>",
-    "<svg onload=alert(1)>",
-    "<svg><script>alert(1)</script></svg>",
-    "<iframe src=javascript:alert(1)>",
-    "<a href='javascript:alert(1)'>x</a>",
-    "<b>bold</b><br>",
-    "<style>*{display:none}</style>",
-    "</style><script>alert(1)</script>",
-    "</title><script>alert(1)</script>",
-    "</pre></code><script>alert(1)</script>",
-    "</textarea><script>alert(1)</script>",
-    "</option></select><img src=x>",
-    "<base href=//evil.example>",
-    "<meta http-equiv=refresh content='0;url=//evil.example'>",
-    "<link rel=stylesheet href=//evil.example/x.css>",
-    "<form action=//evil.example><input name=x>",
-    "<template><p>x",
-    "<math><mi xlink:href=javascript:alert(1)>",
-    '" onmouseover="alert(1)',
-    "' onmouseover='alert(1)",
-    '"><img src=x onerror=alert(1)>',
-    "'><img src=x onerror=alert(1)>",
-    "` onmouseover=alert(1)",
-    "&lt;script&gt;alert(1)&lt;/script&gt;",
-    "&#60;script&#62;alert(1)&#60;/script&#62;",
-    "&amp;&quot;&#0;",
-    "\\u003cscript\\u003ealert(1)",
-    "\u2028alert(1)\u2029",
-    "\x1b]8;;http://evil.example\x07x\x1b]8;;\x07",
-    "\x00<script>alert(1)</script>\x00",
-    "\u202e\u2066<script>\u2069",
-    "%{x}$\\href{javascript:alert(1)}{x}$ {{7*7}} ${7*7}",
-    "\ud800<script>",
-    "\r\n<p>\r\n\t<script>",
-]
 # These choose what is shown, so they are never free text.
 _CHOICES = {"objective", "per"}
-
-
-class Elements(HTMLParser):
-    """Every element with the names of its attributes, and the text outside of scripts."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.found: Counter[tuple[str, ...]] = Counter()
-        self.words: list[str] = []
-        self.inside = ""
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found[(tag, *sorted(name for name, _ in attrs))] += 1
-        self.inside = tag
-
-    def handle_endtag(self, tag: str) -> None:
-        self.found[("end", tag)] += 1
-        self.inside = ""
-
-    def handle_comment(self, data: str) -> None:
-        self.found[("comment",)] += 1
-
-    def handle_data(self, data: str) -> None:
-        if self.inside not in ("script", "style"):
-            self.words.append(data)
 
 
 @pytest.fixture
@@ -108,38 +35,10 @@ def clean(data: Data, light: None) -> Any:
     return _CLEAN[0]
 
 
-def poisoned(value: Any, payload: str, key: str = "") -> Any:
-    """The data with the payload before every text in it."""
-    if isinstance(value, str):
-        return value if key in _CHOICES else payload + value
-    if isinstance(value, dict):
-        return {name: poisoned(one, payload, name) for name, one in value.items()}
-    if isinstance(value, list):
-        return [poisoned(one, payload, key) for one in value]
-    return value
-
-
-def words_of(html: str) -> str:
-    """The text of a page on one line."""
-    return re.sub(r"\s+", " ", " ".join(Elements(html).words))
-
-
-def scripts_of(html: str) -> list[tuple[str, str]]:
-    """Attributes and content of each script element."""
-    return re.findall(r"<script([^>]*)>(.*?)</script>", html, re.DOTALL)
-
-
-def charts_of(html: str) -> Data:
-    """The charts that a page has inside."""
-    return json.loads(next(text for attributes, text in scripts_of(html) if "json" in attributes))[
-        "charts"
-    ]
-
-
 @pytest.mark.parametrize("payload", PAYLOADS, ids=range(len(PAYLOADS)))
 @pytest.mark.usefixtures("light")
 def test_no_text_becomes_markup(data: Data, clean: Any, payload: str) -> None:
-    bad = poisoned(data, payload)
+    bad = poisoned(data, payload, _CHOICES)
     bad["versions"] = {payload + key: one for key, one in bad["versions"].items()}
     html = render(bad)
     assert (Elements(html).found, Elements(card(bad)).found) == clean
@@ -151,7 +50,7 @@ def test_no_text_becomes_markup(data: Data, clean: Any, payload: str) -> None:
 def test_the_test_above_would_see_markup(data: Data) -> None:
     html = render(data)
     assert Elements(html.replace("gymnax", "<i>", 1)).found != Elements(html).found
-    shown = Elements(render(poisoned(data, "<script>"))).words
+    shown = Elements(render(poisoned(data, "<script>", _CHOICES))).words
     assert sum("<script>" in word for word in shown) > 100
 
 

@@ -7,7 +7,8 @@
   const paper = matchMedia("print");
   const PRINTED = 660; // pixels between the margins of an A4 sheet
   const NARROWEST_TICK = 34;
-  const LETTER = 6.4;
+  const DIGIT = 6.9; // pixels of a tick's letters, most of which are digits
+  const LETTER = 6.1; // pixels of a title's letters
   const LINE = 15;
   const at = {}; // where each slider is
   const near = new Set(page.lazy ? [] : Object.keys(page.charts)); // charts that are to be seen
@@ -36,7 +37,7 @@
     if (!axis.tickvals || !axis.range) return axis;
     const place = (x) => (axis.type === "log" ? Math.log10(x) : x);
     const pixels = width / (axis.range[1] - axis.range[0]);
-    const wide = (text) => LETTER * Math.max(...text.split("<br>").map((line) => line.length));
+    const wide = (text) => DIGIT * Math.max(...text.split("<br>").map((line) => line.length));
     let last = -Infinity;
     let half = 0; // of the width of the last one
     const kept = axis.tickvals.map((x, k) => {
@@ -55,6 +56,7 @@
 
   // Words of an axis on as many lines as its length needs.
   function folded(axis, length) {
+    if (!axis.title) return { lines: 1, axis };
     const lines = [];
     const long = (text) => LETTER * text.replace(/<[^>]*>/g, "").replace(/&[a-z0-9#]+;/gi, "x").length;
     for (const word of axis.title.text.split(" ")) {

@@ -73,8 +73,9 @@ def chart_place(name: str, description: str, figures: Sequence[Data], slider: st
 
 def side_by_side(parts: Iterable[Part]) -> Part:
     """Charts in a row, or below each other where there is no room."""
-    whole = merged(parts)
-    return whole.inside(tag("div", whole.html, class_="row"))
+    found = list(parts)
+    whole = merged(found)
+    return whole.inside(tag("div", whole.html, class_="row three" if len(found) == 3 else "row"))
 
 
 def by_stage(blocks: Sequence[Child], start: int) -> Markup:
@@ -93,8 +94,15 @@ def by_place(blocks: Sequence[Child], start: int, slider: str) -> Markup:
 
 def table(label: str, head: Sequence[Child], rows: Iterable[Markup], **attributes: Any) -> Markup:
     """A table that scrolls by itself where it is too wide, by keyboard too."""
+    return grouped_table(label, head, [tag("tbody", *rows)], **attributes)
+
+
+def grouped_table(
+    label: str, head: Sequence[Child], bodies: Iterable[Markup], **attributes: Any
+) -> Markup:
+    """The same with several bodies."""
     top = tag("thead", tag("tr", *(tag("th", one, scope="col") for one in head)))
-    body = tag("table", top, tag("tbody", *rows), **attributes)
+    body = tag("table", top, *bodies, **attributes)
     return tag("div", body, class_="scroll", role="region", aria_label=label, tabindex="0")
 
 

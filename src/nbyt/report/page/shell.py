@@ -22,16 +22,6 @@ def whole(
 
     lazy: a chart is drawn when it comes near; for pages with many of them.
     """
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy(scripts)),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("title", title),
-        tag("style", raw(style)),
-    )
     said: Data = {
         "charts": body.charts,
         "sliders": {
@@ -44,8 +34,21 @@ def whole(
         tag("script", raw(embedded(said)), type="application/json", id="page-data"),
         *(tag("script", raw(script)) for script in scripts),
     ]
-    page = tag("html", head, tag("body", body.html, *last), lang="en")
+    page = tag("html", _head(title, style, scripts), tag("body", body.html, *last), lang="en")
     return f"<!doctype html>\n{page}\n"
+
+
+def _head(title: str, style: str, scripts: Sequence[str]) -> Markup:
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy(scripts)),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("title", title),
+        tag("style", raw(style)),
+    )
 
 
 def policy(scripts: Sequence[str]) -> str:

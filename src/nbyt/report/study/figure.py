@@ -71,24 +71,28 @@ def _slides(one: Data, name: str) -> Part:
     slider, words = f"slider-{name}", one["words"]
     columns = zip(*one["frames"], strict=True)
     inside = merged(_frames(own, f"{name}-{k}", slider) for k, own in enumerate(columns))
-    control = [
-        tag("label", one["label"], for_=slider),
-        tag(
-            "input",
-            type="range",
-            id=slider,
-            min=0,
-            max=len(words) - 1,
-            step=1,
-            value=0,
-            disabled=len(words) == 1,
-            aria_valuetext=words[0],
-        ),
-        tag("output", words[0], for_=slider, data_word_of=slider),
-    ]
-    bar = tag("div", *control, class_="slide-bar")
+    bar = _slide_bar(one["label"], words, slider)
     html = tag("div", bar, inside.html, class_="slides", role="group", aria_label=one["label"])
-    return Part(html, inside.charts, {**inside.sliders, slider: Slider(words)})
+    own = {slider: Slider(words)} if len(words) > 1 else {}
+    return Part(html, inside.charts, {**inside.sliders, **own})
+
+
+def _slide_bar(label: str, words: Sequence[str], slider: str) -> Markup:
+    """The slider with the word it is at; the word alone where there is one only."""
+    if len(words) == 1:
+        return tag("div", tag("strong", label), tag("span", words[0]), class_="slide-bar")
+    handle = tag(
+        "input",
+        type="range",
+        id=slider,
+        min=0,
+        max=len(words) - 1,
+        step=1,
+        value=0,
+        aria_valuetext=words[0],
+    )
+    said = tag("output", words[0], for_=slider, data_word_of=slider)
+    return tag("div", tag("label", label, for_=slider), handle, said, class_="slide-bar")
 
 
 def _varied(blocks: Sequence[Markup | None], slider: str) -> Markup | None:

@@ -8,6 +8,8 @@ from nbyt.report.page.element import Markup, tag
 
 Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "approximate"
 
+_LARGE = 1e6
+
 
 def has_value(number: Number) -> bool:
     """Whether there is something to draw."""
@@ -36,9 +38,11 @@ def shown(number: Number) -> Markup:
     return tag("span", f"{_mark(number)}{short(number['value'])} ", note, class_="number")
 
 
-def short(value: float) -> str:
-    """Four significant digits."""
-    return f"{value:.4g}".replace("-", "\u2212").replace("e+0", "e").replace("e\u22120", "e\u2212")
+def short(value: float, digits: int = 4) -> str:
+    """So many significant digits; a whole number below a million has all of its own."""
+    whole = 10**digits <= abs(value) < _LARGE
+    text = f"{value:.0f}" if whole else f"{value:.{digits}g}"
+    return text.replace("-", "\u2212").replace("e+0", "e").replace("e\u22120", "e\u2212")
 
 
 def _has_ends(number: Number) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nbyt.report.page.element import Child, Markup, join, tag
-from nbyt.report.page.part import section, table
+from nbyt.report.page.part import grouped_table, section
 from nbyt.report.study.verdict import SIGNS, badge, counts, kind, measured_range
 
 Data = dict[str, Any]
@@ -15,7 +15,9 @@ def overview_section(data: Data, names: Sequence[str]) -> Markup:
     """The table of claims, a filter, and the rule by which verdicts are made."""
     claims = data["claims"]
     head: list[Child] = ["claim", "verdict", "checks", "measured"]
-    rows = [_row(claim, name) for claim, name in zip(claims, names, strict=True)]
+    topics = dict.fromkeys(claim["topic"] for claim in claims)
+    named = list(zip(claims, names, strict=True))
+    bodies = [_body(topic, named, len(head)) for topic in topics]
     rule = tag(
         "div",
         tag("p", tag("strong", "How a verdict is made. "), data["rule"]),
@@ -26,7 +28,7 @@ def overview_section(data: Data, names: Sequence[str]) -> Markup:
         ),
         class_="notice",
     )
-    body = table("Claims with their verdicts", head, rows, class_="claims")
+    body = grouped_table("Claims with their verdicts", head, bodies, class_="claims")
     return section("claims", "The claims", None, _filter(claims), body, rule)
 
 
@@ -47,6 +49,13 @@ def _filter(claims: Sequence[Data]) -> Markup:
         for word, said, sign in pairs
     ]
     return tag("div", *buttons, class_="tabs", role="group", aria_label="Claims shown")
+
+
+def _body(topic: str, named: Sequence[tuple[Data, str]], columns: int) -> Markup:
+    """A topic and the claims about it."""
+    title = tag("th", topic, colspan=columns, scope="rowgroup")
+    rows = [_row(claim, name) for claim, name in named if claim["topic"] == topic]
+    return tag("tbody", tag("tr", title, class_="topic"), *rows)
 
 
 def _row(claim: Data, name: str) -> Markup:

@@ -56,4 +56,5 @@ def _span(numbers: list[Number]) -> Markup:
     if len(numbers) == 1:
         return shown(numbers[0])
     values = [number["value"] for number in numbers]
-    return tag("span", f"{short(min(values))} to {short(max(values))}", class_="number")
+    low, high = short(min(values), 3), short(max(values), 3)
+    return tag("span", low if low == high else f"{low} to {high}", class_="number")

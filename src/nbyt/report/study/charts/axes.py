@@ -15,6 +15,7 @@ _CUT = "Some intervals go beyond the edge of the chart."
 _MOVES = "The vertical axis changes with the slider."
 _ROOM = 0.06  # beyond the outermost value, as a share of the axis
 _ALIKE = 5.0  # frames whose reaches differ by no more than this share one axis
+_PLAIN = {"exponentformat": "power", "minexponent": 5, "separatethousands": True}
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -90,14 +91,14 @@ def bounds(low: float, high: float, *, log: bool = False) -> Reach:
 
 def x_axis(title: str, found: Reach, ticks: Sequence[tuple[float, str]] = ()) -> Data:
     """A horizontal axis. ticks: places with their words, instead of the usual ones."""
-    axis = {"title": {"text": for_chart(title)}, "range": found.range, "zeroline": False}
+    axis = {"title": {"text": for_chart(title)}, "range": found.range, "zeroline": False, **_PLAIN}
     usual = log_ticks(found) if found.log else []
     return {**axis, **_ticks(ticks or usual), "type": "log" if found.log else "linear"}
 
 
 def y_axis(title: str, found: Reach) -> Data:
     """A vertical axis."""
-    axis: Data = {"title": {"text": for_chart(title)}, "range": found.range}
+    axis: Data = {"title": {"text": for_chart(title)}, "range": found.range, **_PLAIN}
     if not found.log:
         return {**axis, "zeroline": True}
     return {**axis, "type": "log", "zeroline": False, **_ticks(log_ticks(found))}

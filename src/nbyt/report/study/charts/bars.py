@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from nbyt.report.page.charts.parts import figure, spread
+from nbyt.report.page.charts.parts import figure
 from nbyt.report.page.element import Markup
 from nbyt.report.page.escape import for_chart
 from nbyt.report.study.charts.axes import Reach, reach, said_of, shared, y_axis
-from nbyt.report.study.charts.drawn import Data, Drawn, remarks
+from nbyt.report.study.charts.drawn import Data, Drawn, error_bars, remarks
 from nbyt.report.study.charts.looks import look, named, pattern
 from nbyt.report.study.number import has_value, words
 
@@ -57,9 +57,9 @@ def _bar(one: Data, series: Data, place: int) -> Data:
         "name": for_chart(series["name"]),
         "x": series["x"],
         "y": [n["value"] if has_value(n) else None for n in series["numbers"]],
-        "error_y": {**spread(series["numbers"]), "color": "@ink"},
+        **error_bars(series["numbers"], "ink"),
         "marker": {
-            "color": f"@{look(place)['colour']}",
+            "color": f"@{look(place)['colour']}:0.75",
             "pattern": drawing,
             "line": {"width": 0},
         },

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nbyt.report.page.charts.parts import spread
 from nbyt.report.page.element import Markup, bullets, tag
+from nbyt.report.study.number import Number, has_interval
 
 Data = dict[str, Any]
 
@@ -25,16 +27,23 @@ class Drawn:
 def remarks(missing: Iterable[tuple[str, str, str]], others: Sequence[str] = ()) -> Markup | None:
     """What is not drawn, and what else a reader should know of a chart.
 
-    missing: name, place and reason of each.
+    missing: name, place and reason of each; no place for all of that name.
     """
     found: dict[tuple[str, str], list[str]] = {}
     for name, place, reason in missing:
         found.setdefault((name, reason), []).append(place)
     lines = [
-        f"{name} at {', '.join(places)}: {reason}" if name else f"{', '.join(places)}: {reason}"
+        f"{' at '.join(filter(None, (name, ', '.join(filter(None, places)))))}: {reason}"
         for (name, reason), places in found.items()
     ]
     if not lines and not others:
         return None
     said = [tag("div", one) for one in others]
     return tag("div", "Not drawn:" if lines else None, bullets(lines), *said, class_="missing")
+
+
+def error_bars(numbers: Sequence[Number], colour: str) -> Data:
+    """Bars for the intervals of a trace; none where there is no interval at all."""
+    if not any(has_interval(number) for number in numbers):
+        return {}
+    return {"error_y": {**spread(numbers), "color": f"@{colour}"}}

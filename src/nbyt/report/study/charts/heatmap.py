@@ -9,7 +9,7 @@ from nbyt.report.study.charts.drawn import Data, Drawn, remarks
 from nbyt.report.study.charts.scale import Scale, blank, scale_of
 from nbyt.report.study.number import short
 
-_LINE, _LEAST, _MOST = 26, 230, 440  # pixels: of a row, and of the whole
+_LINE, _LEAST, _MOST = 32, 230, 440  # pixels: of a row, and of the whole
 _AROUND = 80  # pixels of what stands around the cells
 _LABEL = 15  # pixels that a row's words need
 _WIDE = 70  # pixels that a column may have

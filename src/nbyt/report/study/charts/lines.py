@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import log10
 
-from nbyt.report.page.charts.parts import band, curve, figure, spread
+from nbyt.report.page.charts.parts import band, curve, figure
 from nbyt.report.page.element import Markup
 from nbyt.report.page.escape import for_chart
 from nbyt.report.study.charts.axes import (
@@ -16,7 +16,7 @@ from nbyt.report.study.charts.axes import (
     x_axis,
     y_axis,
 )
-from nbyt.report.study.charts.drawn import Data, Drawn, remarks
+from nbyt.report.study.charts.drawn import Data, Drawn, error_bars, remarks
 from nbyt.report.study.charts.looks import look, named
 from nbyt.report.study.number import Number, has_interval, short, words
 
@@ -44,7 +44,9 @@ def _reach(one: Data) -> Reach:
 
 
 def _chart(one: Data, own: Reach) -> Data:
-    traces = [t for k, series in enumerate(one["series"]) for t in _traces(one, series, k, own)]
+    # Points above lines: where a line follows them, it would hide them.
+    order = sorted(enumerate(one["series"]), key=lambda pair: -pair[1]["line"])
+    traces = [trace for k, series in order for trace in _traces(one, series, k, own)]
     shapes, notes = _marks(one["marks"], own)
     return figure(
         traces,
@@ -66,7 +68,10 @@ def _across(one: Data) -> Data:
     if log and not given and len(places) <= _FEW:
         given = [(x, short(x)) for x in places]
     found = along([*places, *(at for at, _ in given)], log=log)
-    return x_axis(axis["title"], found, given)
+    # Words of layouts and the like are all needed: they turn where there is little room.
+    worded = len(given) <= _FEW and any(c.isalpha() for _, word in given for c in word)
+    needed = {"all": True, "automargin": True} if worded else {}
+    return x_axis(axis["title"], found, given) | needed
 
 
 def _places(one: Data) -> list[float]:
@@ -79,8 +84,7 @@ def _traces(one: Data, series: Data, place: int, own: Reach) -> list[Data]:
     y = [n["value"] if drawable(n, log=own.log) else None for n in numbers]
     main = curve(series["x"], y, for_chart(series["name"]), _texts(one, series), style)
     if not series["line"]:
-        error = {**spread(numbers), "color": f"@{style['colour']}"}
-        return [{**main, "mode": "markers", "error_y": error}]
+        return [{**main, "mode": "markers", **error_bars(numbers, style["colour"])}]
     if len(y) > _MANY:
         main = {**main, "mode": "lines"}
     if not any(has_interval(number) for number in numbers):
@@ -146,13 +150,18 @@ def _sample(series: Data, place: int) -> tuple[str, str | None]:
 
 
 def _remarks(one: Data, own: Reach, others: list[str]) -> Markup | None:
-    missing = [
-        (series["name"], _place(one, x), _why(number))
-        for series in one["series"]
-        for x, number in zip(series["x"], series["numbers"], strict=True)
-        if not drawable(number, log=own.log)
-    ]
+    missing = [lost for series in one["series"] for lost in _missing(one, series, own)]
     return remarks(missing, others)
+
+
+def _missing(one: Data, series: Data, own: Reach) -> list[tuple[str, str, str]]:
+    """Name, place and reason of what is not drawn; no places where it is all of a series."""
+    pairs = list(zip(series["x"], series["numbers"], strict=True))
+    lost = [(x, _why(number)) for x, number in pairs if not drawable(number, log=own.log)]
+    reasons = {reason for _, reason in lost}
+    if len(lost) == len(pairs) and len(reasons) == 1:
+        return [(series["name"], "", reasons.pop())]
+    return [(series["name"], _place(one, x), reason) for x, reason in lost]
 
 
 def _place(one: Data, x: float) -> str:
