@@ -1,0 +1,47 @@
+"""Numbers of a study: exact ones, lists short enough to keep, and ratios over independent runs."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from nbyt.stats.combine import mapped
+from nbyt.stats.estimate import Estimate, mean, undetermined
+from nbyt.stats.fieller import ratio_set, within
+from nbyt.stats.samples import leave_one_out
+from nbyt.studies.verdict import Number
+
+_LEAST = 3
+
+
+def known(value: float) -> Number:
+    """A number without error: it was calculated, not measured."""
+    return {"value": float(value), "low": float(value), "high": float(value)}
+
+
+def shortened(values: Iterable[float | None], digits: int = 4) -> list[float | None]:
+    """The values to so many significant digits; None where one is not finite."""
+    return [
+        float(f"{float(v):.{digits}g}") if v is not None and math.isfinite(v) else None
+        for v in values
+    ]
+
+
+def typical_ratio(over: Sequence[float], under: Sequence[float]) -> Estimate:
+    """The geometric mean of the ratios of independent pairs of positive numbers."""
+    if min(*over, *under) <= 0:
+        return undetermined("one of the numbers is not above 0", len(over))
+    return mapped(mean(np.log(np.asarray(over, float) / np.asarray(under, float))), math.exp)
+
+
+def ratio_of_means(over: Sequence[float], under: Sequence[float]) -> Estimate:
+    """The mean of one over the mean of the other, from independent pairs; any sign (Fieller)."""
+    count = len(over)
+    if count < _LEAST:
+        return undetermined(f"{count} pairs are too few for a ratio of means", count)
+    samples = leave_one_out(count)
+    top, bottom = (samples.mean(np.asarray(x, float)[None]) for x in (over, under))
+    bounds = within(ratio_set(top, bottom, count), -math.inf, math.inf)
+    if bottom[0] == 0 or bounds is None:
+        return undetermined("the mean below is 0", count)
+    return Estimate(float(top[0] / bottom[0]), *bounds, count, approximate=True)
