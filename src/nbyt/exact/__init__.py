@@ -25,3 +25,4 @@ from nbyt.exact.trajectory import Trajectories as Trajectories
 from nbyt.exact.trajectory import possible_trajectories as possible_trajectories
 from nbyt.exact.trajectory import trajectory_log_probability as trajectory_log_probability
 from nbyt.exact.trajectory import trajectory_probability as trajectory_probability
+from nbyt.exact.visits import visits as visits
