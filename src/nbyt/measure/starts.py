@@ -113,7 +113,9 @@ def _beginning(rollout: Rollout, steps: int) -> Rollout:
     """The first steps of a rollout, as if it had been no longer."""
     if steps == len(rollout.value):
         return rollout
-    rows = {name: getattr(rollout, name)[:steps] for name in Rollout._fields if name != "last_value"}
+    rows = {
+        name: getattr(rollout, name)[:steps] for name in Rollout._fields if name != "last_value"
+    }
     return Rollout(**rows, last_value=rollout.value[steps])
 
 
@@ -125,9 +127,11 @@ def _gradients(
     advantage = gae(rollout, gamma, lam)
     advantage = (advantage - advantage.mean()) / (advantage.std() + _TINY)
     steps, envs = advantage.shape
-    seen = (rollout.observation, rollout.action)
-    flat = (x.swapaxes(0, 1).reshape(steps * envs, *x.shape[2:]) for x in seen)
-    rows = grouped(layers(policy, params, *flat, ("actor",)), envs)
+    seen, acted = (
+        x.swapaxes(0, 1).reshape(steps * envs, *x.shape[2:])
+        for x in (rollout.observation, rollout.action)
+    )
+    rows = grouped(layers(policy, params, seen, acted, ("actor",)), envs)
     return many_sums(touched(rows, ("actor",)), {"actor": advantage.T[None] / steps})[0]
 
 
@@ -143,9 +147,7 @@ def _side_by_side(
 ) -> tuple[Any, Any]:
     """Observations before each step and after the last, and ends: the starts', then the changed."""
     state = _changed(runner.state, key, change)
-    both = jax.tree.map(
-        lambda x, y: jnp.concatenate([x, y]), runner, runner._replace(state=state)
-    )
+    both = jax.tree.map(lambda x, y: jnp.concatenate([x, y]), runner, runner._replace(state=state))
     luck = step_inputs(policy, key, steps + 1, runner.episode_return.shape[0])
     shared = jax.tree.map(lambda x: jnp.concatenate([x, x], axis=1), luck)
     _, rows = jax.lax.scan(partial(advance, env, policy, params), both, shared)

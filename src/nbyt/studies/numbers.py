@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from scipy import stats
 
 from nbyt.stats.combine import mapped
-from nbyt.stats.estimate import Estimate, mean, undetermined
+from nbyt.stats.estimate import LEVEL, Estimate, mean, undetermined
 from nbyt.stats.fieller import ratio_set, within
 from nbyt.stats.samples import leave_one_out
 from nbyt.studies.verdict import Number
@@ -27,6 +28,11 @@ def shortened(values: Iterable[float | None], digits: int = 4) -> list[float | N
     ]
 
 
+def mean_of(values: Iterable[float]) -> Estimate:
+    """The mean of independent values, with Student's t interval."""
+    return mean(np.array(list(values), float))
+
+
 def typical_ratio(over: Sequence[float], under: Sequence[float]) -> Estimate:
     """The geometric mean of the ratios of independent pairs of positive numbers."""
     if min(*over, *under) <= 0:
@@ -45,3 +51,14 @@ def ratio_of_means(over: Sequence[float], under: Sequence[float]) -> Estimate:
     if bottom[0] == 0 or bounds is None:
         return undetermined("the mean below is 0", count)
     return Estimate(float(top[0] / bottom[0]), *bounds, count, approximate=True)
+
+
+def spread_ratio(over: Sequence[float], under: Sequence[float]) -> Estimate:
+    """The ratio of two samples' standard deviations; the interval holds for normal values (F)."""
+    sizes = len(over), len(under)
+    if min(sizes) < 2 or np.std(under) == 0:
+        return undetermined("one of the samples has no spread", min(sizes))
+    ratio = float(np.std(over, ddof=1) / np.std(under, ddof=1))
+    ends = [stats.f.ppf(0.5 + sign * LEVEL / 2, sizes[0] - 1, sizes[1] - 1) for sign in (1, -1)]
+    low, high = (ratio / math.sqrt(end) for end in ends)
+    return Estimate(ratio, low, high, min(sizes), approximate=True)

@@ -1,8 +1,7 @@
 """Clipping prevents the policy from changing too much in one update."""
 
 from nbyt.report.study import figures
-from nbyt.stats import mean
-from nbyt.studies.numbers import typical_ratio
+from nbyt.studies.numbers import mean_of, typical_ratio
 from nbyt.studies.study import Claim, Data, Results
 from nbyt.studies.verdict import Check
 
@@ -34,7 +33,7 @@ def _figures(results: Results) -> list[Data]:
         some = []
         for side, words in (("with", f"clip {data['clip']}"), ("without", "no clipping")):
             columns = zip(*(seed[side]["divergence"] for seed in data["seeds"]), strict=True)
-            numbers = [mean(list(column)).as_dict() for column in columns]  # type: ignore[arg-type]
+            numbers = [mean_of(column).as_dict() for column in columns]
             some.append(figures.series(words, data["at"], numbers))
         title = f"{_name(data)}, 16 x 128, {len(data['seeds'])} seeds"
         drawn.append(figures.lines(title, "update", "KL(before | after)", some))

@@ -1,6 +1,7 @@
 """Updates become small near convergence: the policy's move, and the step of its weights."""
 
 from collections.abc import Callable
+from typing import Any
 
 from nbyt.report.study import figures
 from nbyt.studies.numbers import typical_ratio
@@ -45,7 +46,7 @@ def _figures(name: str, words: str) -> Callable[[Results], list[Data]]:
 
 def _beside(results: Results) -> list[Data]:
     """The three ratios beside each other."""
-    rows = []
+    rows: list[list[Any]] = []
     for need in NEEDS:
         data = results[need]
         both = [

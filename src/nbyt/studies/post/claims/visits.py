@@ -1,8 +1,8 @@
 """What is visited moves with the policy, and less so at the end of a run."""
 
 from nbyt.report.study import figures
-from nbyt.stats import Estimate, mean
-from nbyt.studies.numbers import ratio_of_means, shortened, typical_ratio
+from nbyt.stats import Estimate
+from nbyt.studies.numbers import mean_of, ratio_of_means, shortened, typical_ratio
 from nbyt.studies.study import Claim, Data, Results
 from nbyt.studies.verdict import Check
 
@@ -63,7 +63,7 @@ def _shift_checks(results: Results) -> list[Check]:
             )
         ]
         words = "total variation" if is_table(data) else "energy distance above the floor"
-        number = mean(above).as_dict()  # type: ignore[arg-type]
+        number = mean_of(above).as_dict()
         # The smallest number above 0: no distance at all is no shift.
         checks.append(Check({"env": NAMES[data["env"]]}, f"early {words}", number, low=1e-12))
     return checks
@@ -133,10 +133,7 @@ def _maps(data: Data) -> Data:
 
 
 def _figures(results: Results) -> list[Data]:
-    rows = [
-        figures.row(_distances(results[name]), returns(results[name]))
-        for name in NEEDS
-    ]
+    rows = [figures.row(_distances(results[name]), returns(results[name])) for name in NEEDS]
     return [_maps(results["visits-lake"]), *rows]
 
 
@@ -145,7 +142,9 @@ def _ratios(results: Results) -> list[Data]:
         [
             NAMES[results[name]["env"]],
             *(
-                ", ".join(str(value) for value in shortened(span(results[name], "distance", when), 2))
+                ", ".join(
+                    str(value) for value in shortened(span(results[name], "distance", when), 2)
+                )
                 for when in ("early", "late")
             ),
         ]

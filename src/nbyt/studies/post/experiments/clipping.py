@@ -1,4 +1,4 @@
-"""Clipping keeps the policy near: KL per update with it and without, from the same first weights."""
+"""Clipping keeps the policy near: KL per update with and without it, from the same weights."""
 
 from dataclasses import replace
 

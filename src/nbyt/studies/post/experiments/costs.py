@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
 from nbyt.envs import resolve
 from nbyt.layout import Layout
@@ -17,13 +18,13 @@ from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import known, typical_ratio
 from nbyt.studies.study import Data, Experiment
 from nbyt.train.device_source import DeviceSource
-from nbyt.train.ppo import Gathered, Learner, coefficients_of, improve, learn, new_learner, trained
+from nbyt.train.ppo import Gathered, Learner, coefficients_of, improve, new_learner, trained
 from nbyt.train.settings import PPOSettings
 
 ENVS = {"gymnax:CartPole-v1": "64x64", "gymnax:Breakout-MinAtar": "cnn"}
 MINIBATCHES = {"full batch": 2048, "mini-batch": 64}
-EPOCHS = 4
-ROUNDS = (4, 10)
+EPOCHS = 1
+ROUNDS = {"gymnax:CartPole-v1": (20, 60), "gymnax:Breakout-MinAtar": (3, 6)}
 
 
 class _Subject(NamedTuple):
@@ -35,15 +36,32 @@ class _Subject(NamedTuple):
     gathered: Gathered
 
 
+class _Program(NamedTuple):
+    """A compiled update of actor or critic, with its arguments."""
+
+    compiled: Any
+    arguments: tuple[Any, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Its memory, arguments and results included."""
+        needs = self.compiled.memory_analysis()
+        sizes = (needs.temp_size_in_bytes, needs.argument_size_in_bytes, needs.output_size_in_bytes)
+        return int(sum(sizes))
+
+
 def run(bench: Bench) -> Data:
     """Bytes and seconds of both kinds of update, on each env."""
     rows = []
     for number, (env, network) in enumerate(ENVS.items()):
+        bench.progress(f"compiling updates of {env}", number, len(ENVS))
         subject = _subject(env, network, bench.seed)
-        indices = {name: _indices(size, bench.seed) for name, size in MINIBATCHES.items()}
-        memory = {name: _program_bytes(subject, some) for name, some in indices.items()}
-        bench.progress(f"updates of {env}", number, len(ENVS))
-        seconds = _seconds(bench, env, subject, indices)
+        programs = {
+            name: _programs(subject, _indices(size, bench.seed))
+            for name, size in MINIBATCHES.items()
+        }
+        seconds = _seconds(bench, env, programs)
+        memory = {name: sum(one.bytes for one in some) for name, some in programs.items()}
         rows.append(
             {
                 "env": env,
@@ -73,51 +91,45 @@ def _indices(minibatch: int, seed: int) -> np.ndarray:
     return shuffle_and_chop(layout, numpy_stream(seed, "costs.shuffle"))
 
 
-def _program_bytes(subject: _Subject, indices: np.ndarray) -> int:
-    """Memory of the compiled programs of actor and critic, arguments and results included."""
+def _programs(subject: _Subject, indices: np.ndarray) -> list[_Program]:
+    """The update, one program for the actor and one for the critic."""
     policy, settings, learner, gathered = subject
-    total = 0
+    found = []
     for part in settings.parts:
         inputs = (trained(learner.params, part), None, learner.optimiser[part], gathered.batch)
         rest = (coefficients_of(settings), jnp.float32(settings.learning_rate), indices)
         program = improve.lower(policy, settings.form, part, *inputs, *rest).compile()
-        needs: Any = program.memory_analysis()
-        total += needs.temp_size_in_bytes + needs.argument_size_in_bytes
-        total += needs.output_size_in_bytes
-    return int(total)
+        found.append(_Program(program, (*inputs, *rest)))
+    return found
 
 
 def _seconds(
-    bench: Bench, env: str, subject: _Subject, indices: dict[str, np.ndarray]
-) -> dict[str, np.ndarray]:
+    bench: Bench, env: str, programs: dict[str, list[_Program]]
+) -> dict[str, Float[np.ndarray, " rounds"]]:
     """Seconds of an update, both kinds in turn so that a busy machine slows both."""
-    for some in indices.values():  # the first of each compiles
-        _one_update(subject, some)
-    rounds = bench.pick(*ROUNDS)
-    found: dict[str, list[float]] = {name: [] for name in indices}
-    for turn in range(rounds):
-        for name, some in indices.items():
+    rounds = bench.pick(*ROUNDS[env])
+    found: dict[str, list[float]] = {name: [] for name in programs}
+    for turn in range(rounds + 1):
+        for name, some in programs.items():
             began = time.perf_counter()
-            _one_update(subject, some)
+            for one in some:
+                jax.block_until_ready(one.compiled(*one.arguments))
             found[name].append(time.perf_counter() - began)
-        bench.progress(f"timing {env}", turn + 1, rounds)
-    return {name: np.array(values) for name, values in found.items()}
-
-
-def _one_update(subject: _Subject, indices: np.ndarray) -> None:
-    policy, settings, learner, gathered = subject
-    coefficients, rate = coefficients_of(settings), jnp.float32(settings.learning_rate)
-    made = learn(policy, settings, learner, gathered, indices, coefficients, rate)
-    jax.block_until_ready(made[0].params)
+            bench.progress(f"timing {env}", turn, rounds)
+    # The first round warms up and does not count.
+    return {name: np.array(values[1:]) for name, values in found.items()}
 
 
 def _ratios(seconds: dict[str, np.ndarray]) -> Data:
     """Full batch over mini-batches, per update and per gradient step."""
-    full, mini = seconds["full batch"], seconds["mini-batch"]
+    full, mini = seconds["full batch"].tolist(), seconds["mini-batch"].tolist()
     steps = MINIBATCHES["full batch"] // MINIBATCHES["mini-batch"]
     return {
         "update_ratio": {**typical_ratio(full, mini).as_dict(), "approximate": True},
-        "step_ratio": {**typical_ratio(full, mini / steps).as_dict(), "approximate": True},
+        "step_ratio": {
+            **typical_ratio(full, [one / steps for one in mini]).as_dict(),
+            "approximate": True,
+        },
     }
 
 
