@@ -1,6 +1,7 @@
 """How far an update moves: divergences by hand, and the same luck for two stages."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -15,15 +16,15 @@ from nbyt.policy.stage import Stage
 
 def test_divergence_of_choices_by_hand() -> None:
     p, q = np.array([0.2, 0.8]), np.array([0.5, 0.5])
-    found = divergence(Categorical(2), np.log(p) + 3.0, np.log(q))
+    found = divergence(Categorical(2), jnp.log(p) + 3.0, jnp.log(q))
     assert float(found) == pytest.approx(float((p * np.log(p / q)).sum()), rel=1e-5)
 
 
 def test_divergence_of_normals_is_the_mean_log_ratio() -> None:
     head = Gaussian((2,), (-1.0, -1.0), (1.0, 1.0))
-    first, second = np.array([0.1, -0.4, 0.0, -0.5]), np.array([0.3, 0.2, 0.2, 0.1])
+    first, second = jnp.array([0.1, -0.4, 0.0, -0.5]), jnp.array([0.3, 0.2, 0.2, 0.1])
     noise = head.noise(jax.random.key(0), (200_000,))
-    actions = head.sample(jax.numpy.asarray(first), noise)
+    actions = head.sample(first, noise)
     ratio = head.log_prob(first, actions) - head.log_prob(second, actions)
     error = float(ratio.std()) / np.sqrt(len(ratio))
     assert float(divergence(head, first, second)) == pytest.approx(

@@ -17,7 +17,7 @@ def data(make_bench, monkeypatch):
     at = ((1, 8), (1, 8))
     small = [replace(run, layout=Layout(4, 16, 16, 8), at=at) for run in visits.RUNS[:2]]
     monkeypatch.setattr(clipping, "RUNS", small)
-    monkeypatch.setattr(clipping, "SEEDS", (3, 3))
+    monkeypatch.setattr(clipping, "SEEDS", (2, 2))
     monkeypatch.setattr(clipping, "CHAINS", 8)
     first, second = (clipping.run(make_bench()) for _ in range(2))
     assert first == second

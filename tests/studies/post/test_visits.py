@@ -48,7 +48,7 @@ def made_up(early: float, late: float) -> dict:
         seeds = []
         for seed in range(4):
             pair = [number(early * (1 + 0.01 * seed)), number(late * (1 + 0.01 * seed**2))]
-            own = {name: pair for name in ("distance", "divergence", "step")}
+            own = dict.fromkeys(("distance", "divergence", "step"), pair)
             seeds.append({"at": [1, 9], "floor": [number(0.0)] * 2, **own})
         seeds[0]["maps"] = [[1 / 64] * 64] * 2
         returns = {"update": [1, 2], "value": [0.0, 1.0]}

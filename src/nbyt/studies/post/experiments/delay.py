@@ -16,6 +16,7 @@ from nbyt.studies.bench import Bench
 from nbyt.studies.study import Data, Experiment
 
 GAMMA, LAM = 0.99, 0.95
+LENGTHS = ((4, 32), (4, 16, 64))
 POLICIES = ("uniform", "softmax")
 # The critic as a share of the policy's true values.
 CRITICS = {"V = 0": 0.0, "V half right": 0.5}
@@ -99,7 +100,7 @@ def _measured(env: TabularEnv, stage: Stage, steps: int) -> dict[str, float]:
 
 def run(bench: Bench) -> Data:
     """Bias and credit noise of the actor's gradient on four lakes."""
-    lengths = bench.pick((4, 32), (4, 16, 64))
+    lengths = bench.pick(*LENGTHS)
     places = list(product((True, False), POLICIES, (True, False), CRITICS))
     rows = []
     for number, (slippery, policy, shaped, critic) in enumerate(places):
