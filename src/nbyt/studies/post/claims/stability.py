@@ -118,6 +118,18 @@ def _bars(results: Results) -> list[Data]:
     return [figures.bars(title, [_words(row) for row in rows], "standard deviation", some)]
 
 
+def _notes(results: Results) -> list[str]:
+    """What the measures can and cannot tell."""
+    stage = results["stability"]["stage"]
+    return [
+        "The noise factor compares a layout's noise with its own mean gradient, biased or not, at "
+        f"one stage (after update {stage}); other stages may order the layouts otherwise.",
+        "A layout that hardly learns also takes steady steps and ends with returns that differ "
+        "little: the table shows the returns beside the cosines.",
+        "Adam's moving average alone gives successive steps a positive cosine.",
+    ]
+
+
 CLAIMS = (
     Claim(
         id="noise-directions",
@@ -132,6 +144,7 @@ CLAIMS = (
         needs=("stability",),
         checks=_directions,
         figures=_cosines,
+        notes=_notes,
     ),
     Claim(
         id="noise-instability",
@@ -142,5 +155,6 @@ CLAIMS = (
         needs=("stability",),
         checks=_spread,
         figures=_bars,
+        notes=_notes,
     ),
 )
