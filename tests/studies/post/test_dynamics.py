@@ -17,12 +17,8 @@ APART, SHARE = CLAIMS
 
 @pytest.fixture
 def data(make_bench, monkeypatch):
-    small = [
-        replace(run, layout=Layout(4, 8, 16, 1), at=((1,), (1,)))
-        for run in (visits.RUNS[1], visits.RUNS[1])
-    ]
-    monkeypatch.setattr(dynamics, "RUNS", ())
-    monkeypatch.setattr(dynamics, "ACROBOT", small[0])
+    small = replace(visits.RUNS[1], layout=Layout(4, 8, 16, 1), at=((1,), (1,)))
+    monkeypatch.setattr(dynamics, "RUNS", (visits.RUNS[0], small))
     monkeypatch.setattr(dynamics, "STARTS", (16, 16))
     monkeypatch.setattr(dynamics, "AGAIN", 2)
     monkeypatch.setattr(dynamics, "LENGTHS", (4, 8))

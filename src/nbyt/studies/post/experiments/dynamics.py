@@ -26,7 +26,7 @@ ACROBOT = Run(
 
 def run(bench: Bench) -> Data:
     """Shares of the start, and separations, of an early and a late stage of each env."""
-    runs = (*RUNS[1:], ACROBOT)
+    runs = bench.pick(RUNS[1:], (*RUNS[1:], ACROBOT))
     shares, apart = _exact_shares(bench), []
     for number, run in enumerate(runs):
         training = training_of(bench, run, 0)
