@@ -87,10 +87,10 @@ CLAIMS = (
         topic=_TOPIC,
         says="A small change of the first state leads to a vastly different last one.",
         measured="CartPole-v1, Pendulum-v1 and (not in quick) Acrobot-v1, a stage after the first "
-        "update and one from the end of the run: 512 (quick: 256) starts at random phases of an episode, each "
-        "beside one whose state is changed by a thousandth of its spread, both with the same "
-        "random streams for 64 steps or until one of the two ends. Distance of standardised "
-        "observations relative to that after one step.",
+        "update and one from the end of the run: 512 (quick: 256) starts at random "
+        "phases of an episode, each beside one whose state is changed by a thousandth of its "
+        "spread, both with the same random streams for 64 steps or until one of the two "
+        "ends. Distance of standardised observations relative to that after one step.",
         asks="The median over starts of the growth of the distance is at least 10; "
         "interval over starts.",
         needs=("dynamics",),
