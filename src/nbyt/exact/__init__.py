@@ -21,3 +21,8 @@ from nbyt.exact.phases import phase as phase
 from nbyt.exact.rollout_moments import Moments as Moments
 from nbyt.exact.rollout_moments import moments as moments
 from nbyt.exact.scores import Features as Features
+from nbyt.exact.trajectory import Trajectories as Trajectories
+from nbyt.exact.trajectory import possible_trajectories as possible_trajectories
+from nbyt.exact.trajectory import trajectory_log_probability as trajectory_log_probability
+from nbyt.exact.trajectory import trajectory_probability as trajectory_probability
+from nbyt.exact.visits import visits as visits

@@ -1,0 +1,145 @@
+"""What delayed rewards and slippery ground are said to do: more bias, more credit noise."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nbyt.report.study import figures
+from nbyt.studies.numbers import exact
+from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.verdict import Check
+
+_TOPIC = "The smaller statements"
+_MEASURED = (
+    "Calculated, not sampled: FrozenLake 8x8 without a time limit, its ground slippery or firm, "
+    "its reward of 1 given at the goal (sparse) or in parts for each step nearer to it (shaped); "
+    "a uniform policy and a softmax of the best action values, critics V = 0 and half the true "
+    "values, gamma .99, lambda .95, actor's gradient of a rollout from the stationary law."
+)
+# Ratios that differ from 1 by rounding alone count as 1, which is not more.
+_MORE = 1 + 1e-9
+
+
+def _pairs(results: Results, what: str, first: str, second: str) -> list[tuple[Data, Data]]:
+    """Rows that differ in `what` alone."""
+    rows = results["delay"]["rows"]
+    keys = [k for k in ("ground", "rewards", "policy", "critic", "steps") if k != what]
+    place: Callable[[Data], tuple[Any, ...]] = lambda row: tuple(row[k] for k in keys)  # noqa: E731
+    there = {place(row): row for row in rows if row[what] == second}
+    return [(row, there[place(row)]) for row in rows if row[what] == first]
+
+
+def _case(row: Data, what: str) -> dict[str, str]:
+    names = [name for name in ("ground", "rewards", "policy", "critic") if name != what]
+    return {**{name: row[name] for name in names}, "T": str(row["steps"])}
+
+
+def _bias(what: str, first: str, second: str) -> Callable[[Results], list[Check]]:
+    def checks(results: Results) -> list[Check]:
+        return [
+            Check(
+                _case(one, what),
+                f"|bias| / |G*|, {first} over {second}",
+                exact(one["bias"] / other["bias"]),
+                low=_MORE,
+            )
+            for one, other in _pairs(results, what, first, second)
+        ]
+
+    return checks
+
+
+def _credit(what: str, first: str, second: str) -> Callable[[Results], list[Check]]:
+    kinds = {"share of the variance": "credit_share", "relative to |G*|²": "credit"}
+
+    def checks(results: Results) -> list[Check]:
+        return [
+            Check(
+                {"credit noise": words, **_case(one, what)},
+                f"credit noise, {first} over {second}",
+                exact(one[name] / other[name]),
+                low=_MORE,
+            )
+            for words, name in kinds.items()
+            for one, other in _pairs(results, what, first, second)
+        ]
+
+    return checks
+
+
+def _figures(name: str, title: str, log: bool = False) -> Callable[[Results], list[Data]]:
+    def drawn(results: Results) -> list[Data]:
+        rows = [row for row in results["delay"]["rows"] if row["critic"] == "V = 0"]
+        return [
+            figures.row(
+                *(
+                    figures.lines(
+                        f"FrozenLake 8x8, {policy} policy, V = 0",
+                        "steps T of the rollout",
+                        title,
+                        _lakes([row for row in rows if row["policy"] == policy], name),
+                        log_x=True,
+                        log_y=log,
+                        ticks=[(t, str(t)) for t in sorted({row["steps"] for row in rows})],
+                    )
+                    for policy in sorted({row["policy"] for row in rows})
+                )
+            )
+        ]
+
+    return drawn
+
+
+def _lakes(rows: list[Data], name: str) -> list[Data]:
+    lakes = sorted({(row["ground"], row["rewards"]) for row in rows})
+    found = []
+    for lake in lakes:
+        own = [row for row in rows if (row["ground"], row["rewards"]) == lake]
+        steps, numbers = [row["steps"] for row in own], [exact(row[name]) for row in own]
+        found.append(figures.series(", ".join(lake), steps, numbers))
+    return found
+
+
+def _claim(
+    id: str,
+    says: str,
+    asks: str,
+    checks: Callable[[Results], list[Check]],
+    drawn: Callable[[Results], list[Data]],
+) -> Claim:
+    return Claim(id, _TOPIC, says, _MEASURED, asks, ("delay",), checks, drawn)
+
+
+_BIAS, _SHARE = "|E G - G*| / |G*|", "credit noise, share of the variance"
+
+CLAIMS = (
+    _claim(
+        "delay-bias",
+        "Where rewards are rare the mean gradient is further from the true one.",
+        "|bias| / |G*| with sparse rewards over that with shaped ones is above 1.",
+        _bias("rewards", "sparse", "shaped"),
+        _figures("bias", _BIAS),
+    ),
+    _claim(
+        "slip-bias",
+        "Where transitions are highly random the mean gradient is further from the true one.",
+        "|bias| / |G*| on slippery ground over that on firm ground is above 1.",
+        _bias("ground", "slippery", "firm"),
+        _figures("bias", _BIAS),
+    ),
+    _claim(
+        "delay-credit",
+        "Rare or late rewards add to the noise of crediting earlier actions.",
+        "Credit noise with sparse rewards over that with shaped ones is above 1; both as a share "
+        "of the variance and relative to the squared true gradient.",
+        _credit("rewards", "sparse", "shaped"),
+        _figures("credit_share", _SHARE),
+    ),
+    _claim(
+        "slip-credit",
+        "Random transitions add to the noise of crediting earlier actions.",
+        "Credit noise on slippery ground over that on firm ground is above 1; both as a share of "
+        "the variance and relative to the squared true gradient.",
+        _credit("ground", "slippery", "firm"),
+        _figures("credit", "credit noise / |G*|²", log=True),
+    ),
+)

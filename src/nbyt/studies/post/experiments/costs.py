@@ -1,0 +1,136 @@
+"""What a full-batch update costs beside one by mini-batches: memory and seconds."""
+
+import time
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from nbyt.envs import resolve
+from nbyt.layout import Layout
+from nbyt.minibatch import shuffle_and_chop
+from nbyt.policy.actor_critic import ActorCritic, build
+from nbyt.rng import numpy_stream, stream
+from nbyt.stats import mean
+from nbyt.studies.bench import Bench
+from nbyt.studies.numbers import exact, typical_ratio
+from nbyt.studies.study import Data, Experiment
+from nbyt.train.device_source import DeviceSource
+from nbyt.train.ppo import Gathered, Learner, coefficients_of, improve, new_learner, trained
+from nbyt.train.settings import PPOSettings
+
+ENVS = {"gymnax:CartPole-v1": "64x64", "gymnax:Breakout-MinAtar": "cnn"}
+MINIBATCHES = {"full batch": 2048, "mini-batch": 64}
+EPOCHS = 1
+ROUNDS = {"gymnax:CartPole-v1": (20, 60), "gymnax:Breakout-MinAtar": (3, 6)}
+
+
+class _Subject(NamedTuple):
+    """Everything that an update needs."""
+
+    policy: ActorCritic
+    settings: PPOSettings
+    learner: Learner
+    gathered: Gathered
+
+
+class _Program(NamedTuple):
+    """A compiled update of actor or critic, with its arguments."""
+
+    compiled: Any
+    arguments: tuple[Any, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Its memory, arguments and results included."""
+        needs = self.compiled.memory_analysis()
+        sizes = (needs.temp_size_in_bytes, needs.argument_size_in_bytes, needs.output_size_in_bytes)
+        return int(sum(sizes))
+
+
+def run(bench: Bench) -> Data:
+    """Bytes and seconds of both kinds of update, on each env."""
+    rows = []
+    for number, (env, network) in enumerate(ENVS.items()):
+        bench.progress(f"compiling updates of {env}", number, len(ENVS))
+        subject = _subject(env, network, bench.seed)
+        programs = {
+            name: _programs(subject, _indices(size, bench.seed))
+            for name, size in MINIBATCHES.items()
+        }
+        seconds = _seconds(bench, env, programs)
+        memory = {name: sum(one.bytes for one in some) for name, some in programs.items()}
+        rows.append(
+            {
+                "env": env,
+                "network": network,
+                "bytes": memory,
+                "memory_ratio": exact(memory["full batch"] / memory["mini-batch"]),
+                "seconds": {name: mean(some).as_dict() for name, some in seconds.items()},
+                **_ratios(seconds),
+            }
+        )
+    return {"rows": rows, "epochs": EPOCHS, "minibatches": MINIBATCHES}
+
+
+def _subject(id: str, network: str, seed: int) -> _Subject:
+    env: Any = resolve(id)
+    settings, layout = PPOSettings(network=network), Layout(16, 128)
+    policy = build(env.observation_space, env.action_space, settings.parsed_network)
+    key = stream(jax.random.key(seed), "costs")
+    learner = new_learner(policy, settings, layout, key)
+    source = DeviceSource(env, policy, settings, layout)
+    source.begin(learner, seed)
+    return _Subject(policy, settings, learner, source.gather(learner, key))
+
+
+def _indices(minibatch: int, seed: int) -> np.ndarray:
+    layout = Layout(16, 128, minibatch, EPOCHS)
+    return shuffle_and_chop(layout, numpy_stream(seed, "costs.shuffle"))
+
+
+def _programs(subject: _Subject, indices: np.ndarray) -> list[_Program]:
+    """The update, one program for the actor and one for the critic."""
+    policy, settings, learner, gathered = subject
+    found = []
+    for part in settings.parts:
+        inputs = (trained(learner.params, part), None, learner.optimiser[part], gathered.batch)
+        rest = (coefficients_of(settings), jnp.float32(settings.learning_rate), indices)
+        program = improve.lower(policy, settings.form, part, *inputs, *rest).compile()
+        found.append(_Program(program, (*inputs, *rest)))
+    return found
+
+
+def _seconds(
+    bench: Bench, env: str, programs: dict[str, list[_Program]]
+) -> dict[str, Float[np.ndarray, " rounds"]]:
+    """Seconds of an update, both kinds in turn so that a busy machine slows both."""
+    rounds = bench.pick(*ROUNDS[env])
+    found: dict[str, list[float]] = {name: [] for name in programs}
+    for turn in range(rounds + 1):
+        for name, some in programs.items():
+            began = time.perf_counter()
+            for one in some:
+                jax.block_until_ready(one.compiled(*one.arguments))
+            found[name].append(time.perf_counter() - began)
+            bench.progress(f"timing {env}", turn, rounds)
+    # The first round warms up and does not count.
+    return {name: np.array(values[1:]) for name, values in found.items()}
+
+
+def _ratios(seconds: dict[str, np.ndarray]) -> Data:
+    """Full batch over mini-batches, per update and per gradient step."""
+    full, mini = seconds["full batch"].tolist(), seconds["mini-batch"].tolist()
+    steps = MINIBATCHES["full batch"] // MINIBATCHES["mini-batch"]
+    return {
+        "update_ratio": {**typical_ratio(full, mini).as_dict(), "approximate": True},
+        "step_ratio": {
+            **typical_ratio(full, [one / steps for one in mini]).as_dict(),
+            "approximate": True,
+        },
+    }
+
+
+EXPERIMENTS = (Experiment("costs", "What a full-batch update costs", run, alone=True),)

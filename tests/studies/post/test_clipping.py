@@ -1,0 +1,41 @@
+"""With and without clipping: a tiny run twice, and the verdict."""
+
+import json
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+
+from nbyt.layout import Layout
+from nbyt.studies.post.claims.clipping import CLAIMS
+from nbyt.studies.post.experiments import clipping, visits
+from nbyt.studies.study import judged
+
+
+@pytest.fixture
+def data(make_bench, monkeypatch):
+    at = ((1, 8), (1, 8))
+    small = [replace(run, layout=Layout(4, 16, 16, 8), at=at) for run in visits.RUNS[:2]]
+    monkeypatch.setattr(clipping, "RUNS", small)
+    monkeypatch.setattr(clipping, "SEEDS", (2, 2))
+    monkeypatch.setattr(clipping, "CHAINS", 8)
+    first, second = (clipping.run(make_bench()) for _ in range(2))
+    assert first == second
+    return json.loads(json.dumps(first, allow_nan=False))
+
+
+def test_the_verdict_follows_the_data(data) -> None:
+    (claim,) = CLAIMS
+    for factor, word in ((1e4, "holds"), (1e-4, "does not hold")):
+        other = deepcopy(data)
+        for seed in other["envs"][0]["seeds"]:
+            first = seed["with"]["divergence"]
+            seed["without"]["divergence"] = [factor * value for value in first]
+        found = judged(claim, {"clipping": other})
+        assert found["word"] == word
+        assert found["figures"]
+    assert all(
+        fraction == 0
+        for seed in data["envs"][0]["seeds"]
+        for fraction in seed["without"]["clip_fraction"]
+    )

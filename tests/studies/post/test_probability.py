@@ -1,0 +1,33 @@
+"""P(tau | pi) in the study: the sums, the sampled ones, the verdict."""
+
+import json
+from copy import deepcopy
+
+import pytest
+
+from nbyt.studies.post.claims.probability import CLAIMS
+from nbyt.studies.post.experiments import probability
+from nbyt.studies.study import judged
+
+
+@pytest.fixture
+def data(make_bench, monkeypatch):
+    monkeypatch.setattr(probability, "LENGTHS", (1, 3))
+    found = probability.run(make_bench())
+    assert found == probability.run(make_bench())
+    return json.loads(json.dumps(found, allow_nan=False))
+
+
+def test_the_verdict_follows_the_sums(data) -> None:
+    (claim,) = CLAIMS
+    assert judged(claim, {"probability": data})["word"] == "holds"
+    other = deepcopy(data)
+    for row in other["sums"]:
+        row["sum"] *= 1.001
+    assert judged(claim, {"probability": other})["word"] == "does not hold"
+
+
+def test_sampled_trajectories_are_possible_and_improbable(data) -> None:
+    assert all(value <= 0 for value in data["log10"])
+    assert len(data["log10"]) == 200
+    assert data["sums"][0] == {"env": "sticky", "steps": 1, "count": 8, "sum": pytest.approx(1)}

@@ -1,0 +1,50 @@
+"""Noise and stability: a tiny run twice, and verdicts that follow the data."""
+
+import json
+from copy import deepcopy
+
+import pytest
+
+from nbyt.studies.post.claims.stability import CLAIMS, rank_correlation
+from nbyt.studies.post.experiments import stability
+from nbyt.studies.study import judged
+
+DIRECTIONS, SPREAD = CLAIMS
+
+
+@pytest.fixture
+def data(make_bench, monkeypatch):
+    monkeypatch.setattr(stability, "LAYOUTS", ((16, 16), (128, 2)))
+    monkeypatch.setattr(stability, "COMMON", (16, 16))
+    monkeypatch.setattr(stability, "UPDATES", (4, 4))
+    monkeypatch.setattr(stability, "CHAINS", (8, 8))
+    monkeypatch.setattr(stability, "SEEDS", (2, 2))
+    first, second = (stability.run(make_bench()) for _ in range(2))
+    assert first == second
+    return json.loads(json.dumps(first, allow_nan=False))
+
+
+def test_verdicts_follow_the_data(data) -> None:
+    for quiet, words in ((0, ("holds", "holds")), (1, ("does not hold", "does not hold"))):
+        other = deepcopy(data)
+        for place, row in enumerate(other["rows"]):
+            row["noise_factor"]["value"] = 0.9 if place == quiet else 0.1
+            # The first layout has the steadier steps and the narrower returns.
+            row["seeds"] = [
+                {
+                    "cosine": 0.9 - 0.5 * place + 0.001 * seed,
+                    "cosines": [0.1, 0.2],
+                    "final_return": 100 + seed * 1000.0**place,
+                }
+                for seed in range(6)
+            ]
+        results = {"stability": other}
+        found = [judged(claim, results) for claim in (DIRECTIONS, SPREAD)]
+        assert tuple(one["word"] for one in found) == words
+        assert all(one["figures"] for one in found)
+
+
+def test_rank_correlation() -> None:
+    assert rank_correlation([1.0, 2.0, 3.0, 4.0]) == 1
+    assert rank_correlation([4.0, 3.0, 2.0, 1.0]) == -1
+    assert rank_correlation([2.0, 1.0, 4.0, 3.0]) == pytest.approx(0.6)

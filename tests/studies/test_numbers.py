@@ -1,0 +1,42 @@
+"""Numbers of a study: ratios over runs, with intervals that cover."""
+
+import numpy as np
+import pytest
+
+from nbyt.studies.numbers import (
+    exact,
+    mean_of,
+    ratio_of_means,
+    shortened,
+    spread_ratio,
+    typical_ratio,
+)
+
+
+def test_exact_and_short_ones() -> None:
+    assert exact(2) == {"value": 2.0, "low": 2.0, "high": 2.0}
+    assert shortened([1.23456, float("nan"), None, 0.0]) == [1.235, None, None, 0.0]
+    assert mean_of([1.0, 3.0]).value == 2.0
+
+
+def test_ratios_cover_the_truth() -> None:
+    generator = np.random.default_rng(0)
+    inside = np.zeros(3)
+    for _ in range(400):
+        over, under = 2 * np.exp(0.3 * generator.normal(size=(2, 6))) * [[1], [0.5]]
+        found = typical_ratio(over, under)
+        inside[0] += found.low <= 2 <= found.high
+        pairs = generator.normal([[1.0], [4.0]], 0.5, size=(2, 6))
+        found = ratio_of_means(*pairs)
+        inside[1] += found.low <= 0.25 <= found.high
+        wide, narrow = generator.normal(size=(2, 6)) * [[3], [1]]
+        found = spread_ratio(wide, narrow)
+        inside[2] += found.low <= 3 <= found.high
+    assert (inside >= 0.91 * 400).all(), inside
+
+
+def test_what_has_no_ratio_says_why() -> None:
+    assert typical_ratio([1.0, 0.0], [1.0, 1.0]).value is None
+    assert ratio_of_means([1.0, 2.0], [1.0, 1.0]).value is None
+    assert spread_ratio([1.0, 2.0], [1.0, 1.0]).value is None
+    assert ratio_of_means([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]).value == pytest.approx(0.5)
