@@ -70,13 +70,13 @@ def test_the_plane_has_the_batch_gradient_as_its_unit(twice) -> None:
 
 
 def test_coverage_is_what_the_formulas_say(twice) -> None:
-    data = twice[0]["minibatch_coverage"]
+    data = twice[0]["minibatch-coverage"]
     assert all(number["value"] == 0 for number in data["schemes"]["shuffle and chop"])
     for scheme, expected in data["formula"].items():
         assert expected[0] == pytest.approx(np.exp(-1), rel=0.05)
         measured = [number["value"] for number in data["schemes"][scheme]]
         np.testing.assert_allclose(measured[:3], expected[:3], rtol=0.15)
-    steps = twice[0]["minibatch_learning"]["gradient_steps"]
+    steps = twice[0]["minibatch-learning"]["gradient_steps"]
     assert steps == {"mini-batches": 320, "whole batch": 10}
 
 
@@ -130,8 +130,8 @@ CHANGES = {
     ],
     "minibatch-formula": [(f"{CASES}/shuffled/*/against_formula", 1.0, 1.5)],
     "minibatch-shuffling": [(f"{CASES}/in_order/*/ratio", 1.5, 0.8)],
-    "whole-batch-always": [("minibatch_learning/cases/*/lead", 5.0, -5.0)],
-    "random-fetching-unused": [("minibatch_coverage/schemes/*/0", 0.37, 0.0)],
+    "whole-batch-always": [("minibatch-learning/cases/*/lead", 5.0, -5.0)],
+    "random-fetching-unused": [("minibatch-coverage/schemes/*/0", 0.37, 0.0)],
     "random-fetching-noise": [(f"{CASES}/epoch_of_fetching/total", 1.9, 1.0)],
 }
 

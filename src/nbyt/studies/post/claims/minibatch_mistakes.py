@@ -16,13 +16,13 @@ def _whole_batch(results: Results) -> list[Check]:
     words = "mean return over the run with mini-batches, less that with the whole batch"
     return [
         Check({"env": case["env"]}, words, case["lead"], low=0.0)
-        for case in results["minibatch_learning"]["cases"]
+        for case in results["minibatch-learning"]["cases"]
     ]
 
 
 def _whole_batch_figures(results: Results) -> list[Data]:
     charts = []
-    for case in results["minibatch_learning"]["cases"]:
+    for case in results["minibatch-learning"]["cases"]:
         some = [
             series(word, range(1, len(curve) + 1), curve) for word, curve in case["curves"].items()
         ]
@@ -32,7 +32,7 @@ def _whole_batch_figures(results: Results) -> list[Data]:
 
 
 def _whole_batch_notes(results: Results) -> list[str]:
-    data = results["minibatch_learning"]
+    data = results["minibatch-learning"]
     steps = data["gradient_steps"]
     return [
         f"In {data['epochs']} epochs of a batch of {data['batch']:,}, mini-batches of "
@@ -43,7 +43,7 @@ def _whole_batch_notes(results: Results) -> list[str]:
 
 
 def _unused(results: Results) -> list[Check]:
-    schemes = results["minibatch_coverage"]["schemes"]
+    schemes = results["minibatch-coverage"]["schemes"]
     words = "share of samples in no mini-batch of an epoch"
     return [
         Check({"scheme": scheme}, words, numbers[0], low=_NOTABLE)
@@ -53,7 +53,7 @@ def _unused(results: Results) -> list[Check]:
 
 
 def _unused_figures(results: Results) -> list[Data]:
-    data = results["minibatch_coverage"]
+    data = results["minibatch-coverage"]
     head = ["scheme", *(f"after {epochs}" for epochs in data["epochs"])]
     measured = [[scheme, *numbers] for scheme, numbers in data["schemes"].items()]
     expected = [
@@ -67,7 +67,7 @@ def _unused_figures(results: Results) -> list[Data]:
 
 
 def _unused_notes(results: Results) -> list[str]:
-    data = results["minibatch_coverage"]
+    data = results["minibatch-coverage"]
     last = data["formula"][_ONE_BY_ONE][-1]
     return [
         f"After all {data['epochs'][-1]} epochs the expected share is {last:.2g}, "
@@ -116,7 +116,7 @@ CLAIMS = (
         asks=(
             "That runs with mini-batches have the higher mean return over the run, seed by seed."
         ),
-        needs=("minibatch_learning",),
+        needs=("minibatch-learning",),
         checks=_whole_batch,
         figures=_whole_batch_figures,
         notes=_whole_batch_notes,
@@ -130,7 +130,7 @@ CLAIMS = (
             "one by one from all, and as subsets without a sample twice."
         ),
         asks="That at least 1 % of the samples are in no mini-batch of an epoch.",
-        needs=("minibatch_coverage",),
+        needs=("minibatch-coverage",),
         checks=_unused,
         figures=_unused_figures,
         notes=_unused_notes,

@@ -56,4 +56,4 @@ def _one(bench: Bench, training: Training, at: tuple[int, ...]) -> Data:
     }
 
 
-EXPERIMENTS = (Experiment("clipping", "Updates with and without clipping", run),)
+EXPERIMENTS = (Experiment("clipping", "updates with and without clipping", run),)

@@ -133,4 +133,4 @@ def _ratios(seconds: dict[str, np.ndarray]) -> Data:
     }
 
 
-EXPERIMENTS = (Experiment("costs", "What a full-batch update costs", run, alone=True),)
+EXPERIMENTS = (Experiment("costs", "what a full-batch update costs", run, alone=True),)

@@ -115,4 +115,4 @@ def run(bench: Bench) -> Data:
     return {"rows": rows}
 
 
-EXPERIMENTS = (Experiment("delay", "Delayed rewards and slippery ground", run),)
+EXPERIMENTS = (Experiment("delay", "delayed rewards and slippery ground", run),)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nbyt import exact
+from nbyt import exact as oracle
 from nbyt.layout import Layout
 from nbyt.measure.starts import separation, start_share
 from nbyt.stats import mean
@@ -44,10 +44,10 @@ def _exact_shares(bench: Bench) -> list[Data]:
     """Of FrozenLake, from the split of the variance by what was drawn."""
     found = []
     for policy in POLICIES:
-        control = exact.frozenlake(policy)
+        control = oracle.frozenlake(policy)
         for steps in TABLE_LENGTHS:
             options: Any = {"steps": steps, "gamma": control.gamma, "lam": control.lam}
-            parts = exact.sources(control.env, control.stage, **options, centre=True).actor
+            parts = oracle.sources(control.env, control.stage, **options, centre=True).actor
             share = exact(parts.start / parts.variance)
             case = {"env": "tabular:FrozenLake8x8-v1", "stage": policy}
             found.append({**case, "steps": steps, "share": share})
@@ -87,4 +87,4 @@ def _separation(bench: Bench, training: Training, words: str) -> Data:
     }
 
 
-EXPERIMENTS = (Experiment("dynamics", "What the start decides", run),)
+EXPERIMENTS = (Experiment("dynamics", "what the start decides", run),)

@@ -111,6 +111,6 @@ def _epochs() -> range:
 
 
 EXPERIMENTS = (
-    Experiment("minibatch_learning", "learning with the whole batch", learning),
-    Experiment("minibatch_coverage", "samples that no mini-batch holds", coverage),
+    Experiment("minibatch-learning", "learning with the whole batch", learning),
+    Experiment("minibatch-coverage", "samples that no mini-batch holds", coverage),
 )

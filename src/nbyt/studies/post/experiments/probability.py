@@ -53,4 +53,4 @@ def _sampled(control: Control, seed: int, count: int) -> Float[np.ndarray, " n"]
     return np.array(found)
 
 
-EXPERIMENTS = (Experiment("probability", "The probability of a trajectory", run),)
+EXPERIMENTS = (Experiment("probability", "the probability of a trajectory", run),)

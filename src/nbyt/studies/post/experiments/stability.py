@@ -71,4 +71,4 @@ def _looked_at(bench: Bench, layout: tuple[int, int], seed: int) -> Data:
     }
 
 
-EXPERIMENTS = (Experiment("stability", "Directions of successive updates", run),)
+EXPERIMENTS = (Experiment("stability", "directions of successive updates", run),)

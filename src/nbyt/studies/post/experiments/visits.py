@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from nbyt import exact
+from nbyt import exact as oracle
 from nbyt.envs.tabular import TabularEnv
 from nbyt.layout import Layout
 from nbyt.measure.shift import actor_step, policy_divergence, visited
@@ -108,7 +108,7 @@ def _table(bench: Bench, training: Training, at: tuple[int, ...], seed: int) -> 
     rows: list[tuple[Data | None, ...]] = []
     for u in at:
         pair = training.at(u), training.at(u + 1)
-        law, after = (exact.visits(env, one) for one in pair)
+        law, after = (oracle.visits(env, one) for one in pair)
         laws.append(shortened(law))
         moved = float(law @ policy_divergence(*pair, states))
         distance = exact(0.5 * np.abs(law - after).sum())
@@ -172,7 +172,7 @@ def _returns(training: Training) -> Data:
 EXPERIMENTS = tuple(
     Experiment(
         f"visits-{run.name}",
-        f"What {run.env.partition(':')[2]} visits from update to update",
+        f"what {run.env.partition(':')[2]} visits from update to update",
         lambda bench, run=run: run_one(bench, run),  # type: ignore[misc]
     )
     for run in RUNS
