@@ -36,7 +36,7 @@ def lengths(bench: Bench) -> Data:
 
 def ends(bench: Bench) -> Data:
     """How far another training came."""
-    training = bench.trained("FrozenLake-v1", LAYOUT, stages=(3,), settings=TABLE, name="again")
+    training = bench.trained("FrozenLake-v1", LAYOUT, stages=(3,), settings=TABLE)
     return {"updates": len(training.rows)}
 
 

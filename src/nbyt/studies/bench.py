@@ -1,5 +1,6 @@
 """The bench that an experiment works at: a folder, a seed, a size, and trainings to look at."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from nbyt.policy.actor_critic import build
 from nbyt.policy.files import read_stage
 from nbyt.policy.stage import Stage
 from nbyt.rng import stream
+from nbyt.store.atomic import canonical
 from nbyt.store.lock import locked
 from nbyt.store.manifest import manifest
 from nbyt.store.run import open_run
@@ -72,11 +74,10 @@ class Bench:
         stages: tuple[int, ...],
         settings: PPOSettings = PPOSettings(),
         seed: int = 0,
-        name: str = "",
     ) -> Training:
         """A run with stages after these updates, the last of which ends it; trained once only.
 
-        seed: counted from the study's own. name: tells runs of one env and layout apart.
+        seed: counted from the study's own.
         """
         found = resolve(env)
         last = max(stages)
@@ -84,9 +85,10 @@ class Bench:
             found.id, layout, last * layout.batch, self.seed + seed, settings, tuple(sorted(stages))
         )
         words = f"{found.id.partition(':')[2]}-{layout.envs}x{layout.steps}-{plan.seed}"
-        words += f"-{name}" if name else ""
+        # Runs that differ in anything have folders of their own.
+        mark = hashlib.sha256(canonical(plan.identity())).hexdigest()[:8]
         made_by = manifest("reproduce", plan.identity(), plan.seed, hardware.describe())
-        folder = self.folder.training(words)
+        folder = self.folder.training(f"{words}-{mark}")
         # Another experiment may want the same run at the same time.
         with locked(folder.with_name(f"{folder.name}.lock")):
             run = open_run(folder, plan.identity(), manifest=made_by)

@@ -68,15 +68,15 @@ def _ended(processes: list[BaseProcess]) -> Iterator[list[BaseProcess]]:
 
 
 def _next(heard: Any, processes: Sequence[BaseProcess]) -> tuple[Any, ...]:
-    """What is heard next; an error where a worker has died and nothing more will come of it."""
+    """What is heard next; an error where a worker has died, or where nothing more will come."""
     while True:
+        codes = [process.exitcode for process in processes]
         try:
             return heard.get(timeout=_PATIENCE)
         except queue.Empty:
-            dead = [process.exitcode for process in processes if process.exitcode]
-            if dead:
+            if any(codes) or None not in codes:
                 raise TrainingError(
-                    f"a worker of the study ended with code {dead[0]}",
+                    f"the workers of the study ended with codes {codes}",
                     where="reproduce",
                     fix="give the same command again to go on; with --workers 1 less memory is "
                     "needed",

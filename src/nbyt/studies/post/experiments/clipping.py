@@ -34,9 +34,7 @@ def _free(bench: Bench, run: Run, at: tuple[int, ...], seed: int) -> Training:
     """The same run without clipping, up to the last update that is looked at."""
     stages = tuple(sorted({*at, *(u + 1 for u in at)}))
     settings = replace(run.settings, clip=_NEVER)
-    return bench.trained(
-        run.env, run.layout, stages=stages, settings=settings, seed=seed, name="unclipped"
-    )
+    return bench.trained(run.env, run.layout, stages=stages, settings=settings, seed=seed)
 
 
 def _one(bench: Bench, training: Training, at: tuple[int, ...]) -> Data:

@@ -45,7 +45,7 @@ def run(bench: Bench) -> Data:
     """Both trainings, and at each of their stages the batches of both layouts."""
     updates = bench.pick(QUICK_UPDATES, UPDATES)
     trainings = {
-        name(layout): bench.trained(ENV, layout, stages=updates, settings=SETTINGS, name="grids")
+        name(layout): bench.trained(ENV, layout, stages=updates, settings=SETTINGS)
         for layout in (FEW, MANY)
     }
     total, done = len(trainings) * len(updates), 0

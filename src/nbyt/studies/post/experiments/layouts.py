@@ -31,14 +31,15 @@ from nbyt.studies.study import Data, Experiment
 GRADIENTS = ("actor", "critic")
 SHORT, LONG = 2, 1024
 _STEPS = tuple(2**power for power in range(1, 11))
-# A convolutional network's gradients cost a hundred times those of a small MLP.
+# A convolutional network's gradients cost a hundred times those of a small MLP: fewer lengths,
+# and the whole study only.
 _FEW_STEPS = (2, 16, 128, 1024)
 _SUBJECTS = (
     (FROZENLAKE, _STEPS, 256),
     (CARTPOLE, _STEPS, 128),
     (PENDULUM, _STEPS, 128),
-    (BREAKOUT, _FEW_STEPS, 32),
 )
+_LARGE = (BREAKOUT, _FEW_STEPS, 32)
 _NUMBERS = ("variance", "individual", "covariance", "ess_ratio", "bias_sq", "cosine", "alignment")
 
 
@@ -46,7 +47,7 @@ def measure_layouts(bench: Bench) -> Data:
     """Every layout of 2,048 samples at each stage of each task, advantages raw and normalised."""
     found = [
         _at_stage(bench, task, name, steps, bench.pick(chains // 4, chains))
-        for task, steps, chains in _SUBJECTS
+        for task, steps, chains in bench.pick(_SUBJECTS, (*_SUBJECTS, _LARGE))
         for name in bench.pick(("middle",), tuple(task.stages))
     ]
     return {"batch": BATCH, "trained": TRAINED.as_dict(), "stages": found}

@@ -87,7 +87,6 @@ def train(bench: Bench, task: Task, layout: Layout, seed: int = 0) -> Training:
         stages=(task.early, last(bench, task)),
         settings=task.settings,
         seed=seed,
-        name=f"minibatch-{layout.minibatch}",
     )
 
 

@@ -57,7 +57,7 @@ def run(bench: Bench) -> Data:
     """Both trainings, both layouts at each of their checkpoints, and means over checkpoints."""
     updates = bench.pick(QUICK_UPDATES, UPDATES)
     trainings = {
-        name(layout): bench.trained(ENV, layout, stages=updates, settings=SETTINGS, name="grids")
+        name(layout): bench.trained(ENV, layout, stages=updates, settings=SETTINGS)
         for layout in LAYOUTS
     }
     checkpoints: dict[str, list[Data]] = {own: [] for own in trainings}

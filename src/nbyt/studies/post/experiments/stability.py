@@ -49,7 +49,7 @@ def _updates(bench: Bench) -> int:
 def _trained(bench: Bench, layout: tuple[int, int], seed: int) -> Training:
     sizes = Layout(*layout, minibatch=256, epochs=4)
     stages = tuple(range(1, _updates(bench) + 1))
-    return bench.trained(ENV, sizes, stages=stages, settings=SETTINGS, seed=seed, name="steady")
+    return bench.trained(ENV, sizes, stages=stages, settings=SETTINGS, seed=seed)
 
 
 def _looked_at(bench: Bench, layout: tuple[int, int], seed: int) -> Data:

@@ -1,6 +1,7 @@
 """The data move: what is visited, the policy and its weights, from one update to the next."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,7 @@ def training_of(bench: Bench, run: Run, seed: int) -> Training:
     """The run with stages before and after each of its updates."""
     at = bench.pick(*run.at)
     stages = tuple(sorted({*at, *(u + 1 for u in at)}))
-    return bench.trained(
-        run.env, run.layout, stages=stages, settings=run.settings, seed=seed, name="moves"
-    )
+    return bench.trained(run.env, run.layout, stages=stages, settings=run.settings, seed=seed)
 
 
 def early(update: int, updates: int) -> bool:
@@ -173,7 +172,7 @@ EXPERIMENTS = tuple(
     Experiment(
         f"visits-{run.name}",
         f"what {run.env.partition(':')[2]} visits from update to update",
-        lambda bench, run=run: run_one(bench, run),  # type: ignore[misc]
+        partial(run_one, run=run),
     )
     for run in RUNS
 )
