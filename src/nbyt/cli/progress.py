@@ -115,34 +115,46 @@ def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]
 
 
 @contextmanager
-def overall_progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """Two bars: all of the work, under the name OVERALL, and whatever part is under way."""
+def overall_progress(console: Console, lanes: int = 1) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for all of the work, under the name OVERALL, and one for each thing under way.
+
+    lanes: how many things may be under way at once; what comes before the first comma of a name
+    tells them apart. Without a terminal each name is said once.
+    """
     bar = _bars(console)
-    whole, part = bar.add_task(OVERALL, total=None), bar.add_task("", total=None)
-    under_way = [""]
+    whole = bar.add_task(OVERALL, total=None)
+    parts: dict[str, tuple[TaskID, str]] = {}  # the one that moved last is last
+    said: set[str] = set()
 
     def move(what: str, finished: int, total: int) -> None:
         if what == OVERALL:
             bar.update(whole, completed=finished, total=total)
             return
-        if what != under_way[0]:
-            under_way[0] = what
-            bar.reset(part, description=what, total=total)
-            if not console.is_terminal:
-                console.print(f"{what} ...")
-        bar.update(part, completed=finished, total=total)
+        thing = what.partition(", ")[0]
+        if thing not in parts:
+            parts[thing] = (bar.add_task(what, total=total), what)
+        task, before = parts.pop(thing)
+        if what != before:
+            bar.reset(task, description=what, total=total)
+        bar.update(task, completed=finished, total=total)
+        parts[thing] = (task, what)
+        if len(parts) > lanes:
+            bar.remove_task(parts.pop(next(iter(parts)))[0])
+        if what not in said and not console.is_terminal:
+            console.print(f"{what} ...")
+        said.add(what)
 
     with bar:
         yield move
 
 
 @contextmanager
-def watched(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+def watched(console: Console, lanes: int = 1) -> Iterator[Callable[[str, int, int], None]]:
     """Progress that the first Ctrl-C ends between two steps of the work; the second, at once.
 
     Left to itself, Ctrl-C is lost where it comes while JAX collects its garbage.
     """
-    with overall_progress(console) as progress, stop_on_signal() as request:
+    with overall_progress(console, lanes) as progress, stop_on_signal() as request:
 
         def move(what: str, done: int, total: int) -> None:
             if request.made:

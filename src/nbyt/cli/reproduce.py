@@ -81,14 +81,15 @@ def _reproduce(
     console = talk(quiet=quiet)
     again = f"{command_line(study, quick=quick, seed=seed)} --out {folder.path}"
     console.print(again)
+    workers = options.workers or min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
     try:
-        with watched(console) as progress:
+        with watched(console, workers) as progress:
             return reproduce(
                 study,
                 folder,
                 quick=quick,
                 seed=seed,
-                workers=options.workers or min(_MOST_WORKERS, len(os.sched_getaffinity(0))),
+                workers=workers,
                 device=options.device,
                 progress=progress,
             )

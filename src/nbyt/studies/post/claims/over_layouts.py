@@ -6,8 +6,8 @@ from nbyt.studies.study import Data, Results
 GRADIENTS = ("actor", "critic")
 MEASURED = (
     "FrozenLake8x8, CartPole, Pendulum and (in the whole study) Breakout-MinAtar, a batch of 2,048 "
-    "samples; stages of a training with 16x128; one pool of frozen-policy chains gives every layout "
-    "from 1024x2 to 2x1024."
+    "samples; stages of a training with 16x128; one pool of frozen-policy chains gives every "
+    "layout from 1024x2 to 2x1024."
 )
 
 
