@@ -28,7 +28,8 @@ def test_verdicts_follow_the_data(data) -> None:
     for quiet, words in ((0, ("holds", "holds")), (1, ("does not hold", "does not hold"))):
         other = deepcopy(data)
         for place, row in enumerate(other["rows"]):
-            row["noise_factor"]["value"] = 0.9 if place == quiet else 0.1
+            for one in row["noise_factors"]:
+                one["value"] = 0.9 if place == quiet else 0.1
             # The first layout has the steadier steps and the narrower returns.
             row["seeds"] = [
                 {

@@ -9,8 +9,8 @@ _TOPIC = "The smaller statements"
 _MEASURED = (
     "CartPole-v1, batch 2,048 as 2 x 1024, 16 x 128, 128 x 16 and 1024 x 2, mini-batch 256, 4 "
     "epochs, learning rate .001, 8 seeds of 30 updates (quick: 3 of 12). A layout's noise is 1 "
-    "less its noise factor |E G|² / (|E G|² + Var), measured for all at the middle stage of one "
-    "run with 16 x 128. "
+    "less its noise factor |E G|² / (|E G|² + Var), the mean of three stages of one run with "
+    "16 x 128. "
 )
 
 
@@ -19,8 +19,13 @@ def _words(row: Data) -> str:
 
 
 def _ordered(results: Results) -> list[Data]:
-    """Layouts, the least noisy first."""
-    return sorted(results["stability"]["rows"], key=lambda row: -row["noise_factor"]["value"])
+    """Layouts, the least noisy first, by the mean noise factor of the stages."""
+    return sorted(results["stability"]["rows"], key=lambda row: -_quietness(row))
+
+
+def _quietness(row: Data) -> float:
+    known = [one["value"] for one in row["noise_factors"] if one["value"] is not None]
+    return sum(known) / len(known) if known else 0.0
 
 
 def _of_seeds(row: Data, name: str) -> list[float]:
@@ -77,14 +82,15 @@ def _table(results: Results) -> list[Data]:
     rows = [
         [
             _words(row),
-            row["noise_factor"],
+            *row["noise_factors"],
             mean_of(_of_seeds(row, "cosine")).as_dict(),
             mean_of(_of_seeds(row, "final_return")).as_dict(),
             ", ".join(f"{value:.0f}" for value in sorted(_of_seeds(row, "final_return"))),
         ]
         for row in _ordered(results)
     ]
-    head = ["layout", "noise factor", "cosine", "final return", "final return of each seed"]
+    noise = [f"noise factor, update {update}" for update in results["stability"]["stages"]]
+    head = ["layout", *noise, "cosine", "final return", "final return of each seed"]
     return [figures.table("CartPole-v1, the least noisy layout first", head, rows)]
 
 
@@ -120,10 +126,10 @@ def _bars(results: Results) -> list[Data]:
 
 def _notes(results: Results) -> list[str]:
     """What the measures can and cannot tell."""
-    stage = results["stability"]["stage"]
+    del results
     return [
-        "The noise factor compares a layout's noise with its own mean gradient, biased or not, at "
-        f"one stage (after update {stage}); other stages may order the layouts otherwise.",
+        "The noise factor compares a layout's noise with its own mean gradient, biased or not; the "
+        "table shows it at each of the stages, which may order the layouts differently.",
         "A layout that hardly learns also takes steady steps and ends with returns that differ "
         "little: the table shows the returns beside the cosines.",
         "Adam's moving average alone gives successive steps a positive cosine.",

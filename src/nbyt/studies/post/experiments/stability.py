@@ -6,6 +6,7 @@ from nbyt.collect.evaluate import episode_returns
 from nbyt.layout import Layout
 from nbyt.measure.probing import probe
 from nbyt.measure.shift import actor_step
+from nbyt.policy.stage import Stage
 from nbyt.studies.bench import Bench, Training
 from nbyt.studies.numbers import shortened
 from nbyt.studies.study import Data, Experiment
@@ -17,29 +18,38 @@ COMMON = (16, 128)
 SEEDS = (3, 8)
 UPDATES = (12, 30)
 CHAINS = (64, 128)
+# Where in the common run the noise is measured: the order of the layouts may change on the way.
+SHARES = (0.25, 0.5, 0.75)
 SETTINGS = PPOSettings(learning_rate=1e-3)
 
 
 def run(bench: Bench) -> Data:
-    """Each layout's noise at one common stage, and its runs over seeds."""
+    """Each layout's noise at common stages, and its runs over seeds."""
     common = _trained(bench, COMMON, 0)
-    stage = common.stages[len(common.stages) // 2]
+    at = [round(share * len(common.stages)) for share in SHARES]
+    noise = [_noise(bench, common.at(update)) for update in at]
+    rows = []
+    for envs, steps in LAYOUTS:
+        seeds = [_looked_at(bench, (envs, steps), s) for s in range(bench.pick(*SEEDS))]
+        own = [one[steps] for one in noise]
+        rows.append({"envs": envs, "steps": steps, "noise_factors": own, "seeds": seeds})
+    return {"env": ENV, "stages": at, "updates": _updates(bench), "rows": rows}
+
+
+def _noise(bench: Bench, stage: Stage) -> dict[int, Data]:
+    """The noise factor of every layout at one stage, by its T."""
+    steps = [steps for _, steps in LAYOUTS]
     measured = probe(
         ENV,
         stage,
         batch=COMMON[0] * COMMON[1],
-        steps=[steps for _, steps in LAYOUTS],
+        steps=steps,
         chains=bench.pick(*CHAINS),
         seed=bench.seed,
         phase=False,
-        progress=bench.progress,
+        progress=bench.saying(f"noise after update {stage.facts['updates']}"),
     )
-    rows = []
-    for envs, steps in LAYOUTS:
-        seeds = [_looked_at(bench, (envs, steps), s) for s in range(bench.pick(*SEEDS))]
-        noise = measured.layout(steps=steps).actor.noise_factor.as_dict()
-        rows.append({"envs": envs, "steps": steps, "noise_factor": noise, "seeds": seeds})
-    return {"env": ENV, "stage": stage.facts["updates"], "updates": _updates(bench), "rows": rows}
+    return {one: measured.layout(steps=one).actor.noise_factor.as_dict() for one in steps}
 
 
 def _updates(bench: Bench) -> int:
