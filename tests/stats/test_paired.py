@@ -34,7 +34,8 @@ def test_values_are_those_of_the_definitions(many: Candidate) -> None:
     assert variance_ratio(many, few).value == pytest.approx(0.5)
     assert individual_ratio(many, few).value == pytest.approx(0.5)
     share = covariance_share(many)
-    assert covariance_gap(few, many).value == pytest.approx(share.value)
+    # Twice the variance, and twice the covariance: (2 - 1) of (2 + 1).
+    assert covariance_gap(few, many).value == pytest.approx(share.value / 3)
     # A step has variance 2, four of them share 1: individual 2/4 of 1 + 1/4.
     assert share.low < 0.6 < share.high
 

@@ -11,6 +11,7 @@ from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.jackknife import positive_ratio, real
 from nbyt.stats.moments import Moments, moments_of, step_variance
 from nbyt.stats.samples import Replicates, Samples
+from nbyt.stats.variance import decompose
 
 NO_DIVISOR = "what it would be divided by is not clearly above 0"
 
@@ -28,17 +29,20 @@ def individual_ratio(first: Candidate, second: Candidate) -> Estimate:
 
 
 def covariance_gap(first: Candidate, second: Candidate) -> Estimate:
-    """The first layout's covariance term less the second's, in units of the second's variance."""
+    """The first layout's covariance term less the second's, over the sum of their variances."""
     samples = common_samples([first, second])
-    terms = [_variance(one, samples) - _individual(one, samples) for one in (first, second)]
-    return _share(terms[0] - terms[1], _variance(second, samples), first)
+    whole = [_variance(one, samples) for one in (first, second)]
+    terms = [
+        own - _individual(one, samples) for own, one in zip(whole, (first, second), strict=True)
+    ]
+    return _share(terms[0] - terms[1], whole[0] + whole[1], first)
 
 
 def covariance_share(one: Candidate) -> Estimate:
     """The covariance term as a share of the variance."""
     samples = common_samples([one])
-    whole = _variance(one, samples)
-    return _share(whole - _individual(one, samples), whole, one)
+    moments = moments_of(one.products, samples)
+    return decompose(one.products, moments, samples, one.envs).covariance_share
 
 
 def bias_gap(first: Candidate, second: Candidate) -> Estimate:

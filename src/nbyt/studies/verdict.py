@@ -67,6 +67,7 @@ class Check:
             "quantity": self.quantity,
             "number": self.number,
             "asks": self.asks,
+            "between": [None if abs(end) == inf else end for end in (self.low, self.high)],
             "says": self.says,
         }
 

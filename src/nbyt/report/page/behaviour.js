@@ -122,19 +122,21 @@
   }
 
   // Sliders
-  function choose(slider, place) {
+  function put(slider, place) {
     const name = slider.id;
     at[name] = place;
     slider.setAttribute("aria-valuetext", page.sliders[name].words[place]);
     for (const one of all(`[data-word-of="${name}"]`)) one.textContent = page.sliders[name].words[place];
     for (const block of all(`[data-of="${name}"]`)) block.hidden = Number(block.dataset.place) !== place;
-    for (const chart of all(`[data-slider="${name}"]`)) draw(chart.id);
   }
   for (const [name, { start }] of Object.entries(page.sliders)) {
     const slider = document.getElementById(name);
-    at[name] = start;
     slider.value = String(start); // a browser may bring back where it was before a reload
-    slider.addEventListener("input", () => choose(slider, Number(slider.value)));
+    put(slider, start);
+    slider.addEventListener("input", () => {
+      put(slider, Number(slider.value));
+      for (const chart of all(`[data-slider="${name}"]`)) draw(chart.id);
+    });
   }
 
   // Theme

@@ -5,8 +5,10 @@ from typing import Any
 
 from nbyt.report.page.element import Child, Markup, bullets, tag
 from nbyt.report.page.part import Part, numbers, table
+from nbyt.report.study.charts.forest import MOST
 from nbyt.report.study.figure import figures_part
-from nbyt.report.study.number import shown
+from nbyt.report.study.figures import forest
+from nbyt.report.study.number import has_value, shown
 from nbyt.report.study.verdict import answer, badge
 
 Data = dict[str, Any]
@@ -14,7 +16,7 @@ Data = dict[str, Any]
 
 def claim_part(claim: Data, name: str) -> Part:
     """The claim as an article. name: its id on the page."""
-    figures = figures_part(claim["figures"], name)
+    figures = figures_part(claim["figures"] or _forest(claim["checks"]), name)
     when = tag("span", claim["when"], class_="when") if claim["when"] else None
     article = tag(
         "article",
@@ -29,6 +31,12 @@ def claim_part(claim: Data, name: str) -> Part:
         aria_labelledby=f"{name}-title",
     )
     return figures.inside(article)
+
+
+def _forest(checks: Sequence[Data]) -> list[Data]:
+    """The checks as a picture, for a claim that has none of its own."""
+    known = [check for check in checks if has_value(check["number"])]
+    return [forest(checks)] if known and len(checks) <= MOST else []
 
 
 def _method(claim: Data) -> Markup:

@@ -7,6 +7,7 @@ from nbyt.report.page.element import Child, Markup, tag
 from nbyt.report.page.part import Part, Slider, by_place, chart_place, merged, side_by_side, table
 from nbyt.report.study.charts.bars import bars_drawn
 from nbyt.report.study.charts.drawn import Drawn
+from nbyt.report.study.charts.forest import forest_drawn
 from nbyt.report.study.charts.heatmap import heatmap_drawn
 from nbyt.report.study.charts.histogram import histogram_drawn
 from nbyt.report.study.charts.lines import lines_drawn
@@ -25,6 +26,7 @@ _CHARTS: dict[str, Callable[[Sequence[Data]], Drawn]] = {
     "heatmap": heatmap_drawn,
     "histogram": histogram_drawn,
     "plane": plane_drawn,
+    "forest": forest_drawn,
 }
 
 
@@ -73,7 +75,7 @@ def _slides(one: Data, name: str) -> Part:
     inside = merged(_frames(own, f"{name}-{k}", slider) for k, own in enumerate(columns))
     bar = _slide_bar(one["label"], words, slider)
     html = tag("div", bar, inside.html, class_="slides", role="group", aria_label=one["label"])
-    own = {slider: Slider(words)} if len(words) > 1 else {}
+    own = {slider: Slider(words, one["start"])} if len(words) > 1 else {}
     return Part(html, inside.charts, {**inside.sliders, **own})
 
 

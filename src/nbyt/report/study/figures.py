@@ -128,6 +128,13 @@ def plane(title: str, cloud: Data, *, goal: str, points: str) -> Data:
     return {"kind": "plane", "title": title, "cloud": cloud, "goal": goal, "points": points}
 
 
+def forest(checks: Sequence[Data]) -> Data:
+    """A row for each check of a claim, as `Check.as_dict` gives them."""
+    same = len({check["quantity"] for check in checks}) == 1
+    title = checks[0]["quantity"] if same else "measured"
+    return {"kind": "forest", "title": "", "x": {"title": title}, "checks": list(checks)}
+
+
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str | Number]]) -> Data:
     """A table of texts and numbers."""
     return {"kind": "table", "title": title, "head": list(head), "rows": [list(r) for r in rows]}
@@ -138,15 +145,24 @@ def row(*some: Data) -> Data:
     return {"kind": "row", "figures": list(some)}
 
 
-def slides(name: str, label: str, words: Sequence[str], frames: Sequence[Sequence[Data]]) -> Data:
+def slides(
+    name: str,
+    label: str,
+    words: Sequence[str],
+    frames: Sequence[Sequence[Data]],
+    *,
+    start: int = 0,
+) -> Data:
     """Figures that a slider changes: one frame for each of its words, all with the same figures.
 
-    name: short words with hyphens, its own on the page. label: what the slider chooses.
+    name: short words with hyphens, its own on the page. label: what the slider chooses. start:
+    the frame that is seen first, from the end if negative.
     """
     return {
         "kind": "slides",
         "name": name,
         "label": label,
+        "start": start % max(len(words), 1),
         "words": list(words),
         "frames": [list(frame) for frame in frames],
     }

@@ -8,7 +8,7 @@ from nbyt.report.study.charts.axes import Reach, along, bounds, said_of, shared,
 from nbyt.report.study.charts.drawn import Data, Drawn, remarks
 from nbyt.report.study.charts.looks import look, named
 
-_HEIGHT = 340
+_HEIGHT = 260
 
 
 def points_drawn(frames: Sequence[Data]) -> Drawn:

@@ -141,14 +141,14 @@ def _bias_lines(env: str, critics: list[Data], lam: float) -> Data:
 def _bias_figure(results: Results) -> list[Data]:
     found = results["critics"]
     lambdas = sorted(found["lambdas"])
+    envs = (*found["measured"], found["exact"])
     frames = [
-        [
-            _bias_lines(one["env"], one["critics"], lam)
-            for one in (*found["measured"], found["exact"])
-        ]
+        [figures.row(*(_bias_lines(one["env"], one["critics"], lam) for one in envs))]
         for lam in lambdas
     ]
-    return [figures.slides("bias-lambda", "lambda of GAE", [f"{lam:g}" for lam in lambdas], frames)]
+    words = [f"{lam:g}" for lam in lambdas]
+    trained = lambdas.index(found["lambdas"][0])
+    return [figures.slides("bias-lambda", "lambda of GAE", words, frames, start=trained)]
 
 
 def _source_figure(results: Results) -> list[Data]:

@@ -47,7 +47,7 @@ def episodes(data: Data) -> Data:
         [figures.row(*(_episode(data, own, place) for own in data["layouts"]))]
         for place in range(len(words))
     ]
-    return figures.slides("lake-episodes", "policy after", words, frames)
+    return figures.slides("lake-episodes", "policy after", words, frames, start=-1)
 
 
 def _episode(data: Data, own: str, place: int) -> Data:
@@ -71,27 +71,34 @@ def _grid(data: Data) -> Data:
     span = _span(data)
     frames = []
     for place in range(len(words)):
-        rows = [_points(data, layout, place, span) for layout in data["layouts"]]
-        frames.append([*rows, figures.row(*(_matrix(data, one, place) for one in data["layouts"]))])
-    return figures.slides("lake-grid", "policy after", words, frames)
+        pairs = [_points(data, place, number, span) for number in range(_batches(data))]
+        frames.append(
+            [*pairs, figures.row(*(_matrix(data, one, place) for one in data["layouts"]))]
+        )
+    return figures.slides("lake-grid", "policy after", words, frames, start=-1)
 
 
-def _points(data: Data, layout: str, place: int, span: tuple[float, float]) -> Data:
-    """Batch 0's samples against the means of all batches, beside each other."""
-    stage = data["trainings"][layout]["stages"][place]
-    found = stage["grid"]
+def _batches(data: Data) -> int:
+    """How many batches' means the samples are held against."""
+    training = next(iter(data["trainings"].values()))
+    return len(training["stages"][0]["grid"]["cosine"])
+
+
+def _points(data: Data, place: int, number: int, span: tuple[float, float]) -> Data:
+    """Batch 0's samples against the mean of one batch, the layouts beside each other."""
+    found = {one: data["trainings"][one]["stages"][place] for one in data["layouts"]}
     return figures.row(
         *(
             figures.points(
                 f"{layout}, update {stage['update']}: batch 0 against batch {number}",
                 "norm of the contribution",
                 f"cosine with the mean of batch {number}",
-                [_known(found["norm"], cosine)],
+                [_known(stage["grid"]["norm"], stage["grid"]["cosine"][number])],
                 log_x=True,
                 x_range=span,
                 y_range=(-1.0, 1.0),
             )
-            for number, cosine in enumerate(found["cosine"])
+            for layout, stage in found.items()
         )
     )
 
@@ -99,7 +106,7 @@ def _points(data: Data, layout: str, place: int, span: tuple[float, float]) -> D
 def _known(norm: list[float], cosine: list[float | None]) -> Data:
     """The samples that have a cosine; none has one with a mean of 0."""
     pairs = [(x, y) for x, y in zip(norm, cosine, strict=True) if y is not None]
-    return {"name": "samples", "x": [x for x, _ in pairs], "y": [y for _, y in pairs]}
+    return {"name": "", "x": [x for x, _ in pairs], "y": [y for _, y in pairs]}
 
 
 def _span(data: Data) -> tuple[float, float]:

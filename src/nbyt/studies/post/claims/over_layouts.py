@@ -46,10 +46,10 @@ def over_layouts(
     envs = [stage["env"] for stage in found]
     single = [chart(stage) for stage in found if envs.count(stage["env"]) == 1]
     words = list(dict.fromkeys(one["stage"] for one in found if envs.count(one["env"]) > 1))
+    several = [one for one in found if envs.count(one["env"]) > 1]
     frames = [
-        [chart(one) for one in found if one["stage"] == word and envs.count(one["env"]) > 1]
-        for word in words
+        [figures.row(*(chart(one) for one in several if one["stage"] == word))] for word in words
     ]
     name = f"{form}-{gradient}-{'-'.join(names)}".replace("_", "-")
-    slides = [figures.slides(name, "stage", words, frames)] if frames else []
+    slides = [figures.slides(name, "stage", words, frames, start=len(words) // 2)] if words else []
     return [*slides, figures.row(*single)] if single else slides

@@ -64,7 +64,7 @@ def _first_lags(results: Results) -> list[Check]:
 
 
 def _covariance_grows(results: Results) -> list[Check]:
-    words = "covariance of the longest rollout less that of the most envs, / variance of the latter"
+    words = "covariance of the longest rollout less that of the most envs, / sum of their variances"
     return _extreme("covariance_gap", words, 0.0, float("inf"), results)
 
 
