@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,29 @@ def test_a_chart_of_slides_has_a_frame_for_each_place(data: Data) -> None:
     # Titles and tables change with the place; the key does not.
     assert html.count('data-of="slider-claim-short-bias-0"') == 4 * 6
     assert html.count("</svg>N = 128<") == 1
+
+
+@pytest.mark.usefixtures("light")
+def test_a_slider_begins_where_the_study_says(data: Data) -> None:
+    slides = [one for claim in data["claims"] for one in claim["figures"] if "frames" in one]
+    slides[0]["start"] = 2
+    said = re.search(r'id="page-data">(.*?)</script>', render_study(data))
+    assert json.loads(said[1])["sliders"]["slider-claim-short-bias-0"]["start"] == 2
+
+
+@pytest.mark.usefixtures("light")
+def test_a_claim_without_figures_shows_its_checks(data: Data) -> None:
+    claim = next(one for one in data["claims"] if len(one["checks"]) > 2)
+    claim["figures"] = []
+    (drawn,) = charts_of(render_study(data))[f"chart-claim-{claim['id']}-0"]
+    known = [one for one in claim["checks"] if one["number"]["value"] is not None]
+    assert sum(len(trace["x"]) for trace in drawn["data"]) == len(known)
+    assert len(drawn["layout"]["shapes"]) == len(known)
+    for trace in drawn["data"]:
+        assert len(trace["x"]) == sum(one["says"] == trace["name"] for one in known)
+        assert len(trace["error_x"]["array"]) == len(trace["x"])
+    claim["checks"] = claim["checks"] * 20
+    assert f'id="chart-claim-{claim["id"]}-0"' not in render_study(data)
 
 
 @pytest.mark.usefixtures("light")
