@@ -64,6 +64,8 @@ def test_the_condition_is_the_property_that_tells_best() -> None:
     assert verdict.word == "holds when"
     assert verdict.when == "gradient is: critic (3 of 3), actor (0 of 3)"
     assert (verdict.yes, verdict.no, verdict.open) == (3, 3, 0)
+    unsure = judge([*checks, check(0, 1, at_least=0.5, env="d", gradient="actor")])
+    assert unsure.when == "gradient is: critic (3 of 3), actor (0 of 3, 1 open)"
 
 
 def test_a_condition_needs_a_property_that_differs() -> None:

@@ -5,7 +5,7 @@ lies there (yes), all of it lies elsewhere (no), or neither (open). The verdict 
 Nothing here knows what a claim is about, so no verdict can be wished for.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
@@ -113,8 +113,13 @@ def _condition(checks: Sequence[Check]) -> str:
     # Fewest on the wrong side; among equals, the property with fewest values says it shortest.
     best = min(varied, key=lambda key: (_mistakes(counts[key]), len(counts[key])))
     ordered = sorted(counts[best].items(), key=lambda one: -one[1][0] / one[1][1])
-    parts = [f"{value} ({yes} of {all_})" for value, (yes, all_) in ordered]
+    left = Counter(check.case.get(best) for check in checks if check.says == "open")
+    parts = [f"{value} ({_said(*count, left[value])})" for value, count in ordered]
     return f"{best} is: {', '.join(parts)}"
+
+
+def _said(yes: int, decided: int, left: int) -> str:
+    return f"{yes} of {decided}, {left} open" if left else f"{yes} of {decided}"
 
 
 def _counts(checks: Sequence[Check], key: str) -> dict[str, tuple[int, int]]:
