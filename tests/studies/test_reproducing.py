@@ -15,7 +15,7 @@ from nbyt.report.study import figures
 from nbyt.stats import mean
 from nbyt.store.study import read_study
 from nbyt.studies.bench import Bench
-from nbyt.studies.post.experiments import controls, probability, visits
+from nbyt.studies.post.experiments import delay, probability, visits
 from nbyt.studies.reproducing import open_study, reproduce
 from nbyt.studies.study import Claim, Data, Experiment, Results, Study, judged
 from nbyt.studies.verdict import Check
@@ -96,12 +96,12 @@ def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
 
 def test_workers_find_what_one_process_finds(tmp_path: Path) -> None:
     # Experiments of the package: a fresh interpreter finds those by name.
-    some = replace(SMALL, experiments=(*controls.EXPERIMENTS, *probability.EXPERIMENTS), claims=())
+    some = replace(SMALL, experiments=(*delay.EXPERIMENTS, *probability.EXPERIMENTS), claims=())
     alone, beside = (open_study(some, tmp_path / name, quick=True, seed=0) for name in "ab")
     reproduce(some, alone, quick=True)
     said: list[str] = []
     reproduce(some, beside, quick=True, workers=2, progress=lambda *x: said.append(x[0]))
-    assert any(what.startswith("tables with known answers, ") for what in said)
+    assert any(what.startswith("delayed rewards and slippery ground, ") for what in said)
     for one in some.experiments:
         assert alone.load_experiment(one.name) == beside.load_experiment(one.name)
 

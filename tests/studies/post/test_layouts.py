@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nbyt.measure import origins
 from nbyt.studies.bench import Bench
 from nbyt.studies.post.claims import critics as critic_claims
 from nbyt.studies.post.claims import layouts as layout_claims
@@ -34,8 +35,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layouts, "_SUBJECTS", ((lake, (2, 16, 128, 1024), 32),))
     for module in (critics, sources):
         monkeypatch.setattr(module, "FROZENLAKE", lake)
-        monkeypatch.setattr(module, "CARTPOLE", pole)
-        monkeypatch.setattr(module, "PENDULUM", pole)
+        monkeypatch.setattr(module, "_TASKS", (pole,))
+    monkeypatch.setattr(origins, "_STEPS", 20_000)
+    monkeypatch.setattr(critics, "_CHAINS", (8, 8))
     monkeypatch.setattr(critics, "_STEPS", (2, 8, 16))
     monkeypatch.setattr(critics, "_EXACT_STEPS", (2, 8))
     monkeypatch.setattr(sources, "_EXACT_STEPS", (4, 8, 16))

@@ -33,6 +33,8 @@ from nbyt.studies.study import Data, Experiment
 LAMBDAS = (0.95, 0.0, 0.9, 1.0)
 _STEPS = (2, 8, 32, 128, 512)
 _EXACT_STEPS = (2, 8, 32, 128)
+_TASKS = (CARTPOLE, PENDULUM)
+_CHAINS = (32, 128)
 
 
 def measure_critics(bench: Bench) -> Data:
@@ -40,7 +42,7 @@ def measure_critics(bench: Bench) -> Data:
     return {
         "batch": BATCH,
         "lambdas": list(LAMBDAS),
-        "measured": [_measured(bench, task) for task in (CARTPOLE, PENDULUM)],
+        "measured": [_measured(bench, task) for task in _TASKS],
         "exact": _calculated(bench),
     }
 
@@ -68,7 +70,7 @@ def _measured(bench: Bench, task: Task) -> Data:
             batch=BATCH,
             steps=steps,
             lam=LAMBDAS,
-            chains=bench.pick(32, 64),
+            chains=bench.pick(*_CHAINS),
             seed=bench.seed,
             advantages="raw",
             phase=False,

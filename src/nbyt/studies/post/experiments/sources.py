@@ -28,11 +28,12 @@ SOURCES = ("sampling", "own_step", "credit", "coupling")
 _KEPT = (*SOURCES, "environment", "policy", "variance")
 _EXACT_STEPS = (4, 16, 64, 256)
 _CLONED_STEPS = (4, 16, 64)
+_TASKS = (CARTPOLE, PENDULUM)
 
 
 def measure_sources(bench: Bench) -> Data:
     """Sources of the middle stage's noise by layout: exact on FrozenLake, by clones elsewhere."""
-    envs = [_calculated(bench), *(_cloned(bench, task) for task in (CARTPOLE, PENDULUM))]
+    envs = [_calculated(bench), *(_cloned(bench, task) for task in _TASKS)]
     return {"batch": BATCH, "envs": envs, "lambdas": _by_lambda(bench)}
 
 
