@@ -4,7 +4,7 @@ BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,trackers
 
 .PHONY: install demo test lint types layers unit browser bench bench-throughput bench-probe \
-	advice-check agreement calibration parity dialects-live clean
+	advice-check agreement calibration parity dialects-live post clean
 
 install: .venv/installed
 
@@ -59,6 +59,11 @@ bench-probe: .venv-bench/installed
 	.venv-bench/bin/pip install --quiet --disable-pip-version-check --no-deps \
 		backpack-for-pytorch==1.7.1 unfoldNd==0.2.3 einops==0.8.2
 	touch $@
+
+# About a quarter of an hour on two cores; it can be stopped, and the same command goes on.
+post: install
+	$(BIN)/nbyt reproduce post --seed 0 --out runs/post
+	$(BIN)/python -m benchmarks.post.publish runs/post
 
 # About an hour and a half; it can be stopped, and the same command goes on.
 advice-check: install

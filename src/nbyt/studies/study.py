@@ -29,6 +29,11 @@ def _nothing(results: Results) -> list[Any]:
     return []
 
 
+def always(*notes: str) -> Callable[[Results], list[str]]:
+    """Notes that do not depend on the data."""
+    return lambda results: list(notes)
+
+
 @dataclass(frozen=True)
 class Claim:
     """A statement, how it was measured, and what of the data is held against it.

@@ -1,7 +1,7 @@
 """The full batch in one gradient step: what it needs, and how long it takes."""
 
 from nbyt.report.study import figures
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Data, Results, always
 from nbyt.studies.verdict import Check
 
 _TOPIC = "The smaller statements"
@@ -86,5 +86,9 @@ CLAIMS = (
         needs=("costs",),
         checks=_seconds,
         figures=_seconds_table,
+        notes=always(
+            "Seconds are those of one machine, with both kinds in turn; a device with more cores "
+            "may divide them otherwise. Per step and per epoch became two cases after a first run."
+        ),
     ),
 )

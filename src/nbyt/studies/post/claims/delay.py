@@ -5,7 +5,7 @@ from typing import Any
 
 from nbyt.report.study import figures
 from nbyt.studies.numbers import exact
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Data, Results, always
 from nbyt.studies.verdict import Check
 
 _TOPIC = "The smaller statements"
@@ -106,9 +106,17 @@ def _claim(
     checks: Callable[[Results], list[Check]],
     drawn: Callable[[Results], list[Data]],
 ) -> Claim:
-    return Claim(id, _TOPIC, says, _MEASURED, asks, ("delay",), checks, drawn)
+    return Claim(id, _TOPIC, says, _MEASURED, asks, ("delay",), checks, drawn, _NOTES)
 
 
+_NOTES = always(
+    "A critic that is half right has half the bias of V = 0: its checks repeat those of V = 0, so "
+    "half of the checks are independent.",
+    "This is one way of shaping: a reward for every step nearer to the goal, also on the way into "
+    "a hole. Others may say otherwise.",
+    "That credit noise is looked at in two ways was decided when a first table showed that they "
+    "disagree.",
+)
 _BIAS, _SHARE = "|E G - G*| / |G*|", "credit noise, share of the variance"
 
 CLAIMS = (

@@ -182,9 +182,14 @@ def _shuffling_notes(results: Results) -> list[str]:
         own = [case for case in _cases(results) if case["gradient"] == part]
         ratios = [one["ratio"]["value"] for case in own for one in case["in_order"]]
         known = [ratio for ratio in ratios if ratio is not None]
-        notes.append(f"The {part}'s ratios lie between {min(known):.2f} and {max(known):.2f}.")
+        lows = [one["ratio"]["low"] for case in own for one in case["in_order"]]
+        sure = sum(low is not None and low > 1 for low in lows)
+        notes.append(
+            f"The {part}'s ratios lie between {min(known):.2f} and {max(known):.2f}; {sure} of "
+            f"{len(lows)} are surely above 1."
+        )
     cut = "A few steps of all envs also share their place in the rollout: where the critic is off, "
-    return [*notes, cut + "late steps' advantages, cut sooner, have another mean than early ones'."]
+    return [*notes, cut + "late steps' advantages, cut sooner, may have another mean."]
 
 
 CLAIMS = (

@@ -3,7 +3,7 @@
 from nbyt.report.study import figures
 from nbyt.stats import Estimate
 from nbyt.studies.numbers import mean_of, ratio_of_means, shortened, typical_ratio
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Data, Results, always
 from nbyt.studies.verdict import Check
 
 TOPIC = "The data move"
@@ -24,6 +24,11 @@ LAWS = (
     "of 200 steps at random phases, with the same random streams before and after; pairs of "
     "points are always from different chains, so equal laws give 0 in expectation. The floor is "
     "the same distance between two independent pools of one policy."
+)
+SPAN_NOTES = always(
+    "What counts as early and as late was settled when distances from update to update had been "
+    "seen; the bound, 1, was there before.",
+    "A run of few updates is not followed to its end: late is later, not converged.",
 )
 SPANS = "Early: the first eighth of the run; late: its last third."
 
@@ -164,6 +169,7 @@ CLAIMS = (
         needs=NEEDS,
         checks=_shift_checks,
         figures=_figures,
+        notes=SPAN_NOTES,
     ),
     Claim(
         id="visits-settle",
@@ -174,5 +180,6 @@ CLAIMS = (
         needs=NEEDS,
         checks=_settle_checks,
         figures=_ratios,
+        notes=SPAN_NOTES,
     ),
 )
