@@ -44,6 +44,16 @@ def test_the_table_of_verdicts_is_made_from_the_data(data: dict[str, Any]) -> No
     assert (DOCS / "post.md").read_text() == page(data)
 
 
+def test_the_readme_says_what_was_found(data: dict[str, Any]) -> None:
+    readme = " ".join((DOCS.parent / "README.md").read_text().split())
+    assert f"{len(data['claims'])} statements of it are measured" in readme
+    found = {claim["id"]: claim["verdict"] for claim in data["claims"]}
+    assert found["long-rollouts-credit"] == "does not hold"
+    dominates = found["covariance-dominates"]
+    assert dominates.startswith("holds when gradient is: critic (") and "actor (" in dominates
+    assert found["envs-lower-variance"].startswith("holds when advantages is: raw (")
+
+
 def test_the_page_is_whole_and_names_no_place(data: dict[str, Any]) -> None:
     html = (DOCS / "post" / "report.html").read_text()
     assert all(f'id="claim-{claim["id"]}"' in html for claim in data["claims"])

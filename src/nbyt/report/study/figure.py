@@ -53,9 +53,19 @@ def _frames(frames: Sequence[Data], name: str, slider: str) -> Part:
 def _chart(frames: Sequence[Data], drawn: Drawn, name: str, slider: str) -> Part:
     title = _varied([_title(one) for one in frames], slider)
     place = chart_place(name, _described(frames[0]), drawn.charts, slider)
-    wide = drawn.widest and tag("div", place.html, style=f"max-width:{drawn.widest}px")
-    parts = [title, _varied(drawn.keys, slider), wide or place.html, _varied(drawn.remarks, slider)]
+    sized = _sized(place.html, drawn, _described(frames[0]))
+    parts = [title, _varied(drawn.keys, slider), sized, _varied(drawn.remarks, slider)]
     return place.inside(tag("figure", *parts))
+
+
+def _sized(place: Markup, drawn: Drawn, about: str) -> Markup:
+    """The chart no wider than it may be, and no narrower than it must."""
+    if drawn.widest is not None:
+        return tag("div", place, style=f"max-width:{drawn.widest}px")
+    if drawn.least is None:
+        return place
+    inside = tag("div", place, style=f"min-width:{drawn.least}px")
+    return tag("div", inside, class_="scroll", role="region", aria_label=about, tabindex="0")
 
 
 def _row(frames: Sequence[Data], name: str, slider: str) -> Part:

@@ -15,13 +15,15 @@ Data = dict[str, Any]
 class Drawn:
     """One figure as charts, one for each frame; each with a key and remarks, or None.
 
-    widest: pixels that it may be wide, or None for all there are.
+    widest: pixels that it may be wide, or None for all there are. least: pixels that it needs;
+    where there are fewer it scrolls by itself.
     """
 
     charts: list[Data]
     keys: Sequence[Markup | None]
     remarks: Sequence[Markup | None]
     widest: int | None = None
+    least: int | None = None
 
 
 def remarks(missing: Iterable[tuple[str, str, str]], others: Sequence[str] = ()) -> Markup | None:

@@ -13,6 +13,7 @@ MOST = 48
 """Checks that can still be read below each other."""
 
 _ROW, _FRAME = 19, 66
+_LEAST = 620  # pixels: names beside the rows, and room for their numbers
 _LOOKS = {
     "yes": ("green", "circle", "lies where the claim says"),
     "no": ("vermillion", "x", "lies elsewhere"),
@@ -39,7 +40,7 @@ def forest_drawn(frames: Sequence[Data]) -> Drawn:
     ]
     asked = ("blue", "bar", None, f"asked: {checks[0]['asks']}") if _alike(checks) else None
     keys = key(*entries, *([asked] if asked else []))
-    return Drawn([_chart(one, checks, own)], [keys], [remarks(missing, cut)])
+    return Drawn([_chart(one, checks, own)], [keys], [remarks(missing, cut)], least=_LEAST)
 
 
 def _reach(checks: Sequence[Data]) -> Reach:
