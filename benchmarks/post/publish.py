@@ -24,7 +24,7 @@ the [page with all figures](post/{page}) (download it, it needs no network) and 
 python -m benchmarks.post.publish runs/post
 ```
 
-on {platform}. {rule}
+{rule}
 
 | claim | verdict | yes / no / open |
 |---|---|---|
@@ -48,7 +48,6 @@ def page(data: dict[str, Any]) -> str:
         page=PAGE,
         study=STUDY,
         command=f"{data['reproduce']} --out runs/post",
-        platform=data["machine"]["platform"],
         rule=data["rule"],
     )
     lines, topic = [head.rstrip("\n")], ""
@@ -57,7 +56,8 @@ def page(data: dict[str, Any]) -> str:
             topic = claim["topic"]
             lines.append(f"| **{topic}** | | |")
         counts = " / ".join(str(claim["counts"][name]) for name in ("yes", "no", "open"))
-        lines.append(f"| {claim['claim']} | {claim['verdict']} | {counts} |")
+        cells = [claim["claim"], claim["verdict"], counts]
+        lines.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -68,6 +68,17 @@ def test_the_condition_is_the_property_that_tells_best() -> None:
     assert unsure.when == "gradient is: critic (3 of 3), actor (0 of 3, 1 open)"
 
 
+def test_a_verdict_says_where_nothing_could_be_told() -> None:
+    critic = [check(1, 2, gradient="critic", env=env) for env in "abcde"]
+    actor = [check(-1, 1, gradient="actor", env=env) for env in "abcd"]
+    verdict = judge([*critic, *actor])
+    assert verdict.word == "holds"
+    assert verdict.when == "(cannot be told where gradient is: actor (4 of 4 open))"
+    # Open checks that no property marks off are only counted.
+    mixed = [check(-1, 1, gradient="critic", env=env) for env in "abc"]
+    assert judge([*critic, *mixed]).when == ""
+
+
 def test_a_condition_needs_a_property_that_differs() -> None:
     verdict = judge([check(1, 2), check(-2, -1)])
     assert str(verdict) == "holds when in 1 of 2 checks"

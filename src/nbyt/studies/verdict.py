@@ -17,6 +17,7 @@ Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "appro
 # Intervals of 95 % miss: one decided check in twenty may say the wrong thing of a true claim.
 _NEARLY_ALL = 0.95
 _ENOUGH = 0.5
+_A_FEW = 3
 
 RULE = (
     "A check asks whether a number lies where the claim says. It says yes where the whole 95 % "
@@ -74,7 +75,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Verdict:
-    """holds, does not hold, holds when, or cannot be told; `when` says in which cases."""
+    """holds, does not hold, holds when, or cannot be told.
+
+    when: in which cases it holds, or in which nothing could be told.
+    """
 
     word: str
     when: str
@@ -94,9 +98,9 @@ def judge(checks: Sequence[Check]) -> Verdict:
     if not checks or yes + no <= _ENOUGH * len(checks):
         word = "cannot be told"
     elif yes >= _NEARLY_ALL * (yes + no):
-        word = "holds"
+        word, when = "holds", _left_open(checks)
     elif no >= _NEARLY_ALL * (yes + no):
-        word = "does not hold"
+        word, when = "does not hold", _left_open(checks)
     else:
         when = _condition(checks)
     return Verdict(word, when, yes, no, said.count("open"))
@@ -105,35 +109,59 @@ def judge(checks: Sequence[Check]) -> Verdict:
 def _condition(checks: Sequence[Check]) -> str:
     """The property that tells yes from no best, and how often each of its values says yes."""
     decided = [check for check in checks if check.says != "open"]
-    keys = [key for key in decided[0].case if all(key in check.case for check in decided)]
-    counts = {key: _counts(decided, key) for key in keys}
-    varied = [key for key in keys if len(counts[key]) > 1]
-    if not varied:
-        return f"in {_yes(decided)} of {len(decided)} checks"
-    # Fewest on the wrong side; among equals, the property with fewest values says it shortest.
-    best = min(varied, key=lambda key: (_mistakes(counts[key]), len(counts[key])))
-    ordered = sorted(counts[best].items(), key=lambda one: -one[1][0] / one[1][1])
-    left = Counter(check.case.get(best) for check in checks if check.says == "open")
+    found = _telling(decided, "yes")
+    if found is None:
+        return f"in {_count(decided, 'yes')} of {len(decided)} checks"
+    key, counts = found
+    left = Counter(check.case.get(key) for check in checks if check.says == "open")
+    ordered = sorted(counts.items(), key=lambda one: (-one[1][0] / one[1][1], one[0]))
     parts = [f"{value} ({_said(*count, left[value])})" for value, count in ordered]
-    return f"{best} is: {', '.join(parts)}"
+    return f"{key} is: {', '.join(parts)}"
+
+
+def _left_open(checks: Sequence[Check]) -> str:
+    """Where nothing could be told, if one property marks off nearly all of the open checks."""
+    found = _telling(checks, "open")
+    left = _count(checks, "open")
+    if found is None or left < _A_FEW or _mistakes(found[1]) > left / 4:
+        return ""
+    key, counts = found
+    parts = [
+        f"{value} ({left} of {all_} open)"
+        for value, (left, all_) in sorted(counts.items())
+        if 2 * left > all_
+    ]
+    return f"(cannot be told where {key} is: {', '.join(parts)})"
 
 
 def _said(yes: int, decided: int, left: int) -> str:
     return f"{yes} of {decided}, {left} open" if left else f"{yes} of {decided}"
 
 
-def _counts(checks: Sequence[Check], key: str) -> dict[str, tuple[int, int]]:
-    """For each value of the property, how many checks say yes, of how many."""
+def _telling(checks: Sequence[Check], word: str) -> tuple[str, dict[str, tuple[int, int]]] | None:
+    """The property that tells best which checks say the word, with their counts; None without."""
+    keys = sorted(key for key in checks[0].case if all(key in check.case for check in checks))
+    counts = {key: _counts(checks, key, word) for key in keys}
+    varied = [key for key in keys if len(counts[key]) > 1]
+    if not varied:
+        return None
+    # Fewest on the wrong side; among equals, the property with fewest values says it shortest.
+    best = min(varied, key=lambda key: (_mistakes(counts[key]), len(counts[key])))
+    return best, counts[best]
+
+
+def _counts(checks: Sequence[Check], key: str, word: str) -> dict[str, tuple[int, int]]:
+    """For each value of the property, how many checks say the word, of how many."""
     found: dict[str, list[Check]] = defaultdict(list)
     for check in checks:
         found[check.case[key]].append(check)
-    return {value: (_yes(own), len(own)) for value, own in found.items()}
+    return {value: (_count(own, word), len(own)) for value, own in found.items()}
 
 
-def _yes(checks: Sequence[Check]) -> int:
-    return sum(check.says == "yes" for check in checks)
+def _count(checks: Sequence[Check], word: str) -> int:
+    return sum(check.says == word for check in checks)
 
 
 def _mistakes(counts: dict[str, tuple[int, int]]) -> int:
     """Checks that go against most of those with the same value."""
-    return sum(min(yes, all_ - yes) for yes, all_ in counts.values())
+    return sum(min(said, all_ - said) for said, all_ in counts.values())

@@ -15,6 +15,7 @@ DIRECTIONS, SPREAD = CLAIMS
 @pytest.fixture
 def data(make_bench, monkeypatch):
     monkeypatch.setattr(stability, "LAYOUTS", ((16, 16), (128, 2)))
+    monkeypatch.setattr(stability, "CROWDS", ((16, 16), (2, 16)))
     monkeypatch.setattr(stability, "COMMON", (16, 16))
     monkeypatch.setattr(stability, "UPDATES", (4, 4))
     monkeypatch.setattr(stability, "CHAINS", (8, 8))
@@ -24,21 +25,27 @@ def data(make_bench, monkeypatch):
     return json.loads(json.dumps(first, allow_nan=False))
 
 
+def seeds_of(place: int) -> list[dict]:
+    """Runs of a row: the first has the steadier steps and the narrower returns."""
+    return [
+        {
+            "cosine": 0.9 - 0.5 * place + 0.001 * seed,
+            "cosines": [0.1, 0.2],
+            "final_return": 100 + seed * 1000.0**place,
+        }
+        for seed in range(6)
+    ]
+
+
 def test_verdicts_follow_the_data(data) -> None:
     for quiet, words in ((0, ("holds", "holds")), (1, ("does not hold", "does not hold"))):
         other = deepcopy(data)
         for place, row in enumerate(other["rows"]):
             for one in row["noise_factors"]:
                 one["value"] = 0.9 if place == quiet else 0.1
-            # The first layout has the steadier steps and the narrower returns.
-            row["seeds"] = [
-                {
-                    "cosine": 0.9 - 0.5 * place + 0.001 * seed,
-                    "cosines": [0.1, 0.2],
-                    "final_return": 100 + seed * 1000.0**place,
-                }
-                for seed in range(6)
-            ]
+            row["seeds"] = seeds_of(place)
+        for place, row in enumerate(other["crowds"]):
+            row["seeds"] = seeds_of(place if quiet == 0 else 1 - place)
         results = {"stability": other}
         found = [judged(claim, results) for claim in (DIRECTIONS, SPREAD)]
         assert tuple(one["word"] for one in found) == words

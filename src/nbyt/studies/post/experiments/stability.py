@@ -14,6 +14,8 @@ from nbyt.train.settings import PPOSettings
 
 ENV = "gymnax:CartPole-v1"
 LAYOUTS = ((2, 1024), (16, 128), (128, 16), (1024, 2))
+# The same T, so the same bias; only the noise differs, and falls as 1/N.
+CROWDS = ((32, 128), (8, 128), (2, 128))
 COMMON = (16, 128)
 SEEDS = (3, 8)
 UPDATES = (12, 30)
@@ -24,16 +26,28 @@ SETTINGS = PPOSettings(learning_rate=1e-3)
 
 
 def run(bench: Bench) -> Data:
-    """Each layout's noise at common stages, and its runs over seeds."""
+    """Each layout's noise at common stages, and its runs over seeds; and runs of more envs."""
     common = _trained(bench, COMMON, 0)
     at = [round(share * len(common.stages)) for share in SHARES]
     noise = [_noise(bench, common.at(update)) for update in at]
-    rows = []
-    for envs, steps in LAYOUTS:
-        seeds = [_looked_at(bench, (envs, steps), s) for s in range(bench.pick(*SEEDS))]
-        own = [one[steps] for one in noise]
-        rows.append({"envs": envs, "steps": steps, "noise_factors": own, "seeds": seeds})
-    return {"env": ENV, "stages": at, "updates": _updates(bench), "rows": rows}
+    rows = [
+        {**_row(bench, layout, 256), "noise_factors": [one[layout[1]] for one in noise]}
+        for layout in LAYOUTS
+    ]
+    # The whole batch at once: as many gradient steps, however many samples.
+    crowds = [_row(bench, layout, layout[0] * layout[1]) for layout in CROWDS]
+    return {
+        "env": ENV,
+        "stages": at,
+        "updates": _updates(bench),
+        "rows": rows,
+        "crowds": crowds,
+    }
+
+
+def _row(bench: Bench, layout: tuple[int, int], minibatch: int) -> Data:
+    seeds = [_looked_at(bench, layout, minibatch, s) for s in range(bench.pick(*SEEDS))]
+    return {"envs": layout[0], "steps": layout[1], "seeds": seeds}
 
 
 def _noise(bench: Bench, stage: Stage) -> dict[int, Data]:
@@ -56,15 +70,15 @@ def _updates(bench: Bench) -> int:
     return bench.pick(*UPDATES)
 
 
-def _trained(bench: Bench, layout: tuple[int, int], seed: int) -> Training:
-    sizes = Layout(*layout, minibatch=256, epochs=4)
+def _trained(bench: Bench, layout: tuple[int, int], seed: int, minibatch: int = 256) -> Training:
+    sizes = Layout(*layout, minibatch=minibatch, epochs=4)
     stages = tuple(range(1, _updates(bench) + 1))
     return bench.trained(ENV, sizes, stages=stages, settings=SETTINGS, seed=seed)
 
 
-def _looked_at(bench: Bench, layout: tuple[int, int], seed: int) -> Data:
+def _looked_at(bench: Bench, layout: tuple[int, int], minibatch: int, seed: int) -> Data:
     """Cosines of successive steps, and the return of the last policy in whole episodes."""
-    training = _trained(bench, layout, seed)
+    training = _trained(bench, layout, seed, minibatch)
     steps = [
         actor_step(before, after)
         for before, after in zip(training.stages, training.stages[1:], strict=False)
