@@ -17,8 +17,8 @@ _SOURCES = {
 }
 _MEASURED = (
     "One frozen policy (middle stage) with critics from untrained to late, at lambda 0, .9, .95 "
-    "and 1: CartPole and Pendulum measured, all critics on the same chains; FrozenLake8x8 exact, "
-    "the right critic among them."
+    "and 1: CartPole and (in the whole study) Pendulum measured, all critics on the same chains; "
+    "FrozenLake8x8 exact, the right critic among them."
 )
 
 
@@ -230,7 +230,8 @@ CLAIMS = (
         _TOPIC,
         "Longer rollouts reduce the noise of credit assignment.",
         "Middle stages, lambda .95, a batch of 2,048 samples: exact on FrozenLake8x8 (512x4 to "
-        "8x256), by cloning the simulator on CartPole and Pendulum (512x4 to 32x64).",
+        "8x256), by cloning the simulator on CartPole and (in the whole study) Pendulum (512x4 to "
+        "32x64).",
         "At the same N x T, credit-assignment noise of the longest rollout is below that of the "
         "most envs.",
         ("sources",),

@@ -42,7 +42,7 @@ def measure_critics(bench: Bench) -> Data:
     return {
         "batch": BATCH,
         "lambdas": list(LAMBDAS),
-        "measured": [_measured(bench, task) for task in _TASKS],
+        "measured": [_measured(bench, task) for task in bench.pick(_TASKS[:1], _TASKS)],
         "exact": _calculated(bench),
     }
 
