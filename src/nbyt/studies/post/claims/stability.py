@@ -43,7 +43,10 @@ def rank_correlation(values: list[float]) -> float:
 
 def _kinds(results: Results) -> dict[str, list[Data]]:
     """Rows by what makes them noisy, the least noisy first."""
-    return {"layout, same N x T": _ordered(results), "envs, same T": results["stability"]["crowds"]}
+    return {
+        "the layout at the same N x T": _ordered(results),
+        "the envs at the same T": results["stability"]["crowds"],
+    }
 
 
 def _directions(results: Results) -> list[Check]:
@@ -56,13 +59,13 @@ def _directions(results: Results) -> list[Check]:
         between = f"{_words(rows[0])} less {_words(rows[-1])}"
         found += [
             Check(
-                {"noise by": words, "compared": "least and most noisy"},
+                {"what differs": words, "compared": "least and most noisy"},
                 f"cosine of successive steps, {between}",
                 lost.as_dict(),
                 low=0,
             ),
             Check(
-                {"noise by": words, "compared": "all"},
+                {"what differs": words, "compared": "all"},
                 "rank correlation of noise and cosine",
                 rank.as_dict(),
                 high=0,
@@ -77,7 +80,7 @@ def _spread(results: Results) -> list[Check]:
         noisy, quiet = (_of_seeds(row, "final_return") for row in (rows[-1], rows[0]))
         found.append(
             Check(
-                {"noise by": words},
+                {"what differs": words},
                 f"standard deviation of the final return over seeds, {_words(rows[-1])} over "
                 f"{_words(rows[0])}",
                 spread_ratio(noisy, quiet).as_dict(),
