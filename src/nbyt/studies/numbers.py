@@ -64,6 +64,17 @@ def ratio_of_means(over: Sequence[float], under: Sequence[float]) -> Estimate:
     return Estimate(float(top[0] / bottom[0]), *bounds, count, approximate=True)
 
 
+def spread_of(values: Sequence[float]) -> Estimate:
+    """The standard deviation of a sample; the interval holds for normal values (chi-square)."""
+    count = len(values)
+    if count < 2:
+        return undetermined("one value alone has no spread", count)
+    spread = float(np.std(values, ddof=1))
+    ends = [stats.chi2.ppf(0.5 + sign * LEVEL / 2, count - 1) for sign in (1, -1)]
+    low, high = (spread * math.sqrt((count - 1) / end) for end in ends)
+    return Estimate(spread, low, high, count, approximate=True)
+
+
 def spread_ratio(over: Sequence[float], under: Sequence[float]) -> Estimate:
     """The ratio of two samples' standard deviations; the interval holds for normal values (F)."""
     sizes = len(over), len(under)

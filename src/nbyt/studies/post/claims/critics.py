@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from math import inf
 
 from nbyt.report.study import figures
+from nbyt.studies.numbers import exact
 from nbyt.studies.study import Claim, Data, Results, always
 from nbyt.studies.verdict import Check
 
 # Of the true gradient's squared length: less than this is no bias worth the name.
 _SLIGHT = 0.01
+_ROUNDING = 1e-9
 _TOPIC = "Bias, and credit"
 _SOURCES = {
     "sampling": "sampling noise",
@@ -166,13 +168,19 @@ def _source_figure(results: Results) -> list[Data]:
 def _source_lines(title: str, layouts: list[Data], gradient: str) -> Data:
     steps = [one["steps"] for one in layouts]
     some = [
-        figures.series(words, steps, [one[gradient][name] for one in layouts])
+        figures.series(words, steps, [_unless_rounding(one[gradient], name) for one in layouts])
         for name, words in {**_SOURCES, "variance": "all of the variance"}.items()
     ]
     ticks = [(one["steps"], f"{one['envs']}x{one['steps']}") for one in layouts]
     return figures.lines(
         title, "layout N x T", "variance of G_B", some, log_x=True, log_y=True, ticks=ticks
     )
+
+
+def _unless_rounding(sources: Data, name: str) -> Data:
+    """A source, or 0 where it is no more than rounding leaves of the variance."""
+    number, whole = sources[name], sources["variance"]["value"]
+    return exact(0.0) if abs(number["value"]) < _ROUNDING * whole else number
 
 
 def _lambda_figure(results: Results) -> list[Data]:

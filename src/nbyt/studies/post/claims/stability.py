@@ -1,7 +1,7 @@
 """High variance is said to turn successive updates apart and to make learning unstable."""
 
 from nbyt.report.study import figures
-from nbyt.studies.numbers import exact, mean_of, spread_ratio
+from nbyt.studies.numbers import mean_of, spread_of, spread_ratio
 from nbyt.studies.study import Claim, Data, Results
 from nbyt.studies.verdict import Check
 
@@ -130,11 +130,7 @@ def _cosines(results: Results) -> list[Data]:
 
 def _bars(results: Results) -> list[Data]:
     rows = _ordered(results)
-    numbers = [
-        exact(sum((x - m) ** 2 for x in own) ** 0.5 / (len(own) - 1) ** 0.5)
-        for own in (_of_seeds(row, "final_return") for row in rows)
-        for m in (sum(own) / len(own),)
-    ]
+    numbers = [spread_of(_of_seeds(row, "final_return")).as_dict() for row in rows]
     title = "CartPole-v1, spread of the final return over seeds, least noisy layout first"
     some = [figures.series("", range(len(rows)), numbers)]
     return [figures.bars(title, [_words(row) for row in rows], "standard deviation", some)]
