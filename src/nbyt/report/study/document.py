@@ -92,5 +92,5 @@ def _made(data: Data) -> Markup:
         tag("h3", "Versions") if versions else None,
         facts(versions) if versions else None,
     ]
-    lead = "The same command, versions and seed give the same numbers."
+    lead = "The same command, versions and seed give the same numbers; only seconds differ."
     return section("made", "How it was made", lead, join(content))
