@@ -32,12 +32,16 @@ def small(task: tasks.Task) -> tasks.Task:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small sizes for every experiment."""
     lake, pole = small(tasks.FROZENLAKE), small(tasks.CARTPOLE)
-    monkeypatch.setattr(layouts, "_SUBJECTS", ((lake, (2, 16, 128, 1024), 32),))
+    monkeypatch.setattr(layouts, "_FEW_STEPS", (2, 16))
+    monkeypatch.setattr(layouts, "_SUBJECTS", ((lake, (2, 1024), 32),))
     for module in (critics, sources):
         monkeypatch.setattr(module, "FROZENLAKE", lake)
         monkeypatch.setattr(module, "_TASKS", (pole,))
     monkeypatch.setattr(origins, "_STEPS", 20_000)
+    monkeypatch.setattr(controls, "_CHAINS", 16)
     monkeypatch.setattr(critics, "_CHAINS", (8, 8))
+    monkeypatch.setattr(critics, "LAMBDAS", (0.95, 1.0))
+    monkeypatch.setattr(sources, "LAMBDAS", (0.95, 1.0))
     monkeypatch.setattr(critics, "_STEPS", (2, 8, 16))
     monkeypatch.setattr(critics, "_EXACT_STEPS", (2, 8))
     monkeypatch.setattr(sources, "_EXACT_STEPS", (4, 8, 16))

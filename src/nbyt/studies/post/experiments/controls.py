@@ -12,6 +12,7 @@ from nbyt.studies.study import Data, Experiment
 _FLIPS = {"hardly changes": 0.02, "changes at random": 0.5}
 _STEPS = (2, 8, 32, 128)
 _SUMMED = 32
+_CHAINS = 64
 
 
 def measure_controls(bench: Bench) -> Data:
@@ -27,7 +28,7 @@ def measure_controls(bench: Bench) -> Data:
             gamma=control.gamma,
             lam=control.lam,
             advantages="raw",
-            chains=64,
+            chains=_CHAINS,
             seed=bench.seed,
             phase=False,
             progress=bench.saying(f"context that {words}"),
