@@ -1,6 +1,11 @@
 """A small study from its experiment to its page: resumed, reproducible, and judged by its data."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -157,3 +162,35 @@ def test_a_dry_run_names_what_would_be_done(capsys: pytest.CaptureFixture[str]) 
 def test_an_unknown_study_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["reproduce", "novel"]) == 2
     assert "post" in capsys.readouterr().err
+
+
+def test_ctrl_c_stops_workers_and_says_how_to_go_on(tmp_path: Path) -> None:
+    out = tmp_path / "post"
+    command = [sys.executable, "-m", "nbyt.cli.main", "reproduce", "post", "--quick"]
+    process = subprocess.Popen(
+        [*command, "--workers", "2", "--out", str(out)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:  # until a worker says what it does
+        if line.rstrip().endswith("..."):
+            break
+    # As a terminal does: to all processes of the group.
+    os.killpg(process.pid, signal.SIGINT)
+    rest = process.stderr.read()
+    assert process.wait(timeout=60) == 130
+    assert "give the same command again to go on" in rest and "Traceback" not in rest
+    assert _gone(process.pid)
+
+
+def _gone(group: int) -> bool:
+    """Whether no process of the group is left, soon: Python's own helper ends after its parent."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False

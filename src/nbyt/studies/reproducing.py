@@ -60,8 +60,10 @@ def reproduce(
     workers: experiments at once, each in a process of its own; 1 does all of them in this one.
     """
     bench = Bench(folder, seed, quick, progress)
-    for number, _ in enumerate(_done(study, bench, workers, device)):
-        progress(OVERALL, number, len(study.experiments))
+    done = 0
+    for name in _done(study, bench, workers, device):
+        done += bool(name)
+        progress(OVERALL, done, len(study.experiments))
     results = {}
     for experiment in study.experiments:
         known = folder.load_experiment(experiment.name)
@@ -88,7 +90,7 @@ def reproduce(
 
 
 def _done(study: Study, bench: Bench, workers: int, device: str) -> Iterator[str]:
-    """Nothing to begin with, then the name of every experiment that there is data of."""
+    """The name of every experiment that there is data of; now and then an empty one."""
     yield ""
     known = [one for one in study.experiments if bench.folder.load_experiment(one.name) is not None]
     yield from (one.name for one in known)

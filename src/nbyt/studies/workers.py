@@ -6,6 +6,8 @@ little longer than one. What an experiment finds does not depend on where it is 
 
 import multiprocessing
 import queue
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
@@ -31,7 +33,10 @@ def done_side_by_side(
     device: str,
     progress: Progress,
 ) -> Iterator[str]:
-    """Names of experiments, each as soon as its file is written; an error ends all workers."""
+    """Names of experiments, each as soon as its file is written; an error ends all workers.
+
+    Now and then an empty name, so that whoever listens can stop.
+    """
     # Fresh interpreters: a copy of one in which JAX has threads could hang.
     context = multiprocessing.get_context("spawn")
     tasks, heard = context.Queue(), context.Queue()
@@ -44,7 +49,9 @@ def done_side_by_side(
         left = {experiment.name for experiment in experiments}
         while left:
             kind, *said = _next(heard, processes)
-            if kind == "progress":
+            if kind == "nothing":
+                yield ""
+            elif kind == "progress":
                 progress(*said)
             elif kind == "failed":
                 raise _error(*said)
@@ -56,8 +63,9 @@ def done_side_by_side(
 @contextmanager
 def _ended(processes: list[BaseProcess]) -> Iterator[list[BaseProcess]]:
     """The processes, started; none of them is left behind."""
-    for process in processes:
-        process.start()
+    with _deaf_to_interrupts():
+        for process in processes:
+            process.start()
     try:
         yield processes
     finally:
@@ -67,20 +75,32 @@ def _ended(processes: list[BaseProcess]) -> Iterator[list[BaseProcess]]:
             process.join()
 
 
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """While it lasts, processes are started that Ctrl-C does not reach: this one answers it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _next(heard: Any, processes: Sequence[BaseProcess]) -> tuple[Any, ...]:
-    """What is heard next; an error where a worker has died, or where nothing more will come."""
-    while True:
-        codes = [process.exitcode for process in processes]
-        try:
-            return heard.get(timeout=_PATIENCE)
-        except queue.Empty:
-            if any(codes) or None not in codes:
-                raise TrainingError(
-                    f"the workers of the study ended with codes {codes}",
-                    where="reproduce",
-                    fix="give the same command again to go on; with --workers 1 less memory is "
-                    "needed",
-                ) from None
+    """What is heard next, or "nothing" for a while; an error where nothing more will come."""
+    codes = [process.exitcode for process in processes]
+    try:
+        return heard.get(timeout=_PATIENCE)
+    except queue.Empty:
+        if any(codes) or None not in codes:
+            raise TrainingError(
+                f"the workers of the study ended with codes {codes}",
+                where="reproduce",
+                fix="give the same command again to go on; with --workers 1 less memory is needed",
+            ) from None
+    return ("nothing",)
 
 
 def _work(tasks: Any, heard: Any, path: Path, quick: bool, seed: int, device: str) -> None:
