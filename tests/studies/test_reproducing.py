@@ -157,6 +157,12 @@ def test_a_dry_run_names_what_would_be_done(capsys: pytest.CaptureFixture[str]) 
     assert main.run(["reproduce", "post", "--dry-run", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)["data"]
     assert data["study"] == "post" and data["experiments"] and data["claims"]
+    assert data["minutes"] > 0 and data["memory_gb"] > 0
+
+
+def test_less_than_no_workers_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["reproduce", "post", "--dry-run", "--workers", "-2"]) == 2
+    assert "workers" in capsys.readouterr().err
 
 
 def test_an_unknown_study_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from nbyt.cli.common import Common
 from nbyt.cli.options import Count
 from nbyt.cli.output import Outcome, facts_table, show, talk
 from nbyt.cli.progress import watched
-from nbyt.errors import RunInterruptedError
+from nbyt.errors import RunInterruptedError, UsageError
 from nbyt.report.claim_table import claim_table
 from nbyt.store.study import StudyFolder
 from nbyt.studies.post.study import POST
@@ -64,7 +64,7 @@ def run(
     """
     chosen = _STUDIES[study]
     if options.dry_run:
-        return _dry_run(chosen, as_json=common.json)
+        return _dry_run(chosen, options, as_json=common.json)
     hardware.prepare(options.device)
     quick, seed = options.quick, options.seed
     folder = open_study(chosen, options.out, quick=quick, seed=seed, force=options.force)
@@ -81,7 +81,7 @@ def _reproduce(
     console = talk(quiet=quiet)
     again = f"{command_line(study, quick=quick, seed=seed)} --out {folder.path}"
     console.print(again)
-    workers = options.workers or min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
+    workers = _workers(options.workers)
     try:
         with watched(console, workers) as progress:
             return reproduce(
@@ -101,12 +101,28 @@ def _reproduce(
         ) from error
 
 
-def _dry_run(study: Study, *, as_json: bool) -> Outcome:
+def _workers(wanted: int) -> int:
+    """So many as the user says, or one for each core."""
+    if wanted < 0:
+        raise UsageError(
+            f"{wanted} workers cannot do anything", where="workers", fix="such as --workers 2"
+        )
+    return wanted or min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
+
+
+def _dry_run(study: Study, options: ReproduceOptions, *, as_json: bool) -> Outcome:
+    workers = _workers(options.workers)
+    quick, full = study.cpu_minutes
     data = {
         "study": study.name,
         "experiments": [one.name for one in study.experiments],
         "claims": [one.id for one in study.claims],
+        "workers": workers,
+        "minutes": round((quick if options.quick else full) / workers),
+        "memory_gb": study.worker_gb * workers,
     }
     if not as_json:
-        show(facts_table([(one.name, one.words) for one in study.experiments]))
+        show(facts_table([(one.name, one.words) for one in study.experiments]), "")
+        cost = f"about {data['minutes']} minutes and {data['memory_gb']} GB with {workers} workers"
+        show(f"{len(study.claims)} claims; {cost}, where programs must be compiled first")
     return Outcome(data)

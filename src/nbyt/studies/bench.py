@@ -1,33 +1,26 @@
 """The bench that an experiment works at: a folder, a seed, a size, and trainings to look at."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
-
-import jax
 
 from nbyt.envs import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
-from nbyt.policy.actor_critic import build
+from nbyt.measure.chains import Progress
 from nbyt.policy.files import read_stage
 from nbyt.policy.stage import Stage
-from nbyt.rng import stream
 from nbyt.store.atomic import canonical
 from nbyt.store.lock import locked
 from nbyt.store.manifest import manifest
 from nbyt.store.run import open_run
 from nbyt.store.study import StudyFolder
 from nbyt.train import hardware
-from nbyt.train.loop import train
+from nbyt.train.loop import Watch, beginning, train
 from nbyt.train.metrics import Row
 from nbyt.train.plan import Plan
-from nbyt.train.ppo import new_learner
 from nbyt.train.settings import PPOSettings
 
-# What is under way, how much of it is done, and how much there is.
-Progress = Callable[[str, int, int], None]
 Choice = TypeVar("Choice")
 
 
@@ -93,7 +86,7 @@ class Bench:
         with locked(folder.with_name(f"{folder.name}.lock")):
             run = open_run(folder, plan.identity(), manifest=made_by)
             if run.read_result() is None:
-                watch = _Watch(self.progress, f"training {words}", last)
+                watch = Watch(self.progress, f"training {words}", last)
                 train(plan, run, (watch,), env=found)
         kept = tuple(read_stage(path) for path in run.stages())
         return Training(found, layout, kept, tuple(run.read_metrics()))
@@ -107,13 +100,8 @@ class Bench:
     ) -> Stage:
         """The stage before the first update of such a run."""
         found = resolve(env)
-        policy = build(
-            found.observation_space,
-            found.action_space,
-            settings.parsed_network,
-            shared=settings.shared,
-        )
-        key = stream(jax.random.key(self.seed + seed), "learner")
+        plan = Plan(found.id, layout, layout.batch, self.seed + seed, settings, (1,))
+        policy, learner = beginning(plan, found)
         facts: dict[str, Any] = {
             "env": found.id,
             "updates": 0,
@@ -121,17 +109,4 @@ class Bench:
             "layout": layout.as_dict(),
             "settings": settings.as_dict(),
         }
-        return Stage(policy, new_learner(policy, settings, layout, key).params, facts)
-
-
-@dataclass(frozen=True)
-class _Watch:
-    """A listener that passes the updates made on."""
-
-    progress: Progress
-    what: str
-    updates: int
-
-    def on_update(self, row: Row) -> None:
-        """Say how many updates are made."""
-        self.progress(self.what, row["update"], self.updates)
+        return Stage(policy, learner.params, facts)

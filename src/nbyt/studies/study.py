@@ -56,13 +56,19 @@ class Claim:
 
 @dataclass(frozen=True)
 class Study:
-    """What `nbyt reproduce NAME` does and judges."""
+    """What `nbyt reproduce NAME` does and judges.
+
+    cpu_minutes: what the quick study and the whole one took on an ordinary core, compiling
+    included; worker_gb: memory of a worker at most, in whole gigabytes.
+    """
 
     name: str
     title: str
     lead: str
     experiments: tuple[Experiment, ...]
     claims: tuple[Claim, ...]
+    cpu_minutes: tuple[int, int] = (1, 1)
+    worker_gb: int = 1
 
 
 def judged(claim: Claim, results: Results) -> Data:

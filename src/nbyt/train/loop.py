@@ -5,6 +5,7 @@ All effects of a training run are here; what it computes is in `ppo`.
 
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -41,6 +42,19 @@ class Listener(Protocol):
     def on_update(self, row: Row) -> None:
         """Called with every row of the metrics table, in order."""
         ...
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A listener that says, under a name, how many of all updates are made."""
+
+    progress: Callable[[str, int, int], None]
+    what: str
+    updates: int
+
+    def on_update(self, row: Row) -> None:
+        """Say how many updates are made."""
+        self.progress(self.what, row["update"], self.updates)
 
 
 class _Clock:
@@ -107,13 +121,19 @@ def train(
     return _finish(run, _evaluate(run), clock.steps_per_second())
 
 
-def _open(plan: Plan, folder: RunFolder, weights: Params | None, env: DeviceEnv | HostEnv) -> Run:
+def beginning(plan: Plan, env: DeviceEnv | HostEnv) -> tuple[ActorCritic, Learner]:
+    """The policy and the learner of a run before its first update."""
     settings = plan.settings
     policy = build(
         env.observation_space, env.action_space, settings.parsed_network, shared=settings.shared
     )
     key = stream(jax.random.key(plan.seed), "learner")
-    learner = new_learner(policy, settings, plan.layout, key)
+    return policy, new_learner(policy, settings, plan.layout, key)
+
+
+def _open(plan: Plan, folder: RunFolder, weights: Params | None, env: DeviceEnv | HostEnv) -> Run:
+    settings = plan.settings
+    policy, learner = beginning(plan, env)
     if weights is not None:
         match(to_tensors(weights), shapes(learner.params), "--from")
         learner = learner._replace(params=weights)

@@ -17,8 +17,7 @@ from nbyt.store.advice import AdviceFolder
 from nbyt.store.manifest import manifest
 from nbyt.store.run import RunFolder, open_run
 from nbyt.train import hardware
-from nbyt.train.loop import train
-from nbyt.train.metrics import Row
+from nbyt.train.loop import Watch, train
 from nbyt.workflow.question import Question
 
 
@@ -48,7 +47,7 @@ def trained_subjects(question: Question, folder: AdviceFolder, progress: Progres
         made_by = manifest("advise", plan.identity(), plan.seed, hardware.describe())
         run = open_run(folder.training(envs, steps), plan.identity(), manifest=made_by)
         if run.read_result() is None:
-            watch = _Watch(progress, f"training with {envs}x{steps}", plan.updates)
+            watch = Watch(progress, f"training with {envs}x{steps}", plan.updates)
             train(plan, run, (watch,), env=question.env)
         prefix = f"{envs}x{steps} " if len(question.trained) > 1 else ""
         kept = [_subject(read_stage(path), prefix) for path in run.stages()]
@@ -91,19 +90,6 @@ def _worth_measuring(
         replace(kept[place], areas={way: float(own[k]) for way, own in weights.items()})
         for k, place in enumerate(places)
     ]
-
-
-@dataclass(frozen=True)
-class _Watch:
-    """A listener that passes the updates made on."""
-
-    progress: Progress
-    what: str
-    updates: int
-
-    def on_update(self, row: Row) -> None:
-        """Say how many updates are made."""
-        self.progress(self.what, row["update"], self.updates)
 
 
 def given_subjects(stages: Sequence[Stage | Path | str], env_id: str) -> list[Subject]:

@@ -13,4 +13,6 @@ POST = Study(
     ),
     experiments=experiments.ALL,
     claims=claims.ALL,
+    cpu_minutes=(8, 25),
+    worker_gb=2,
 )
