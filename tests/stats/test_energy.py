@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from nbyt.stats.energy import energy_distance, energy_kernel
+from nbyt.stats.energy import energy_kernel, energy_of
 
 
 def chains(generator, n, k, shift=0.0, d=1):
@@ -32,7 +32,7 @@ def test_equal_laws_give_zero_in_expectation(shared) -> None:
     for _ in range(400):
         x = chains(generator, 24, 4)
         y = x + 0.0 if shared else chains(generator, 24, 4)
-        found.append(energy_distance(x, y).value)
+        found.append(energy_of(energy_kernel(x, y)).value)
     error = np.std(found) / np.sqrt(len(found))
     assert abs(np.mean(found)) <= 3.5 * error
 
@@ -45,7 +45,8 @@ def test_intervals_cover_zero_and_the_known_distance() -> None:
     for shift, value in truth.items():
         inside, means = 0, []
         for _ in range(300):
-            found = energy_distance(chains(generator, 64, 3), chains(generator, 64, 3, shift))
+            kernel = energy_kernel(chains(generator, 64, 3), chains(generator, 64, 3, shift))
+            found = energy_of(kernel)
             inside += found.low <= value <= found.high
             means.append(found.value)
         error = np.std(means) / np.sqrt(len(means))
@@ -57,6 +58,6 @@ def test_intervals_cover_zero_and_the_known_distance() -> None:
 def test_shared_luck_makes_it_sharper() -> None:
     generator = np.random.default_rng(3)
     x = chains(generator, 64, 2)
-    near = energy_distance(x, x + 0.1)
-    apart = energy_distance(x, chains(generator, 64, 2, 0.1))
+    near = energy_of(energy_kernel(x, x + 0.1))
+    apart = energy_of(energy_kernel(x, chains(generator, 64, 2, 0.1)))
     assert near.high - near.low < 0.5 * (apart.high - apart.low)

@@ -29,14 +29,10 @@ def energy_kernel(x: Points, y: Points) -> Float[np.ndarray, "n n"]:
     return across + across.T - _distances(x, x) - _distances(y, y)
 
 
-def energy_distance(x: Points, y: Points) -> Estimate:
-    """The energy distance of two laws, with an interval over chains; not clipped at 0."""
-    return energy_of(energy_kernel(x, y))
-
-
 def energy_of(kernel: Float[np.ndarray, "n n"]) -> Estimate:
     """The energy distance from its kernel, or from a mean of such kernels over the same chains.
 
+    The interval is over chains, and nothing is clipped at 0.
     Near 0 the jackknife's error is small where the estimate happens to be low. Its variance is
     therefore taken to be at least that of equal laws, 2 E[h^2] / n(n-1), which hardly varies. Up
     to some such errors the upper bound is still low more often than it should be: approximate.
