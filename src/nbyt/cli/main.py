@@ -8,6 +8,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Sequence
+from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
 from cyclopts.config import Dict
@@ -19,7 +20,7 @@ from nbyt.errors import NbytError, RunInterruptedError, UsageError
 _COMMANDS = {
     "advise": "Say which N x T to use on an environment, how sure that is, and why.",
     "report": "Rebuild the page of a stored advice or study.",
-    "train": "Train PPO with exactly the layout you name, and keep stages.",
+    "train": "Train PPO, or DQN, with exactly the layout you name, and keep stages.",
     "probe": "Measure what every split of a batch would do to a stage's gradient.",
     "reproduce": "Measure what a text claims about N and T, claim by claim.",
     "explain": "Explain another library's settings: layout, schedule and traps.",
@@ -36,8 +37,8 @@ def _option_name(name: str) -> str:
     return _WORDS.get(name, name).strip("_").replace("_", "-")
 
 
-def build_app() -> App:
-    """The command line, its subcommands not yet imported."""
+def build_app(algo: str = "ppo") -> App:
+    """The command line, its subcommands not yet imported; algo: the one that `train` is for."""
     app = App(
         name="nbyt",
         help="N by T: how to split a PPO batch into parallel environments and rollout steps.",
@@ -48,7 +49,8 @@ def build_app() -> App:
         suppress_keyboard_interrupt=False,  # `run` answers it, with a message and exit code 130
     )
     for name, words in _COMMANDS.items():
-        module = name.replace("-", "_")
+        # Algorithms differ in their options, so each has a module of its own.
+        module = "train_dqn" if (name, algo) == ("train", "dqn") else name.replace("-", "_")
         # `compare` reads its own `--`; options may follow it.
         end = {"end_of_options_delimiter": ""} if name == "compare" else {}
         app.command(f"nbyt.cli.{module}:run", name=name, help=words, **end)
@@ -86,8 +88,10 @@ def run(tokens: list[str]) -> int:
 
 def _call(tokens: list[str], *, as_json: bool) -> object:
     """What the subcommand returns. With --json, stdout belongs to the one JSON object."""
-    app = build_app()
-    app.config = _config(tokens)
+    options = _config(tokens)
+    app = build_app(_value_of("--algo", tokens) or options.get("algo", "ppo"))
+    source = _value_of("--config", tokens) or ""
+    app.config = [Dict(options, use_commands_as_keys=False, source=source)] if options else []
     talk = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
     helping = {"--help", "-h", "--version"} & set(tokens)
     if helping:
@@ -100,11 +104,11 @@ def _call(tokens: list[str], *, as_json: bool) -> object:
         raise UsageError(_words(error), where=where, fix=f"see `{where} --help`") from error
 
 
-def _config(tokens: list[str]) -> list[Dict]:
+def _config(tokens: list[str]) -> dict[str, Any]:
     """The options in the TOML file named by --config, at its top or under the command's name."""
     path = _value_of("--config", tokens)
     if path is None:
-        return []
+        return {}
     try:
         with open(path, "rb") as file:
             options = tomllib.load(file)
@@ -114,8 +118,7 @@ def _config(tokens: list[str]) -> list[Dict]:
             where="--config",
             fix="give the path of a file with lines such as: envs = 8",
         ) from error
-    options = options.get(tokens[0], options)
-    return [Dict(options, use_commands_as_keys=False, source=path)]
+    return options.get(tokens[0], options)
 
 
 def _value_of(option: str, tokens: list[str]) -> str | None:

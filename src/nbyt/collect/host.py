@@ -124,18 +124,18 @@ def _record(rows: list[tuple[np.ndarray, np.ndarray, HostStep]], last: np.ndarra
             [blank if s.final_observation is None else s.final_observation for s in steps]
         )
     return Record(
-        _device_kind(np.stack(observations)),
+        device_kind(np.stack(observations)),
         np.stack(actions),
         np.stack([step.reward for step in steps]).astype(np.float32),
         np.stack([step.terminated for step in steps]),
         truncated,
         np.stack([step.valid for step in steps]),
-        None if final is None else _device_kind(final),
-        _device_kind(last),
+        None if final is None else device_kind(final),
+        device_kind(last),
     )
 
 
-def _device_kind(array: np.ndarray) -> np.ndarray:
+def device_kind(array: np.ndarray) -> np.ndarray:
     """The array in the precision the device works in, so that no program is compiled twice."""
     kinds = {"f": np.float32, "i": np.int32, "b": np.float32}
     if array.dtype == np.uint8:

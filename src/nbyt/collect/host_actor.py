@@ -16,6 +16,7 @@ from nbyt.collect.rollout import action_noise
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.distributions import Gaussian
 from nbyt.policy.normalise import CLIP, TINY
+from nbyt.policy.q_policy import QPolicy, law
 
 _FEW_ENVS = 64
 _FEW_WEIGHTS = 100_000
@@ -45,6 +46,8 @@ class HostActor:
             both = _act(self._policy, self._params, observation, self._noise, np.int32(time))
             return np.asarray(both[0]), np.asarray(both[1])
         parameters = parameters_in_numpy(self._policy, self._params, observation)
+        if isinstance(self._policy, QPolicy):
+            parameters = law(parameters, self._params.actor["epsilon"])
         action = self._policy.head.sample(parameters, self._noise[time])
         return action, self._policy.head.to_env(action)
 

@@ -19,6 +19,7 @@ from nbyt.errors import StoreError
 from nbyt.policy.actor_critic import ActorCritic
 from nbyt.policy.distributions import Categorical, Gaussian, Head, MultiCategorical
 from nbyt.policy.networks import ACTIVATIONS, Network
+from nbyt.policy.q_policy import QPolicy
 from nbyt.policy.stage import Stage
 from nbyt.store.run import load_stage
 from nbyt.store.seal import shown
@@ -47,10 +48,26 @@ def stage_tensors(stage: Stage) -> Tensors:
 
 
 def read_stage(path: Path) -> Stage:
-    """The stage in a folder, or a StoreError that says what is wrong with it."""
+    """The stage of an actor and a critic, or a StoreError that says what is wrong with it."""
+    return _read(path, ActorCritic, "ppo")
+
+
+def read_q_stage(path: Path) -> Stage:
+    """The stage of a Q-policy, or a StoreError that says what is wrong with it."""
+    return _read(path, QPolicy, "dqn")
+
+
+def _read(path: Path, kind: type[ActorCritic], algo: str) -> Stage:
     tensors, facts = load_stage(path)
+    found = facts.get("algo", "ppo")  # stages that do not say are older than DQN
+    if found != algo:
+        raise StoreError(
+            f"this is a stage of {shown(found)}, and one of '{algo}' is needed here",
+            where=str(path),
+            fix=f"give a stage that `nbyt train --algo {algo}` has written",
+        )
     normalised = any(name.startswith("observation/") for name in tensors)
-    policy, template = _revive(facts.get("policy"), normalised, str(path))
+    policy, template = _revive(kind, facts.get("policy"), normalised, str(path))
     names = {name.rpartition("/")[2]: name for name in shapes(template)}
     if policy.network.kind == "table":
         tensors = {names.get(name, name): array for name, array in tensors.items()}
@@ -86,10 +103,12 @@ def _bounds_as_text(head: dict[str, Any]) -> dict[str, Any]:
     return {k: [repr(x) for x in v] if k in ("low", "high") else v for k, v in head.items()}
 
 
-def _revive(form: Any, normalised: bool, where: str) -> tuple[ActorCritic, Any]:
+def _revive(
+    kind: type[ActorCritic], form: Any, normalised: bool, where: str
+) -> tuple[ActorCritic, Any]:
     """The policy of that form, and the shapes of its parameters."""
     try:
-        policy = ActorCritic(
+        policy = kind(
             _one_of(form["kind"], ("vector", "image", "index")),
             _sizes(form["shape"]),
             _head(form["head"]),

@@ -16,9 +16,10 @@ from nbyt.store.manifest import manifest
 from nbyt.store.run import open_run
 from nbyt.store.study import StudyFolder
 from nbyt.train import hardware
-from nbyt.train.loop import Watch, beginning, train
+from nbyt.train.loop import Watch, train
 from nbyt.train.metrics import Row
 from nbyt.train.plan import Plan
+from nbyt.train.ppo_course import beginning
 from nbyt.train.settings import PPOSettings
 
 Choice = TypeVar("Choice")

@@ -1,36 +1,34 @@
-"""The loop around PPO: resume, watch, keep stages and checkpoints, evaluate.
+"""The loop around learning: resume, watch, keep stages and checkpoints, evaluate.
 
-All effects of a training run are here; what it computes is in `ppo`.
+All effects of a training run are here; what it computes is in `ppo` and in `dqn`.
 """
 
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
-
-import jax
+from typing import NamedTuple, Protocol
 
 from nbyt.collect.evaluate import LONGEST, Evaluation, episode_returns
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, RunInterruptedError, TrainingError
-from nbyt.policy import normalise
-from nbyt.policy.actor_critic import ActorCritic, Params, build
+from nbyt.policy.actor_critic import Params
 from nbyt.policy.files import describe, from_tensors, shapes, stage_tensors, to_tensors
 from nbyt.policy.stage import Stage
-from nbyt.rng import stream
 from nbyt.stats import Estimate, mean
 from nbyt.store.run import RunFolder
 from nbyt.store.tensors import match
-from nbyt.train.device_source import DeviceSource
-from nbyt.train.hardware import settle
-from nbyt.train.host_source import HostSource
-from nbyt.train.metrics import Row, row_of
+from nbyt.train.course import Course
+from nbyt.train.dqn_course import DQNCourse
+from nbyt.train.dqn_plan import DQNPlan
+from nbyt.train.metrics import Made, Row
 from nbyt.train.plan import Plan
-from nbyt.train.ppo import Learner, Update, new_learner, updates
+from nbyt.train.ppo_course import PPOCourse
 from nbyt.train.signals import StopRequest, stop_on_signal
 
 _CHECKPOINT_SECONDS = 15.0
+# A large replay buffer takes seconds to save; saving takes at most this part of the time.
+_SAVING_SHARE = 0.05
 # Updates that may be under way before their numbers are looked at: enough to keep the device busy,
 # few enough that a NaN is found at once.
 _AHEAD = 2
@@ -75,6 +73,26 @@ class _Clock:
         return (after - before) / (ended - began)
 
 
+class _Saving:
+    """When the next checkpoint is due, by the clock and by what the last one cost."""
+
+    def __init__(self) -> None:
+        self._began = self._saved = time.monotonic()
+        self._pause = _CHECKPOINT_SECONDS
+
+    def due(self) -> bool:
+        """Whether enough time has gone by since the last."""
+        return time.monotonic() - self._saved > self._pause
+
+    def __enter__(self) -> None:
+        self._began = time.monotonic()
+
+    def __exit__(self, *error: object) -> None:
+        self._saved = time.monotonic()
+        cost = self._saved - self._began
+        self._pause = max(_CHECKPOINT_SECONDS, cost / _SAVING_SHARE)
+
+
 class Result(NamedTuple):
     """What a run leaves behind; the speed is None where there was too little to time."""
 
@@ -89,18 +107,16 @@ class Result(NamedTuple):
 class Run:
     """A run under way."""
 
-    plan: Plan
+    plan: Plan | DQNPlan
     folder: RunFolder
     env: DeviceEnv | HostEnv
-    policy: ActorCritic
-    source: DeviceSource | HostSource
-    learner: Learner
+    course: Course
     updates_made: int = 0
     rows: list[Row] = field(default_factory=list)
 
 
 def train(
-    plan: Plan,
+    plan: Plan | DQNPlan,
     folder: RunFolder,
     listeners: tuple[Listener, ...] = (),
     *,
@@ -111,117 +127,80 @@ def train(
 
     `weights` are those to begin with, instead of fresh ones; `env` is one that no id finds.
     """
-    run = _open(plan, folder, weights, env or resolve(plan.env))
+    found = env or resolve(plan.env)
+    run = Run(plan, folder, found, _course(plan, found, weights))
     clock = _Clock()
     try:
+        _resume(run)
         with stop_on_signal() as request:
             _advance(run, (*listeners, clock), request)
     finally:
-        run.source.close()
+        run.course.close()
     return _finish(run, _evaluate(run), clock.steps_per_second())
 
 
-def beginning(plan: Plan, env: DeviceEnv | HostEnv) -> tuple[ActorCritic, Learner]:
-    """The policy and the learner of a run before its first update."""
-    settings = plan.settings
-    policy = build(
-        env.observation_space, env.action_space, settings.parsed_network, shared=settings.shared
-    )
-    key = stream(jax.random.key(plan.seed), "learner")
-    return policy, new_learner(policy, settings, plan.layout, key)
-
-
-def _open(plan: Plan, folder: RunFolder, weights: Params | None, env: DeviceEnv | HostEnv) -> Run:
-    settings = plan.settings
-    policy, learner = beginning(plan, env)
-    if weights is not None:
-        match(to_tensors(weights), shapes(learner.params), "--from")
-        learner = learner._replace(params=weights)
-    source: DeviceSource | HostSource
-    if isinstance(env, HostEnv):
-        source = HostSource(env, policy, settings, plan.layout, vector=plan.vector)
-    else:
-        source = DeviceSource(env, policy, settings, plan.layout)
-    source.begin(learner, plan.seed)
-    run = Run(plan, folder, env, policy, source, learner)
-    _resume(run)
-    return run
+def _course(plan: Plan | DQNPlan, env: DeviceEnv | HostEnv, weights: Params | None) -> Course:
+    if isinstance(plan, DQNPlan):
+        return DQNCourse(plan, env, weights)
+    return PPOCourse(plan, env, weights)
 
 
 def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) -> None:
-    plan, waiting, saved = run.plan, deque[Update](), time.monotonic()
-    for update in updates(
-        run.policy,
-        plan.settings,
-        plan.layout,
-        run.source,
-        run.learner,
-        seed=plan.seed,
-        first=run.updates_made + 1,
-        last=plan.updates,
-    ):
-        run.learner, run.updates_made = update.learner, update.number
-        waiting.append(update)
-        at_stage = update.number in plan.stages
+    plan, waiting, saving = run.plan, deque[Made](), _Saving()
+    for made in run.course.updates(run.updates_made + 1):
+        run.updates_made = made.number
+        waiting.append(made)
+        at_stage = made.number in plan.stages
         # Asked once: a request that comes in later than here is served after the next update.
         stop = request.made
-        due = stop or time.monotonic() - saved > _CHECKPOINT_SECONDS
+        due = stop or saving.due()
         _look(run, waiting, listeners, leave=0 if due or at_stage else _AHEAD)
         if at_stage:
             _save_stage(run)
-        if due and update.number < plan.updates:
-            _save_checkpoint(run)
-            saved = time.monotonic()
-        if stop and update.number < plan.updates:
+        if due and made.number < plan.updates:
+            with saving:
+                _save_checkpoint(run)
+        if stop and made.number < plan.updates:
             raise RunInterruptedError(
-                f"after update {update.number} of {plan.updates}; everything is saved",
+                f"after update {made.number} of {plan.updates}; everything is saved",
                 where=str(run.folder.path),
                 fix="give the same command again to go on",
             )
     _look(run, waiting, listeners, leave=0)
 
 
-def _look(run: Run, waiting: deque[Update], listeners: tuple[Listener, ...], *, leave: int) -> None:
+def _look(run: Run, waiting: deque[Made], listeners: tuple[Listener, ...], *, leave: int) -> None:
     """Read the numbers of all but the last `leave` updates; nothing unread is ever saved."""
     while len(waiting) > leave:
-        row = row_of(run.plan, waiting.popleft())
+        row = run.course.row(waiting.popleft())
         run.rows.append(row)
         for listener in listeners:
             listener.on_update(row)
 
 
 def _save_stage(run: Run) -> None:
-    plan = run.plan
+    plan, course = run.plan, run.course
     facts = {
+        "algo": plan.algo,
         "env": run.env.id,
         "updates": run.updates_made,
-        "steps": run.updates_made * plan.layout.batch,
+        "steps": run.rows[-1]["steps"],
         "layout": plan.layout.as_dict(),
         "seed": plan.seed,
         "settings": plan.settings.as_dict(),
-        "policy": describe(run.policy),
+        "policy": describe(course.policy),
         "mean_return": run.rows[-1]["mean_return"],
-        "reward_scale": _reward_scale(run),
+        **course.facts(),
     }
     number = plan.stages.index(run.updates_made) + 1
-    stage = Stage(run.policy, run.learner.params, facts)
+    stage = Stage(course.policy, course.params, facts)
     run.folder.save_stage(number, stage_tensors(stage), facts)
-
-
-def _reward_scale(run: Run) -> float | None:
-    """What the critic's rewards are divided by; None where they are the env's own."""
-    scale = run.learner.scale
-    return None if scale is None else float(normalise.spread(scale.moments))
-
-
-def _state(run: Run) -> dict[str, Any]:
-    runner = run.source.runner if isinstance(run.source, DeviceSource) else ()
-    return {"learner": run.learner, "runner": runner}
 
 
 def _save_checkpoint(run: Run) -> None:
     run.folder.write_metrics(run.rows)
-    run.folder.save_checkpoint(to_tensors(_state(run)), {"updates": run.updates_made})
+    facts = {"updates": run.updates_made, "rows": len(run.rows)}
+    run.folder.save_checkpoint(to_tensors(run.course.state()), facts)
 
 
 def _resume(run: Run) -> None:
@@ -230,17 +209,16 @@ def _resume(run: Run) -> None:
     if saved is None:
         return
     tensors, facts = saved
-    template = _state(run)
+    template = run.course.state()
     match(tensors, shapes(template), str(run.folder.path))
-    state = from_tensors(template, tensors)
-    run.learner, run.updates_made = state["learner"], int(facts["updates"])
-    if isinstance(run.source, DeviceSource):
-        run.source.runner = settle(state["runner"])
+    run.course.restore(from_tensors(template, tensors))
+    run.updates_made = int(facts["updates"])
     rows = run.folder.read_metrics()
     run.rows = [row for row in rows if row["update"] <= run.updates_made]
-    if len(run.rows) != run.updates_made:
+    expected = facts.get("rows")
+    if len(run.rows) != expected:
         raise TrainingError(
-            f"metrics.csv has {len(run.rows)} rows for {run.updates_made} updates",
+            f"metrics.csv has {len(run.rows)} rows for {run.updates_made} updates, not {expected}",
             where=str(run.folder.path),
             fix="train into another --out, or with --force",
         )
@@ -248,7 +226,7 @@ def _resume(run: Run) -> None:
 
 def _evaluate(run: Run) -> Evaluation:
     plan = run.plan
-    seen = episode_returns(run.env, run.policy, run.learner.params, plan.seed)
+    seen = episode_returns(run.env, run.course.policy, run.course.params, plan.seed)
     if seen.spoiled and plan.settings.on_nonfinite == "stop":
         raise EnvError(
             f"env '{plan.env}' gave a reward that is not finite",

@@ -1,25 +1,35 @@
 """From an update's arrays to a row of the metrics table, refusing what is not a number."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from nbyt.errors import EnvError, TrainingError
+from nbyt.train.dqn_plan import DQNPlan
 from nbyt.train.plan import Plan
 from nbyt.train.ppo import Update
 
 Row = dict[str, Any]
 
 
-def row_of(plan: Plan, update: Update) -> Row:
+class Made(NamedTuple):
+    """An update that was made, the last of several or one; numbers may still be on their way."""
+
+    number: int
+    numbers: dict[str, Any]
+
+
+def row_of(plan: Plan, update: Update | Made) -> Row:
     """The update's numbers as plain floats; an error where the env or the loss gave a NaN."""
     numbers = jax.device_get(update.numbers)
     action = numbers.pop("fault_action")
     fault = int(numbers.pop("fault"))
     if fault >= 0 and plan.settings.on_nonfinite == "stop":
-        raise _env_fault(plan, update.number, fault, action)
+        time, env = divmod(fault, plan.layout.envs)
+        step = (update.number - 1) * plan.layout.steps + time + 1
+        raise env_fault(plan, env, step, action)
     count = float(numbers.pop("episodes"))
     returns, lengths = float(numbers.pop("returns")), float(numbers.pop("lengths"))
     row = {
@@ -28,7 +38,7 @@ def row_of(plan: Plan, update: Update) -> Row:
         "episodes": int(count),
         "mean_return": returns / count if count else None,
         "mean_length": lengths / count if count else None,
-        **{name: _finite(value) for name, value in sorted(numbers.items())},
+        **{name: finite(value) for name, value in sorted(numbers.items())},
     }
     if row["policy_loss"] is None or row["value_loss"] is None:
         raise TrainingError(
@@ -39,13 +49,13 @@ def row_of(plan: Plan, update: Update) -> Row:
     return row
 
 
-def _finite(value: np.ndarray) -> float | None:
+def finite(value: Any) -> float | None:
+    """The value as a float; None where it is not finite."""
     return float(value) if math.isfinite(float(value)) else None
 
 
-def _env_fault(plan: Plan, number: int, fault: int, action: np.ndarray) -> EnvError:
-    time, env = divmod(fault, plan.layout.envs)
-    step = (number - 1) * plan.layout.steps + time + 1
+def env_fault(plan: Plan | DQNPlan, env: int, step: int, action: np.ndarray) -> EnvError:
+    """The error for a number that is not finite, in that env's so-manieth step."""
     return EnvError(
         f"env '{plan.env}' gave a reward or observation that is not finite",
         where=f"env {env}, step {step}, seed {plan.seed}, action {np.asarray(action).tolist()}",

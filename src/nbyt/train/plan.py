@@ -27,6 +27,11 @@ class Plan:
     vector: str = "sync"
 
     @property
+    def algo(self) -> str:
+        """The algorithm's name."""
+        return "ppo"
+
+    @property
     def updates(self) -> int:
         """How many updates the run makes."""
         return self.layout.updates(self.total)
@@ -34,7 +39,7 @@ class Plan:
     def identity(self) -> dict[str, Any]:
         """All that decides the run's numbers, as plain values."""
         return {
-            "algo": "ppo",
+            "algo": self.algo,
             "env": self.env,
             "layout": self.layout.as_dict(),
             "total": self.total,

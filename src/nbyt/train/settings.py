@@ -70,15 +70,15 @@ class PPOSettings:
     """What to do with a NaN or infinity from an env: stop, or leave those rows out."""
 
     def __post_init__(self) -> None:
-        _within("gamma", self.gamma, 0, 1)
-        _within("lambda", self.lam, 0, 1)
+        require_within("gamma", self.gamma, 0, 1)
+        require_within("lambda", self.lam, 0, 1)
         for name in ("learning_rate", "clip", "max_grad_norm"):
-            _positive(name, getattr(self, name))
+            require_positive(name, getattr(self, name))
         for name in ("value_clip", "target_kl"):
             if getattr(self, name) is not None:
-                _positive(name, getattr(self, name))
+                require_positive(name, getattr(self, name))
         for name in ("entropy_coefficient", "value_coefficient"):
-            _within(name, getattr(self, name), 0, float("inf"))
+            require_within(name, getattr(self, name), 0, float("inf"))
         parse_network(self.network, self.activation)
 
     @property
@@ -114,13 +114,15 @@ class PPOSettings:
         return values
 
 
-def _within(name: str, value: float, low: float, high: float) -> None:
+def require_within(name: str, value: float, low: float, high: float) -> None:
+    """Nothing, or an error for a value outside its bounds."""
     if not low <= value <= high:
         bounds = f"between {low} and {high}" if high < float("inf") else f"at least {low}"
         raise UsageError(f"{name} must be {bounds}, not {value}", where=name, fix=f"change {name}")
 
 
-def _positive(name: str, value: float) -> None:
+def require_positive(name: str, value: float) -> None:
+    """Nothing, or an error for a value that is not a positive number."""
     if not 0 < value < float("inf"):
         raise UsageError(
             f"{name} must be a positive number, not {value}", where=name, fix=f"change {name}"

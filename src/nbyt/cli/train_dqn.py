@@ -1,0 +1,96 @@
+"""`nbyt train --algo dqn`: DQN with exactly the sizes that were asked for."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from nbyt.cli.options import Common, Count
+from nbyt.cli.output import Outcome
+from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, would_do
+from nbyt.envs import resolve
+from nbyt.policy.actor_critic import Params
+from nbyt.policy.files import read_q_stage, require_env
+from nbyt.policy.q_policy import build_q
+from nbyt.train import hardware
+from nbyt.train.dqn_course import buffer_bytes
+from nbyt.train.dqn_plan import DQNPlan
+from nbyt.train.dqn_settings import DQNSettings
+from nbyt.train.replay_layout import ReplayLayout
+
+
+@dataclass(frozen=True)
+class ReplayOptions:
+    """Sizes of one update."""
+
+    envs: Count = 1
+    """Parallel environments (N)."""
+
+    steps: Count = 4
+    """Steps of each environment between two updates (T)."""
+
+    minibatch: Count = 32
+    """Transitions of one gradient step, drawn from the buffer."""
+
+    gradient_steps: Count = 1
+    """Gradient steps in one update."""
+
+    buffer: Count = 0
+    """Transitions that the replay buffer holds, a multiple of N x T; without, about 100,000."""
+
+    warm_up: Count = 1000
+    """Environment steps with random actions before learning begins."""
+
+
+def run(
+    env: str,
+    *,
+    layout: Annotated[ReplayOptions, Parameter(name="*")] = ReplayOptions(),
+    options: Annotated[RunOptions, Parameter(name="*")] = RunOptions(),
+    settings: Annotated[DQNSettings, Parameter(name="*", group="Learning")] = DQNSettings(),
+    common: Annotated[Common, Parameter(name="*")] = Common(),
+) -> Outcome:
+    """Train DQN with exactly the sizes you name, and keep stages.
+
+    Parameters
+    ----------
+    env
+        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
+    """
+    hardware.prepare(options.device)
+    plan = _plan(env, layout, options, settings)
+    announce(plan, common)
+    if options.dry_run:
+        return _dry_run(plan, as_json=common.json)
+    return carry_out(plan, options, common, _weights(plan, options.from_))
+
+
+def _plan(env: str, layout: ReplayOptions, options: RunOptions, settings: DQNSettings) -> DQNPlan:
+    sizes = ReplayLayout(**vars(layout))
+    stages = stages_of(sizes.updates(options.total), options)
+    found = resolve(env)
+    # Built now, so that an env without numbered actions is refused before anything is written.
+    build_q(found.observation_space, found.action_space, settings.parsed_network)
+    return DQNPlan(found.id, sizes, options.total, options.seed, settings, stages, options.vector)
+
+
+def _weights(plan: DQNPlan, path: Path | None) -> Params | None:
+    if path is None:
+        return None
+    stage = read_q_stage(path)
+    require_env(stage, plan.env, str(path))
+    return stage.params
+
+
+def _dry_run(plan: DQNPlan, *, as_json: bool) -> Outcome:
+    sizes = plan.layout
+    learning = sum(sizes.learns(number) for number in range(1, plan.updates + 1))
+    data = {
+        "updates": plan.updates,
+        "gradient_steps": learning * sizes.gradient_steps,
+        "environment_steps": plan.updates * sizes.fresh,
+        "buffer_bytes": buffer_bytes(sizes, resolve(plan.env)),
+        "stages_after_updates": list(plan.stages),
+    }
+    return would_do(plan, data, as_json=as_json)

@@ -1,0 +1,200 @@
+"""What training commands have in common: where a run goes, its progress, and what is said of it."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+
+from nbyt.cli.options import Common, Count
+from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.progress import TrainingProgress
+from nbyt.collect.evaluate import LONGEST
+from nbyt.errors import UsageError
+from nbyt.integrations.trackers import TensorBoard, WeightsAndBiases
+from nbyt.policy.actor_critic import Params
+from nbyt.stats import Estimate
+from nbyt.store.folder import METRICS
+from nbyt.store.manifest import manifest
+from nbyt.store.run import RunFolder, open_run
+from nbyt.store.text import slug
+from nbyt.train import hardware
+from nbyt.train.dqn_plan import DQNPlan
+from nbyt.train.loop import Listener, Result, train
+from nbyt.train.plan import Plan, stage_updates
+
+AnyPlan = Plan | DQNPlan
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Where a run goes and what it keeps."""
+
+    total: Count = 500_000
+    """Environment steps of the whole run."""
+
+    seed: int = 0
+    """Seed of all randomness."""
+
+    out: Path | None = None
+    """Folder of the run; giving the same command again resumes it."""
+
+    force: bool = False
+    """Clear a run with other settings from that folder."""
+
+    stages: Count | None = None
+    """Keep this many stages, evenly spaced, instead of early, middle and final."""
+
+    save_at: str = ""
+    """Keep stages after these updates, such as 100,200,400."""
+
+    from_: Path | None = None
+    """Begin with the weights of this stage."""
+
+    vector: Literal["sync", "async"] = "sync"
+    """Host envs in this process, or in a process each."""
+
+    device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
+    """Where JAX computes."""
+
+    tensorboard: Path | None = None
+    """Also log to this TensorBoard folder (extra `trackers`)."""
+
+    wandb: str = ""
+    """Also log to this Weights & Biases project (extra `trackers`)."""
+
+    algo: Literal["ppo", "dqn"] = "ppo"
+    """The algorithm; each has options of its own, shown by `--algo dqn --help`."""
+
+    dry_run: bool = False
+    """Say what would be done, and what it costs, and stop."""
+
+
+def stages_of(updates: int, options: RunOptions) -> tuple[int, ...]:
+    """The updates after which stages are kept; an error for a seed below 0."""
+    if options.seed < 0:
+        raise UsageError(f"seed {options.seed} is negative", where="seed", fix="use 0 or more")
+    return stage_updates(updates, count=options.stages, save_at=_numbers(options.save_at))
+
+
+def carry_out(
+    plan: AnyPlan, options: RunOptions, common: Common, weights: Params | None
+) -> Outcome:
+    """Train as planned, or find that it was done, and say what came of it."""
+    console = talk(quiet=common.quiet)
+    folder = _folder(plan, options)
+    known = folder.read_result()
+    if known is None:
+        result = _train(plan, folder, weights, options, console)
+    else:
+        console.print(f"{folder.path} is complete; nothing to do")
+        result = _known_result(plan, folder, known)
+    outcome = _outcome(plan, folder, result)
+    warn(console, outcome.warnings)
+    if not common.json:
+        _show(plan, folder, result)
+    return outcome
+
+
+def announce(plan: AnyPlan, common: Common) -> None:
+    """Say what is going to be trained."""
+    words = f"{plan.env}: {plan.layout}; {plan.updates} updates, seed {plan.seed}"
+    talk(quiet=common.quiet).print(words)
+
+
+def would_do(plan: AnyPlan, data: dict[str, Any], *, as_json: bool) -> Outcome:
+    """What a dry run says: the layout, and numbers under their names."""
+    if not as_json:
+        rows = [(name.replace("_", " "), str(value)) for name, value in data.items()]
+        show(facts_table([("layout", str(plan.layout)), *rows]))
+    return Outcome({"layout": plan.layout.as_dict(), **data})
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(",") if part.strip())
+    except ValueError as error:
+        raise UsageError(
+            f"'{text}' is not a list of updates", where="save-at", fix="write it as 100,200,400"
+        ) from error
+
+
+def _folder(plan: AnyPlan, options: RunOptions) -> RunFolder:
+    sizes = f"{plan.layout.envs}x{plan.layout.steps}"
+    algo = "" if plan.algo == "ppo" else f"{plan.algo}-"
+    default = Path("runs") / slug(f"{plan.env.partition(':')[2]}-{algo}{sizes}-seed{plan.seed}")
+    made_by = manifest("train", plan.identity(), plan.seed, hardware.describe())
+    identity = {**plan.identity(), "from": str(options.from_ or "")}
+    return open_run(options.out or default, identity, manifest=made_by, force=options.force)
+
+
+def _train(
+    plan: AnyPlan,
+    folder: RunFolder,
+    weights: Params | None,
+    options: RunOptions,
+    console: Console,
+) -> Result:
+    with ExitStack() as stack:
+        bar = stack.enter_context(TrainingProgress(console, plan.updates))
+        listeners: list[Listener] = [bar]
+        if options.tensorboard is not None:
+            listeners.append(stack.enter_context(TensorBoard(options.tensorboard)))
+        if options.wandb:
+            listeners.append(stack.enter_context(WeightsAndBiases(options.wandb, plan.identity())))
+        return train(plan, folder, tuple(listeners), weights=weights)
+
+
+def _known_result(plan: AnyPlan, folder: RunFolder, known: dict[str, Any]) -> Result:
+    stages = [str(folder.stage_path(number + 1)) for number in range(len(plan.stages))]
+    final = Estimate(**known["final_return"])
+    return Result(final, known["unfinished"], known["spoiled"], None, stages)
+
+
+def _outcome(plan: AnyPlan, folder: RunFolder, result: Result) -> Outcome:
+    warnings = []
+    if result.final_return.low == result.final_return.high:
+        warnings.append(
+            f"all {result.final_return.replicates} final episodes had the same return, so its "
+            "interval has no width; it does not show how rare other returns are"
+        )
+    if result.unfinished:
+        warnings.append(
+            f"{result.unfinished} of {result.final_return.replicates} final episodes did not end "
+            f"within {LONGEST} steps; their return so far was counted"
+        )
+    if result.spoiled:
+        warnings.append(
+            f"{result.spoiled} final episodes had rewards that are not finite; those were left out"
+        )
+    data = {
+        "algo": plan.algo,
+        "env": plan.env,
+        "final_return": result.final_return.as_dict(),
+        "episodes": result.final_return.replicates,
+        "steps_per_second": result.steps_per_second,
+        "layout": plan.layout.as_dict(),
+        "updates": plan.updates,
+        "stages": result.stages,
+        "out": str(folder.path),
+        "metrics": str(folder.path / METRICS),
+    }
+    return Outcome(data, warnings)
+
+
+def _show(plan: AnyPlan, folder: RunFolder, result: Result) -> None:
+    speed = "-" if result.steps_per_second is None else f"{result.steps_per_second:,.0f} steps/s"
+    rows = [
+        ("env", plan.env),
+        ("layout", str(plan.layout)),
+        (
+            "final return",
+            f"{result.final_return}  (95 % interval, {result.final_return.replicates} episodes)",
+        ),
+        ("speed", f"{speed}, {plan.updates} updates"),
+        ("run", str(folder.path)),
+    ]
+    for number, update in enumerate(plan.stages, start=1):
+        rows.append((f"stage {number}", f"stage-{number}, after update {update}"))
+    show(facts_table(rows))

@@ -1,0 +1,98 @@
+"""Ways to draw a mini-batch from a replay buffer.
+
+All draw places of rows that have been written and are still there. Drawn on the host: what is in
+the buffer follows from the count of rows written, so draws need nothing from the device, cost what
+the mini-batch costs and not what the buffer does, and are the same wherever the buffer lies.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Int
+
+from nbyt.errors import UsageError
+
+Sampling = Literal["uniform", "distinct", "stratified", "sequential", "newest"]
+Places = Int[np.ndarray, "gradient_steps minibatch"]
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What a ring of `capacity` rows holds after `written` rows were written into it."""
+
+    written: int
+    capacity: int
+
+    @property
+    def count(self) -> int:
+        """Rows that are in it."""
+        return min(self.written, self.capacity)
+
+    def place(self, age: np.ndarray) -> np.ndarray:
+        """Where rows are, counted from the oldest, which is 0."""
+        return (self.written - self.count + age) % self.capacity
+
+
+def draw(
+    sampling: Sampling,
+    filled: Filled,
+    minibatch: int,
+    gradient_steps: int,
+    generator: np.random.Generator,
+) -> Places:
+    """Places in the buffer of so many mini-batches."""
+    if not 1 <= minibatch <= filled.count:
+        raise UsageError(
+            f"a mini-batch of {minibatch} cannot be drawn from {filled.count} transitions",
+            where="minibatch",
+            fix="a mini-batch of at least 1 and at most what is in the buffer; a longer --warm-up",
+        )
+    if sampling not in SAMPLINGS:
+        raise UsageError(
+            f"unknown sampling '{sampling}'",
+            where="sampling",
+            fix=f"one of: {', '.join(get_args(Sampling))}",
+        )
+    age = SAMPLINGS[sampling](filled.count, (gradient_steps, minibatch), generator)
+    return filled.place(age).astype(np.int32)
+
+
+def _uniform(count: int, shape: tuple[int, int], generator: np.random.Generator) -> Places:
+    """Each row from all rows: one may come twice."""
+    return generator.integers(count, size=shape)
+
+
+def _distinct(count: int, shape: tuple[int, int], generator: np.random.Generator) -> Places:
+    """No row twice in a mini-batch, all sets alike."""
+    steps, minibatch = shape
+    fetches = [generator.choice(count, minibatch, replace=False) for _ in range(steps)]
+    return np.stack(fetches)
+
+
+def _stratified(count: int, shape: tuple[int, int], generator: np.random.Generator) -> Places:
+    """One row from each of m equal spans of age, so that a mini-batch covers the whole buffer."""
+    within = (np.arange(shape[1]) + generator.random(shape)) / shape[1]
+    return np.minimum((within * count).astype(np.int64), count - 1)
+
+
+def _sequential(count: int, shape: tuple[int, int], generator: np.random.Generator) -> Places:
+    """Rows that were collected one after the other, from a random one on."""
+    steps, minibatch = shape
+    return generator.integers(count - minibatch + 1, size=(steps, 1)) + np.arange(minibatch)
+
+
+def _newest(count: int, shape: tuple[int, int], generator: np.random.Generator) -> Places:
+    """The rows collected last: what learning without replay would see."""
+    del generator
+    return np.tile(np.arange(count - shape[1], count), (shape[0], 1))
+
+
+SAMPLINGS: dict[str, Callable[[int, tuple[int, int], np.random.Generator], Places]] = {
+    "uniform": _uniform,
+    "distinct": _distinct,
+    "stratified": _stratified,
+    "sequential": _sequential,
+    "newest": _newest,
+}

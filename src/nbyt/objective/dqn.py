@@ -1,0 +1,76 @@
+"""The loss of DQN: how far Q-values are from one step of reward and the target network."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, Int, Shaped
+
+from nbyt.policy.q_policy import QPolicy, greedy
+
+
+class Transitions(NamedTuple):
+    """Steps taken one by one, each with all that a TD error needs.
+
+    terminated: nothing comes after; a time limit is no such end, and there `next_observation` is
+    the last one of the episode. valid: False for a row that is not experience.
+    """
+
+    observation: Shaped[Array, "m ..."]
+    action: Int[Array, " m"]
+    reward: Float[Array, " m"]
+    terminated: Bool[Array, " m"]
+    next_observation: Shaped[Array, "m ..."]
+    valid: Bool[Array, " m"]
+
+
+class Seen(NamedTuple):
+    """What a mini-batch shows: means of the loss, of the Q-values taken, of the |TD error|."""
+
+    loss: jax.Array
+    mean_q: jax.Array
+    td_error: jax.Array
+
+
+def dqn_loss(
+    policy: QPolicy,
+    weights: dict[str, Any],
+    target: dict[str, Any],
+    rows: Transitions,
+    gamma: Float[Array, ""],
+    *,
+    double: bool,
+) -> tuple[Float[Array, ""], Seen]:
+    """The mean Huber loss of a mini-batch, and what it shows."""
+    error, taken = td_errors(policy, weights, target, rows, gamma, double=double)
+    weight = rows.valid / jnp.maximum(rows.valid.sum(), 1)
+    loss = optax.losses.huber_loss(error) @ weight
+    return loss, Seen(loss, taken @ weight, jnp.abs(error) @ weight)
+
+
+def td_errors(
+    policy: QPolicy,
+    weights: dict[str, Any],
+    target: dict[str, Any],
+    rows: Transitions,
+    gamma: Float[Array, ""],
+    *,
+    double: bool,
+) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
+    """Q-value less its target for each row, and the Q-value; no gradient reaches the target.
+
+    double: the action of the next step is chosen by the weights and valued by the target network.
+    """
+    values = policy.values(greedy(weights), rows.observation)
+    taken = _of(values, rows.action)
+    next_values = policy.values(greedy(target), rows.next_observation)
+    chooser = policy.values(greedy(weights), rows.next_observation) if double else next_values
+    following = _of(next_values, chooser.argmax(axis=-1))
+    goal = rows.reward + gamma * jnp.where(rows.terminated, 0.0, following)
+    return taken - jax.lax.stop_gradient(goal), taken
+
+
+def _of(values: Float[Array, "m A"], action: Int[Array, " m"]) -> Float[Array, " m"]:
+    # A product with the one-hot action, whose derivative is no scatter.
+    return jnp.sum(values * jax.nn.one_hot(action, values.shape[-1]), axis=-1)

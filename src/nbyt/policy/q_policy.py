@@ -1,0 +1,73 @@
+"""A policy that follows Q-values: the best action, or with probability epsilon any action."""
+
+from dataclasses import fields
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium import spaces
+from jaxtyping import Array, Float, Shaped
+
+from nbyt.errors import UsageError
+from nbyt.policy.actor_critic import ActorCritic, Params, build
+from nbyt.policy.distributions import Categorical
+from nbyt.policy.networks import Network
+
+
+class QPolicy(ActorCritic):
+    """An actor whose network gives Q-values; its `Params` have no critic.
+
+    The actor's parameters hold epsilon beside the network's weights, as a Gaussian's hold its
+    spread, so everything that acts with a policy acts with this one.
+    """
+
+    def init(self, key: jax.Array | None, *, normalise_observations: bool = False) -> Params:
+        """Fresh weights, and epsilon 0."""
+        del normalise_observations
+        return greedy(super().init(key).actor)
+
+    def parameters(self, params: Params, observation: jax.Array) -> jax.Array:
+        """Log-probabilities of the actions at each observation."""
+        return law(self.values(params, observation), params.actor["epsilon"])
+
+    def values(self, params: Params, observation: Shaped[Array, "..."]) -> Float[Array, "... A"]:
+        """The Q-value of every action at each observation."""
+        return super().parameters(params, observation)
+
+    def value(self, params: Params, observation: jax.Array) -> jax.Array:
+        """The Q-value of the best action at each observation."""
+        return self.values(params, observation).max(axis=-1)
+
+
+def greedy(weights: dict[str, Any], epsilon: float | jax.Array = 0.0) -> Params:
+    """The parameters of a Q-policy with these weights."""
+    return Params({**weights, "epsilon": jnp.asarray(epsilon, jnp.float32)}, None)
+
+
+def weights_of(params: Params) -> dict[str, Any]:
+    """The network's weights without epsilon."""
+    return {name: leaf for name, leaf in params.actor.items() if name != "epsilon"}
+
+
+def law(values: Any, epsilon: Any) -> Any:
+    """Log-probabilities of acting by these Q-values; takes JAX's arrays and NumPy's alike."""
+    actions = values.shape[-1]
+    library = np if isinstance(values, np.ndarray) else jnp
+    best = library.arange(actions) == values.argmax(axis=-1)[..., None]
+    with np.errstate(divide="ignore"):  # an action that is never taken has log-probability -inf
+        return library.log((1 - epsilon) * best + epsilon / actions)
+
+
+def build_q(
+    observation_space: spaces.Space, action_space: spaces.Space, network: Network
+) -> QPolicy:
+    """The Q-policy for an env's spaces, its network chosen as for an actor."""
+    made = build(observation_space, action_space, network)
+    if not isinstance(made.head, Categorical):
+        raise UsageError(
+            f"DQN needs one choice among numbered actions, and this env's are {action_space}",
+            where="algo",
+            fix="use --algo ppo, or an env with a Discrete action space",
+        )
+    return QPolicy(**{field.name: getattr(made, field.name) for field in fields(made)})

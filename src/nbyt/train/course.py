@@ -1,0 +1,48 @@
+"""Course: learning under way, as the loop sees it, whatever the algorithm."""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.train.metrics import Made, Row
+
+
+class Course(Protocol):
+    """An algorithm on its way through a plan; it keeps what it has learnt so far."""
+
+    @property
+    def policy(self) -> ActorCritic:
+        """The policy that learns."""
+        ...
+
+    @property
+    def params(self) -> Params:
+        """What the policy has learnt, ready to be evaluated."""
+        ...
+
+    def updates(self, first: int) -> Iterator[Made]:
+        """Updates from that number on, each a pure function of the one before.
+
+        A course may make several at once and yield only the last of them.
+        """
+        ...
+
+    def row(self, made: Made) -> Row:
+        """The row of the metrics table; an error where the env or the loss gave a NaN."""
+        ...
+
+    def facts(self) -> dict[str, Any]:
+        """What the algorithm alone knows of a stage, as plain values."""
+        ...
+
+    def state(self) -> Any:
+        """Everything that a checkpoint has to hold, as a tree of arrays."""
+        ...
+
+    def restore(self, state: Any) -> None:
+        """Go on from a checkpoint."""
+        ...
+
+    def close(self) -> None:
+        """Stop the environments."""
+        ...

@@ -1,0 +1,99 @@
+"""DQN: the learner, and gradient steps on mini-batches of transitions, as pure functions."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float
+
+from nbyt.objective.dqn import Seen, Transitions, dqn_loss
+from nbyt.policy.q_policy import QPolicy, weights_of
+from nbyt.rng import stream
+from nbyt.train.dqn_settings import DQNSettings
+
+_RMSPROP_DECAY = 0.99
+
+
+class QLearner(NamedTuple):
+    """All that learning carries from one gradient step to the next."""
+
+    weights: dict[str, Any]
+    target: dict[str, Any]
+    optimiser: Any
+
+
+class Rates(NamedTuple):
+    """The settings' numbers, as arrays so that changing one compiles nothing anew."""
+
+    gamma: Float[Array, ""]
+    learning_rate: Float[Array, ""]
+
+
+def new_learner(policy: QPolicy, settings: DQNSettings, key: jax.Array) -> QLearner:
+    """A learner before its first gradient step; its target network begins as a copy."""
+    weights = weights_of(policy.init(stream(key, "policy")))
+    return with_weights(settings, weights)
+
+
+def with_weights(settings: DQNSettings, weights: dict[str, Any]) -> QLearner:
+    """A learner that begins with these weights."""
+    # A copy, because both are given away to compiled programs, which take no array twice.
+    return QLearner(weights, jax.tree.map(jnp.copy, weights), optimiser(settings).init(weights))
+
+
+def rates_of(settings: DQNSettings, left: float = 1.0) -> Rates:
+    """The settings' numbers as arrays; left: the part of the run that is still to come."""
+    rate = settings.learning_rate * (left if settings.anneal else 1.0)
+    return Rates(jnp.float32(settings.gamma), jnp.float32(rate))
+
+
+def improve(
+    policy: QPolicy,
+    settings: DQNSettings,
+    learner: QLearner,
+    minibatches: Transitions,
+    rates: Rates,
+) -> tuple[QLearner, Seen]:
+    """The learner after a gradient step on each mini-batch [K, m, ...]; means of what they show."""
+    step = partial(_gradient_step, policy, settings, learner.target, rates)
+    carried = (learner.weights, learner.optimiser)
+    (weights, state), seen = jax.lax.scan(step, carried, minibatches)
+    means = jax.tree.map(lambda values: values.mean(0), seen)
+    return QLearner(weights, learner.target, state), means
+
+
+def copied(learner: QLearner, now: Bool[Array, ""]) -> QLearner:
+    """The learner, its network copied to the target network if it is time."""
+    pick = partial(jnp.where, now)
+    return learner._replace(target=jax.tree.map(pick, learner.weights, learner.target))
+
+
+def optimiser(settings: DQNSettings) -> optax.GradientTransformation:
+    """What turns a gradient into a direction; steps are that times the learning rate."""
+    kinds = {
+        "adam": optax.scale_by_adam,
+        "rmsprop": partial(optax.scale_by_rms, _RMSPROP_DECAY),
+        "sgd": optax.identity,
+    }
+    # One flat vector for all layers: a handful of operations a step instead of a dozen a layer.
+    return optax.flatten(
+        optax.chain(optax.clip_by_global_norm(settings.max_grad_norm), kinds[settings.optimizer]())
+    )
+
+
+def _gradient_step(
+    policy: QPolicy,
+    settings: DQNSettings,
+    target: dict[str, Any],
+    rates: Rates,
+    carried: tuple[dict[str, Any], Any],
+    rows: Transitions,
+) -> tuple[tuple[dict[str, Any], Any], Seen]:
+    weights, state = carried
+    loss = partial(dqn_loss, policy, target=target, rows=rows, gamma=rates.gamma)
+    gradient, seen = jax.grad(partial(loss, double=settings.double), has_aux=True)(weights)
+    change, state = optimiser(settings).update(gradient, state)
+    weights = jax.tree.map(lambda w, c: w - rates.learning_rate * c, weights, change)
+    return (weights, state), seen

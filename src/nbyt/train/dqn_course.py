@@ -1,0 +1,171 @@
+"""DQN on its way through a plan, block by block."""
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+import jax
+import numpy as np
+
+from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.errors import LayoutError
+from nbyt.minibatch.replay import Filled, draw
+from nbyt.policy.actor_critic import Params
+from nbyt.policy.files import shapes, to_tensors
+from nbyt.policy.q_policy import QPolicy, build_q, greedy, weights_of
+from nbyt.rng import numpy_stream, stream
+from nbyt.store.tensors import TENSORS_LIMIT, match
+from nbyt.train.dqn import QLearner, Rates, new_learner, rates_of, with_weights
+from nbyt.train.dqn_device import Schedule, Tally, begin, block
+from nbyt.train.dqn_host import HostWorld
+from nbyt.train.dqn_metrics import dqn_row
+from nbyt.train.dqn_plan import DQNPlan
+from nbyt.train.hardware import settle
+from nbyt.train.metrics import Made, Row
+from nbyt.train.replay_layout import ReplayLayout
+
+# Environment steps that one block, one row of the metrics table, is about.
+_BLOCK_STEPS = 1000
+
+
+class DQNCourse:
+    """A learner, its environments and its buffer."""
+
+    policy: QPolicy
+
+    def __init__(
+        self, plan: DQNPlan, env: DeviceEnv | HostEnv, weights: Params | None = None
+    ) -> None:
+        self._plan, self._env = plan, env
+        self.policy, learner = beginning(plan, env)
+        _require_savable(plan.layout, env)
+        if weights is not None:
+            match(to_tensors(weights_of(weights)), shapes(learner.weights), "--from")
+            learner = with_weights(plan.settings, weights_of(weights))
+        self._length = max(1, _BLOCK_STEPS // plan.layout.fresh)
+        self._key = jax.random.key(plan.seed)
+        if isinstance(env, HostEnv):
+            self._host: HostWorld | None = HostWorld(
+                env, self.policy, plan.layout, learner, seed=plan.seed, vector=plan.vector
+            )
+        else:
+            self._host = None
+            self._world = settle(begin(env, plan.layout, learner, self._key))
+
+    @property
+    def params(self) -> Params:
+        """What the policy has learnt, without random actions."""
+        learner = self._world.learner if self._host is None else self._host.learner
+        return greedy(learner.weights)
+
+    def updates(self, first: int) -> Iterator[Made]:
+        """Blocks of updates; a block ends where a stage is to be kept."""
+        plan = self._plan
+        ends = sorted({*range(self._length, plan.updates, self._length), *plan.stages})
+        for last in sorted({*ends, plan.updates}):
+            if last < first:
+                continue
+            rates = rates_of(plan.settings, 1 - (first - 1) / plan.updates)
+            schedule = self._schedule(first, last)
+            if self._host is not None:
+                tally = self._host.block(plan.settings.form, schedule, rates, self._key)
+            else:
+                tally = self._block(schedule, rates)
+            yield Made(last, {**tally._asdict(), "updates": last - first + 1})
+            first = last + 1
+
+    def row(self, made: Made) -> Row:
+        """The row of the metrics table."""
+        return dqn_row(self._plan, made)
+
+    def facts(self) -> dict[str, Any]:
+        """Nothing that the common facts do not say."""
+        return {}
+
+    def state(self) -> Any:
+        """Learner and buffer, and the environments where they are on the device."""
+        if self._host is None:
+            return self._world
+        return {"learner": self._host.learner, "rows": self._host.replay.rows}
+
+    def restore(self, state: Any) -> None:
+        """Go on from a checkpoint; host environments start anew."""
+        if self._host is None:
+            self._world = settle(state)
+            return
+        self._host.learner = state["learner"]
+        self._host.replay.rows = jax.tree.map(np.array, state["rows"])
+
+    def close(self) -> None:
+        """Stop the environments."""
+        if self._host is not None:
+            self._host.close()
+
+    def _block(self, schedule: Schedule, rates: Rates) -> Tally:
+        plan = self._plan
+        self._world, tally = block(
+            self._env,
+            self.policy,
+            plan.settings.form,
+            plan.layout,
+            self._world,
+            schedule,
+            rates,
+            self._key,
+        )
+        return tally
+
+    def _schedule(self, first: int, last: int) -> Schedule:
+        """What is known beforehand of updates `first` to `last`, filled up to a block's length."""
+        plan, sizes = self._plan, self._plan.layout
+        numbers = range(first, first + self._length)
+        ends = np.array(numbers) * sizes.fresh
+        every = plan.settings.target_every
+        places = np.zeros((self._length, sizes.gradient_steps, sizes.minibatch), np.int32)
+        for row, number in enumerate(range(first, last + 1)):
+            if sizes.learns(number):
+                places[row] = _places(plan, number)
+        return Schedule(
+            np.int32(first),
+            np.int32(last - first + 1),
+            np.array([plan.epsilon((number - 1) * sizes.fresh) for number in numbers], np.float32),
+            np.array([sizes.learns(number) for number in numbers]),
+            ends // every != (ends - sizes.fresh) // every,
+            places,
+        )
+
+
+def beginning(plan: DQNPlan, env: DeviceEnv | HostEnv) -> tuple[QPolicy, QLearner]:
+    """The policy and the learner of a run before its first update."""
+    policy = build_q(env.observation_space, env.action_space, plan.settings.parsed_network)
+    key = stream(jax.random.key(plan.seed), "learner")
+    return policy, new_learner(policy, plan.settings, key)
+
+
+def _places(plan: DQNPlan, number: int) -> np.ndarray:
+    """The mini-batches of one update, found by its number alone."""
+    sizes = plan.layout
+    filled = Filled(number * sizes.fresh, sizes.buffer)
+    generator = numpy_stream(plan.seed, "replay.draw", number)
+    sampling = plan.settings.sampling
+    return draw(sampling, filled, sizes.minibatch, sizes.gradient_steps, generator)
+
+
+def buffer_bytes(sizes: ReplayLayout, env: DeviceEnv | HostEnv) -> int:
+    """What the replay buffer takes, in bytes: two observations and ten bytes a transition."""
+    space = env.observation_space
+    item = min(np.dtype(space.dtype).itemsize, 4)
+    return int(sizes.buffer * (2 * item * prod(space.shape or ()) + 10))
+
+
+def _require_savable(sizes: ReplayLayout, env: DeviceEnv | HostEnv) -> None:
+    """Nothing, or an error for a buffer that no checkpoint could hold."""
+    size = buffer_bytes(sizes, env)
+    if size > TENSORS_LIMIT:
+        fits = int(TENSORS_LIMIT / size * sizes.buffer) // sizes.fresh * sizes.fresh
+        raise LayoutError(
+            f"a buffer of {sizes.buffer:,} transitions of this env takes {size / 2**30:.1f} GB, "
+            f"more than the {TENSORS_LIMIT / 2**30:.0f} GB of a checkpoint",
+            where="buffer",
+            fix=f"use at most --buffer {fits}",
+        )

@@ -1,0 +1,126 @@
+"""DQN where the environments are on the host: stepped and kept there, learnt from on the device."""
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from nbyt.collect.host import HostRunner, Record, device_kind
+from nbyt.collect.replay import HostReplay
+from nbyt.collect.rollout import Episodes, update_key
+from nbyt.envs.protocol import HostEnv
+from nbyt.objective.dqn import Seen, Transitions
+from nbyt.policy.q_policy import QPolicy, greedy
+from nbyt.rng import seeds
+from nbyt.train.dqn import QLearner, Rates, copied, improve
+from nbyt.train.dqn_device import Schedule, Tally, row_of
+from nbyt.train.dqn_settings import DQNSettings
+from nbyt.train.replay_layout import ReplayLayout
+
+
+class HostWorld:
+    """N running host environments, their buffer, and what is learnt."""
+
+    def __init__(
+        self,
+        env: HostEnv,
+        policy: QPolicy,
+        layout: ReplayLayout,
+        learner: QLearner,
+        *,
+        seed: int,
+        vector: str,
+    ) -> None:
+        running = env.start(layout.envs, vector=vector)
+        self._policy, self._layout = policy, layout
+        self.learner = learner
+        self._runner = HostRunner(running, policy, seeds(seed, "env.start", layout.envs))
+        seen = device_kind(self._runner.observation)
+        row = row_of(jax.ShapeDtypeStruct(seen.shape[1:], seen.dtype))
+        self.replay = HostReplay(layout.buffer, row)
+
+    def block(
+        self, settings: DQNSettings, schedule: Schedule, rates: Rates, key: jax.Array
+    ) -> Tally:
+        """What a block of updates showed."""
+        tally = _Sums()
+        for place in range(int(schedule.count)):
+            number = int(schedule.first) + place
+            params = greedy(self.learner.weights, schedule.epsilon[place])
+            record, episodes = self._runner.collect(
+                params, update_key(key, number), self._layout.steps
+            )
+            fresh, bad = _checked(_transitions(record), drop=settings.on_nonfinite == "drop")
+            self.replay.write(fresh, (number - 1) * self._layout.fresh)
+            tally.note(episodes, fresh, bad, place * self._layout.fresh)
+            if schedule.copies[place]:
+                self.learner = copied(self.learner, jnp.bool_(True))
+            if schedule.learns[place]:
+                tally.seen.append(self._learn(settings, schedule.places[place], rates))
+        return tally.made()
+
+    def close(self) -> None:
+        """Stop the environments."""
+        self._runner.close()
+
+    def _learn(self, settings: DQNSettings, places: np.ndarray, rates: Rates) -> Seen:
+        minibatches = self.replay.read(places)
+        self.learner, seen = _improve(self._policy, settings, self.learner, minibatches, rates)
+        return seen
+
+
+class _Sums:
+    """A block's tally while it is under way."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        self._episodes: list[Episodes] = []
+        self._fault, self._dropped = -1, 0
+        self._action: Any = 0
+
+    def note(self, episodes: Episodes, fresh: Transitions, bad: np.ndarray, before: int) -> None:
+        """Count one update's episodes and faults."""
+        self._episodes.append(episodes)
+        if bad.any() and self._fault < 0:
+            first = int(np.argmax(bad))
+            self._fault, self._action = before + first, fresh.action[first]
+        self._dropped += int(bad.sum())
+
+    def made(self) -> Tally:
+        """The sums; of what gradient steps show they may still be on their way."""
+        ended = np.sum([[float(x) for x in one] for one in self._episodes], axis=0)
+        learning, blank = float(len(self.seen)), np.zeros((1, 3))
+        total = Seen(*(sum(column) for column in zip(*(self.seen or blank), strict=True)))
+        values: Any = (*ended, learning, total, self._fault, self._action, self._dropped)
+        return Tally(*values)
+
+
+@partial(jax.jit, static_argnames=("policy", "settings"))
+def _improve(
+    policy: QPolicy, settings: DQNSettings, learner: QLearner, minibatches: Any, rates: Rates
+) -> tuple[QLearner, Seen]:
+    return improve(policy, settings, learner, minibatches, rates)
+
+
+def _transitions(record: Record) -> Transitions:
+    """A record's steps [T, N, ...] as rows, in the order of time."""
+    following = np.concatenate([record.observation[1:], record.last_observation[None]])
+    if record.final_observation is not None:
+        cut = record.truncated.reshape(*record.truncated.shape, *(1,) * (following.ndim - 2))
+        following = np.where(cut, record.final_observation, following)
+    kept: Any = (record.observation, record.action, record.reward, record.terminated, following)
+    return Transitions(*(x.reshape(-1, *x.shape[2:]) for x in (*kept, record.valid)))
+
+
+def _checked(rows: Transitions, *, drop: bool) -> tuple[Transitions, np.ndarray]:
+    """The rows, and which hold numbers that are not finite; those made harmless if asked."""
+    fine = np.isfinite(rows.reward)
+    for seen in (rows.observation, rows.next_observation):
+        fine &= np.isfinite(seen).reshape(len(fine), -1).all(axis=1)
+    bad = ~fine & rows.valid
+    if drop and bad.any():
+        clean = jax.tree.map(lambda x: np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), rows)
+        rows = clean._replace(valid=rows.valid & ~bad)
+    return rows, bad
