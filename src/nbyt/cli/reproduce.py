@@ -15,12 +15,13 @@ from nbyt.errors import RunInterruptedError, UsageError
 from nbyt.report.claim_table import claim_table
 from nbyt.store.study import StudyFolder
 from nbyt.studies.post.study import POST
+from nbyt.studies.replay.study import REPLAY
 from nbyt.studies.reproducing import Reproduction, command_line, open_study, reproduce
 from nbyt.studies.study import Study
 from nbyt.train import hardware
 
 _MOST_WORKERS = 4
-_STUDIES = {study.name: study for study in (POST,)}
+_STUDIES = {study.name: study for study in (POST, REPLAY)}
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class ReproduceOptions:
 
 
 def run(
-    study: Literal["post"],
+    study: Literal["post", "replay"],
     *,
     options: Annotated[ReproduceOptions, Parameter(name="*")] = ReproduceOptions(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
@@ -60,7 +61,8 @@ def run(
     Parameters
     ----------
     study
-        post: parallel environments and rollout steps in PPO.
+        post: parallel environments and rollout steps in PPO. replay: mini-batches and experience
+        replay.
     """
     chosen = _STUDIES[study]
     if options.dry_run:

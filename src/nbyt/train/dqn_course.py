@@ -10,6 +10,7 @@ import numpy as np
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import LayoutError
 from nbyt.minibatch.replay import Filled, draw
+from nbyt.objective.dqn import Transitions
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.files import shapes, to_tensors
 from nbyt.policy.q_policy import QPolicy, build_q, greedy, weights_of
@@ -55,8 +56,19 @@ class DQNCourse:
     @property
     def params(self) -> Params:
         """What the policy has learnt, without random actions."""
-        learner = self._world.learner if self._host is None else self._host.learner
-        return greedy(learner.weights)
+        return greedy(self.learner.weights)
+
+    @property
+    def learner(self) -> QLearner:
+        """Network, target network and optimiser; gone once the next block is under way."""
+        return self._world.learner if self._host is None else self._host.learner
+
+    def experience(self, updates: int) -> Transitions:
+        """What the buffer holds after so many updates, the oldest first, as NumPy arrays."""
+        filled = Filled(updates * self._plan.layout.fresh, self._plan.layout.buffer)
+        places = filled.place(np.arange(filled.count))
+        rows = self._world.replay.rows if self._host is None else self._host.replay.rows
+        return jax.tree.map(lambda x: np.asarray(x)[places], rows)
 
     def updates(self, first: int) -> Iterator[Made]:
         """Blocks of updates; a block ends where a stage is to be kept."""

@@ -1,0 +1,1 @@
+"""A note on mini-batches and experience replay, measured statement by statement."""
