@@ -1,6 +1,6 @@
 """Collecting from host environments: stepped here, digested on the device in one piece."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +28,14 @@ class Record(NamedTuple):
     last_observation: np.ndarray
 
 
+class Actor(Protocol):
+    """Whoever decides what the environments do."""
+
+    def act(self, observation: np.ndarray, time: int) -> tuple[np.ndarray, np.ndarray]:
+        """Actions at one time of the rollout: the policy's own, and those for the environments."""
+        ...
+
+
 class HostRunner:
     """N running host environments, where they stand, and their episodes so far."""
 
@@ -39,7 +47,10 @@ class HostRunner:
 
     def collect(self, params: Params, key: jax.Array, steps: int) -> tuple[Record, Episodes]:
         """The next `steps` steps of every environment."""
-        actor = HostActor(self._policy, params, key, steps, self._running.envs)
+        return self.go(HostActor(self._policy, params, key, steps, self._running.envs), steps)
+
+    def go(self, actor: Actor, steps: int) -> tuple[Record, Episodes]:
+        """The next `steps` steps of every environment, with the actions of that actor."""
         rows: list[tuple[np.ndarray, np.ndarray, HostStep]] = []
         finished: list[tuple[float, float]] = []
         for time in range(steps):
@@ -50,7 +61,7 @@ class HostRunner:
             self.observation = step.observation
             finished += self._tally(step)
         episodes = Episodes(
-            jnp.float32(len(finished)), *(jnp.float32(sum(x)) for x in _columns(finished))
+            np.float32(len(finished)), *(np.float32(sum(x)) for x in _columns(finished))
         )
         return _record(rows, self.observation), episodes
 

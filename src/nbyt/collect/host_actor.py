@@ -36,7 +36,7 @@ class HostActor:
     ) -> None:
         self._policy, self._params = policy, params
         self._noise = _noise(policy, key, steps, envs)
-        self._in_numpy = _is_small(policy, params, envs)
+        self._in_numpy = is_small(policy, params, envs)
         if self._in_numpy:
             self._params, self._noise = jax.device_get((params, self._noise))
 
@@ -79,7 +79,8 @@ def _noise(policy: ActorCritic, key: jax.Array, steps: int, envs: int) -> jax.Ar
     return action_noise(policy.head, key, steps, envs)
 
 
-def _is_small(policy: ActorCritic, params: Params, envs: int) -> bool:
+def is_small(policy: ActorCritic, params: Params, envs: int) -> bool:
+    """Whether NumPy is the faster way to act with this policy in so many envs."""
     weights = sum(leaf.size for leaf in jax.tree.leaves((params.actor, params.torso)))
     dense = policy.network.kind in ("mlp", "table")
     return dense and envs <= _FEW_ENVS and (weights <= _FEW_WEIGHTS or policy.kind == "index")

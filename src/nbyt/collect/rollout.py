@@ -1,6 +1,6 @@
 """Rollout: what N environments did in T steps, time first."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -33,9 +33,9 @@ class Rollout(NamedTuple):
 class Episodes(NamedTuple):
     """The episodes that ended in a rollout: how many, and the sums over them."""
 
-    episodes: jax.Array
-    returns: jax.Array
-    lengths: jax.Array
+    episodes: Any
+    returns: Any
+    lengths: Any
 
 
 def next_value(rollout: Rollout) -> Float[Array, "T N"]:

@@ -80,7 +80,7 @@ class DQNCourse:
             rates = rates_of(plan.settings, 1 - (first - 1) / plan.updates)
             schedule = self._schedule(first, last)
             if self._host is not None:
-                tally = self._host.block(plan.settings.form, schedule, rates, self._key)
+                tally = self._host.block(plan.settings.form, schedule, rates)
             else:
                 tally = self._block(schedule, rates)
             yield Made(last, {**tally._asdict(), "updates": last - first + 1})

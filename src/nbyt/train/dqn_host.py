@@ -4,17 +4,17 @@ from functools import partial
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from nbyt.collect.host import HostRunner, Record, device_kind
+from nbyt.collect.host_q_actor import HostQActor
 from nbyt.collect.replay import HostReplay
-from nbyt.collect.rollout import Episodes, update_key
+from nbyt.collect.rollout import Episodes
 from nbyt.envs.protocol import HostEnv
 from nbyt.objective.dqn import Seen, Transitions
-from nbyt.policy.q_policy import QPolicy, greedy
-from nbyt.rng import seeds
-from nbyt.train.dqn import QLearner, Rates, copied, improve
+from nbyt.policy.q_policy import QPolicy
+from nbyt.rng import numpy_stream, seeds
+from nbyt.train.dqn import QLearner, Rates, improve
 from nbyt.train.dqn_device import Schedule, Tally, row_of
 from nbyt.train.dqn_settings import DQNSettings
 from nbyt.train.replay_layout import ReplayLayout
@@ -34,29 +34,27 @@ class HostWorld:
         vector: str,
     ) -> None:
         running = env.start(layout.envs, vector=vector)
-        self._policy, self._layout = policy, layout
+        self._policy, self._layout, self._seed = policy, layout, seed
         self.learner = learner
         self._runner = HostRunner(running, policy, seeds(seed, "env.start", layout.envs))
         seen = device_kind(self._runner.observation)
         row = row_of(jax.ShapeDtypeStruct(seen.shape[1:], seen.dtype))
         self.replay = HostReplay(layout.buffer, row)
 
-    def block(
-        self, settings: DQNSettings, schedule: Schedule, rates: Rates, key: jax.Array
-    ) -> Tally:
+    def block(self, settings: DQNSettings, schedule: Schedule, rates: Rates) -> Tally:
         """What a block of updates showed."""
         tally = _Sums()
         for place in range(int(schedule.count)):
             number = int(schedule.first) + place
-            params = greedy(self.learner.weights, schedule.epsilon[place])
-            record, episodes = self._runner.collect(
-                params, update_key(key, number), self._layout.steps
-            )
+            luck = numpy_stream(self._seed, "act", number)
+            epsilon = float(schedule.epsilon[place])
+            actor = HostQActor(self._policy, self.learner.weights, epsilon, luck)
+            record, episodes = self._runner.go(actor, self._layout.steps)
             fresh, bad = _checked(_transitions(record), drop=settings.on_nonfinite == "drop")
             self.replay.write(fresh, (number - 1) * self._layout.fresh)
             tally.note(episodes, fresh, bad, place * self._layout.fresh)
             if schedule.copies[place]:
-                self.learner = copied(self.learner, jnp.bool_(True))
+                self.learner = self.learner._replace(target=self.learner.weights)
             if schedule.learns[place]:
                 tally.seen.append(self._learn(settings, schedule.places[place], rates))
         return tally.made()
@@ -91,8 +89,8 @@ class _Sums:
     def made(self) -> Tally:
         """The sums; of what gradient steps show they may still be on their way."""
         ended = np.sum([[float(x) for x in one] for one in self._episodes], axis=0)
-        learning, blank = float(len(self.seen)), np.zeros((1, 3))
-        total = Seen(*(sum(column) for column in zip(*(self.seen or blank), strict=True)))
+        learning, seen = float(len(self.seen)), jax.device_get(self.seen)
+        total = Seen(*np.sum(seen, axis=0)) if seen else Seen(*np.zeros(3))
         values: Any = (*ended, learning, total, self._fault, self._action, self._dropped)
         return Tally(*values)
 
