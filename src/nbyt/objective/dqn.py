@@ -25,6 +25,17 @@ class Transitions(NamedTuple):
     valid: Bool[Array, " m"]
 
 
+class Rates(NamedTuple):
+    """Numbers of the settings, as arrays so that changing one compiles nothing anew.
+
+    huber: TD errors beyond it count linearly.
+    """
+
+    gamma: Float[Array, ""]
+    huber: Float[Array, ""]
+    learning_rate: Float[Array, ""]
+
+
 class Seen(NamedTuple):
     """What a mini-batch shows: means of the loss, of the Q-values taken, of the |TD error|."""
 
@@ -38,14 +49,14 @@ def dqn_loss(
     weights: dict[str, Any],
     target: dict[str, Any],
     rows: Transitions,
-    gamma: Float[Array, ""],
+    rates: Rates,
     *,
     double: bool,
 ) -> tuple[Float[Array, ""], Seen]:
     """The mean Huber loss of a mini-batch, and what it shows."""
-    error, taken = td_errors(policy, weights, target, rows, gamma, double=double)
+    error, taken = td_errors(policy, weights, target, rows, rates, double=double)
     weight = rows.valid / jnp.maximum(rows.valid.sum(), 1)
-    loss = optax.losses.huber_loss(error) @ weight
+    loss = optax.losses.huber_loss(error, delta=rates.huber) @ weight
     return loss, Seen(loss, taken @ weight, jnp.abs(error) @ weight)
 
 
@@ -54,7 +65,7 @@ def td_errors(
     weights: dict[str, Any],
     target: dict[str, Any],
     rows: Transitions,
-    gamma: Float[Array, ""],
+    rates: Rates,
     *,
     double: bool,
 ) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
@@ -67,7 +78,7 @@ def td_errors(
     next_values = policy.values(greedy(target), rows.next_observation)
     chooser = policy.values(greedy(weights), rows.next_observation) if double else next_values
     following = _of(next_values, chooser.argmax(axis=-1))
-    goal = rows.reward + gamma * jnp.where(rows.terminated, 0.0, following)
+    goal = rows.reward + rates.gamma * jnp.where(rows.terminated, 0.0, following)
     return taken - jax.lax.stop_gradient(goal), taken
 
 

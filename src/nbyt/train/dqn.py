@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool
 
-from nbyt.objective.dqn import Seen, Transitions, dqn_loss
+from nbyt.objective.dqn import Rates, Seen, Transitions, dqn_loss
 from nbyt.policy.q_policy import QPolicy, weights_of
 from nbyt.rng import stream
 from nbyt.train.dqn_settings import DQNSettings
@@ -22,13 +22,6 @@ class QLearner(NamedTuple):
     weights: dict[str, Any]
     target: dict[str, Any]
     optimiser: Any
-
-
-class Rates(NamedTuple):
-    """The settings' numbers, as arrays so that changing one compiles nothing anew."""
-
-    gamma: Float[Array, ""]
-    learning_rate: Float[Array, ""]
 
 
 def new_learner(policy: QPolicy, settings: DQNSettings, key: jax.Array) -> QLearner:
@@ -46,7 +39,7 @@ def with_weights(settings: DQNSettings, weights: dict[str, Any]) -> QLearner:
 def rates_of(settings: DQNSettings, left: float = 1.0) -> Rates:
     """The settings' numbers as arrays; left: the part of the run that is still to come."""
     rate = settings.learning_rate * (left if settings.anneal else 1.0)
-    return Rates(jnp.float32(settings.gamma), jnp.float32(rate))
+    return Rates(*(jnp.float32(x) for x in (settings.gamma, settings.huber, rate)))
 
 
 def improve(
@@ -92,7 +85,7 @@ def _gradient_step(
     rows: Transitions,
 ) -> tuple[tuple[dict[str, Any], Any], Seen]:
     weights, state = carried
-    loss = partial(dqn_loss, policy, target=target, rows=rows, gamma=rates.gamma)
+    loss = partial(dqn_loss, policy, target=target, rows=rows, rates=rates)
     gradient, seen = jax.grad(partial(loss, double=settings.double), has_aux=True)(weights)
     change, state = optimiser(settings).update(gradient, state)
     weights = jax.tree.map(lambda w, c: w - rates.learning_rate * c, weights, change)

@@ -10,13 +10,13 @@ import numpy as np
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import LayoutError
 from nbyt.minibatch.replay import Filled, draw
-from nbyt.objective.dqn import Transitions
+from nbyt.objective.dqn import Rates, Transitions
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.files import shapes, to_tensors
 from nbyt.policy.q_policy import QPolicy, build_q, greedy, weights_of
 from nbyt.rng import numpy_stream, stream
 from nbyt.store.tensors import TENSORS_LIMIT, match
-from nbyt.train.dqn import QLearner, Rates, new_learner, rates_of, with_weights
+from nbyt.train.dqn import QLearner, new_learner, rates_of, with_weights
 from nbyt.train.dqn_device import Schedule, Tally, begin, block
 from nbyt.train.dqn_host import HostWorld
 from nbyt.train.dqn_metrics import dqn_row

@@ -11,10 +11,10 @@ from nbyt.collect.device import Row, Runner, advance, start, step_inputs
 from nbyt.collect.replay import Replay, empty, read, write
 from nbyt.collect.rollout import update_key
 from nbyt.envs.protocol import DeviceEnv
-from nbyt.objective.dqn import Seen, Transitions
+from nbyt.objective.dqn import Rates, Seen, Transitions
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.rng import stream
-from nbyt.train.dqn import QLearner, Rates, copied, improve
+from nbyt.train.dqn import QLearner, copied, improve
 from nbyt.train.dqn_settings import DQNSettings
 from nbyt.train.replay_layout import ReplayLayout
 

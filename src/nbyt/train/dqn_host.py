@@ -11,10 +11,10 @@ from nbyt.collect.host_q_actor import HostQActor
 from nbyt.collect.replay import HostReplay
 from nbyt.collect.rollout import Episodes
 from nbyt.envs.protocol import HostEnv
-from nbyt.objective.dqn import Seen, Transitions
+from nbyt.objective.dqn import Rates, Seen, Transitions
 from nbyt.policy.q_policy import QPolicy
 from nbyt.rng import numpy_stream, seeds
-from nbyt.train.dqn import QLearner, Rates, improve
+from nbyt.train.dqn import QLearner, improve
 from nbyt.train.dqn_device import Schedule, Tally, row_of
 from nbyt.train.dqn_settings import DQNSettings
 from nbyt.train.replay_layout import ReplayLayout

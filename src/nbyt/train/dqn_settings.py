@@ -29,6 +29,9 @@ class DQNSettings:
     double: bool = False
     """Choose the next action by the learning network, value it by the target network."""
 
+    huber: float = 1.0
+    """TD errors beyond this count linearly instead of squared, so that rare ones do not rule."""
+
     target_every: int = 500
     """Environment steps between two copies of the network to the target network."""
 
@@ -61,7 +64,7 @@ class DQNSettings:
         require_within("gamma", self.gamma, 0, 1)
         for name in ("epsilon_start", "epsilon_end", "exploration"):
             require_within(name, getattr(self, name), 0, 1)
-        for name in ("learning_rate", "max_grad_norm"):
+        for name in ("learning_rate", "huber", "max_grad_norm"):
             require_positive(name, getattr(self, name))
         if self.target_every < 1:
             raise UsageError(
