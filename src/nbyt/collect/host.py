@@ -1,6 +1,6 @@
 """Collecting from host environments: stepped here, digested on the device in one piece."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +28,7 @@ class Record(NamedTuple):
     last_observation: np.ndarray
 
 
+@runtime_checkable
 class Actor(Protocol):
     """Whoever decides what the environments do."""
 

@@ -60,6 +60,6 @@ def env_keys(key: jax.Array, role: str, steps: int, envs: int) -> jax.Array:
     return jax.vmap(lambda one: jax.random.split(one, steps), out_axes=1)(keys)
 
 
-def update_key(key: jax.Array, update: int) -> jax.Array:
+def update_key(key: jax.Array, update: int | jax.Array) -> jax.Array:
     """The key of one update's rollout."""
     return stream(key, "update", update)

@@ -1,12 +1,13 @@
 """Course: learning under way, as the loop sees it, whatever the algorithm."""
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.train.metrics import Made, Row
 
 
+@runtime_checkable
 class Course(Protocol):
     """An algorithm on its way through a plan; it keeps what it has learnt so far."""
 

@@ -14,6 +14,9 @@ from nbyt.rng import stream
 from nbyt.train.dqn_settings import DQNSettings
 
 _RMSPROP_DECAY = 0.99
+# One flat vector for all layers means a handful of operations a step instead of a dozen a layer;
+# from about so many weights on, putting it together costs more than that.
+_FEW_WEIGHTS = 20_000
 
 
 class QLearner(NamedTuple):
@@ -33,13 +36,15 @@ def new_learner(policy: QPolicy, settings: DQNSettings, key: jax.Array) -> QLear
 def with_weights(settings: DQNSettings, weights: dict[str, Any]) -> QLearner:
     """A learner that begins with these weights."""
     # A copy, because both are given away to compiled programs, which take no array twice.
-    return QLearner(weights, jax.tree.map(jnp.copy, weights), optimiser(settings).init(weights))
+    return QLearner(
+        weights, jax.tree.map(jnp.copy, weights), optimiser(settings, weights).init(weights)
+    )
 
 
-def rates_of(settings: DQNSettings, left: float = 1.0) -> Rates:
-    """The settings' numbers as arrays; left: the part of the run that is still to come."""
-    rate = settings.learning_rate * (left if settings.anneal else 1.0)
-    return Rates(*(jnp.float32(x) for x in (settings.gamma, settings.huber, rate)))
+def rates_of(settings: DQNSettings) -> Rates:
+    """The settings' numbers as arrays."""
+    values = (settings.gamma, settings.huber, settings.learning_rate)
+    return Rates(*(jnp.float32(value) for value in values))
 
 
 def improve(
@@ -63,17 +68,17 @@ def copied(learner: QLearner, now: Bool[Array, ""]) -> QLearner:
     return learner._replace(target=jax.tree.map(pick, learner.weights, learner.target))
 
 
-def optimiser(settings: DQNSettings) -> optax.GradientTransformation:
+def optimiser(settings: DQNSettings, weights: Any) -> optax.GradientTransformation:
     """What turns a gradient into a direction; steps are that times the learning rate."""
     kinds = {
         "adam": optax.scale_by_adam,
         "rmsprop": partial(optax.scale_by_rms, _RMSPROP_DECAY),
         "sgd": optax.identity,
     }
-    # One flat vector for all layers: a handful of operations a step instead of a dozen a layer.
-    return optax.flatten(
-        optax.chain(optax.clip_by_global_norm(settings.max_grad_norm), kinds[settings.optimizer]())
-    )
+    clip = optax.clip_by_global_norm(settings.max_grad_norm)
+    steps = optax.chain(clip, kinds[settings.optimizer]())
+    small = sum(leaf.size for leaf in jax.tree.leaves(weights)) <= _FEW_WEIGHTS
+    return optax.flatten(steps) if small else steps
 
 
 def _gradient_step(
@@ -87,6 +92,6 @@ def _gradient_step(
     weights, state = carried
     loss = partial(dqn_loss, policy, target=target, rows=rows, rates=rates)
     gradient, seen = jax.grad(partial(loss, double=settings.double), has_aux=True)(weights)
-    change, state = optimiser(settings).update(gradient, state)
+    change, state = optimiser(settings, weights).update(gradient, state)
     weights = jax.tree.map(lambda w, c: w - rates.learning_rate * c, weights, change)
     return (weights, state), seen

@@ -77,7 +77,7 @@ class DQNCourse:
         for last in sorted({*ends, plan.updates}):
             if last < first:
                 continue
-            rates = rates_of(plan.settings, 1 - (first - 1) / plan.updates)
+            rates = rates_of(plan.settings)
             schedule = self._schedule(first, last)
             if self._host is not None:
                 tally = self._host.block(plan.settings.form, schedule, rates)
@@ -141,6 +141,7 @@ class DQNCourse:
             np.int32(first),
             np.int32(last - first + 1),
             np.array([plan.epsilon((number - 1) * sizes.fresh) for number in numbers], np.float32),
+            np.array([plan.learning_rate(number) for number in numbers], np.float32),
             np.array([sizes.learns(number) for number in numbers]),
             ends // every != (ends - sizes.fresh) // every,
             places,

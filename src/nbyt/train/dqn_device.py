@@ -33,6 +33,7 @@ class Schedule(NamedTuple):
     first: Int[Any, ""]
     count: Int[Any, ""]
     epsilon: Float[Any, " B"]
+    learning_rate: Float[Any, " B"]
     learns: Bool[Any, " B"]
     copies: Bool[Any, " B"]
     places: Int[Any, "B gradient_steps minibatch"]
@@ -113,6 +114,7 @@ def _update(
     learner = copied(learner, schedule.copies[place])
     # Read here and not inside the condition, which would have to hand the whole buffer on.
     minibatches = read(replay, schedule.places[place])
+    rates = rates._replace(learning_rate=schedule.learning_rate[place])
     learner, seen = jax.lax.cond(
         schedule.learns[place],
         lambda: improve(policy, settings, learner, minibatches, rates),

@@ -56,7 +56,8 @@ class HostWorld:
             if schedule.copies[place]:
                 self.learner = self.learner._replace(target=self.learner.weights)
             if schedule.learns[place]:
-                tally.seen.append(self._learn(settings, schedule.places[place], rates))
+                own = rates._replace(learning_rate=schedule.learning_rate[place])
+                tally.seen.append(self._learn(settings, schedule.places[place], own))
         return tally.made()
 
     def close(self) -> None:

@@ -38,6 +38,11 @@ class DQNPlan:
             return 1.0
         return self.settings.epsilon(before / self.total)
 
+    def learning_rate(self, update: int) -> float:
+        """The step size in that update, counted from 1."""
+        left = 1 - (update - 1) / self.updates if self.settings.anneal else 1.0
+        return self.settings.learning_rate * left
+
     def identity(self) -> dict[str, Any]:
         """All that decides the run's numbers, as plain values."""
         return {

@@ -1,0 +1,182 @@
+"""DQN: the Q-values of a table, the same bytes twice, resumed as if unbroken, stopped by a NaN."""
+
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.train.test_loop import StopAfter, content
+
+from nbyt.envs import resolve, tabular
+from nbyt.errors import EnvError, LayoutError, RunInterruptedError, StoreError, UsageError
+from nbyt.policy.files import read_q_stage, read_stage
+from nbyt.store.run import RunFolder, open_run, verify
+from nbyt.train import loop
+from nbyt.train.dqn_course import DQNCourse
+from nbyt.train.dqn_plan import DQNPlan
+from nbyt.train.dqn_settings import DQNSettings
+from nbyt.train.plan import stage_updates
+from nbyt.train.replay_layout import ReplayLayout
+
+LAYOUT = ReplayLayout(envs=2, steps=4, minibatch=16, buffer=400, warm_up=100)
+SETTINGS = DQNSettings(network="8", anneal=True, double=True, target_every=60)
+
+
+def plan(env: str = "gymnax:CartPole-v1", updates: int = 400, **changes: object) -> DQNPlan:
+    settings = changes.pop("settings", SETTINGS)
+    layout = changes.pop("layout", LAYOUT)
+    stages = stage_updates(updates)
+    return DQNPlan(env, layout, updates * layout.fresh, 3, settings, stages, **changes)
+
+
+def run(wanted: DQNPlan, folder: Path, *listeners: object) -> loop.Result:
+    return loop.train(wanted, open_run(folder, wanted.identity()), listeners)
+
+
+def chain() -> tabular.TabularEnv:
+    """Four states in a row: right leads on and pays 1 at the end, left ends with nothing."""
+    transition = np.zeros((4, 2, 4))
+    reward, terminated = np.zeros((4, 2, 4)), np.zeros((4, 2, 4), bool)
+    for state in range(4):
+        transition[state, 0, state], terminated[state, 0, state] = 1, True
+        ahead = min(state + 1, 3)
+        transition[state, 1, ahead] = 1
+    reward[3, 1, 3], terminated[3, 1, 3] = 1.0, True
+    return tabular.from_arrays(transition, reward, terminated, np.eye(4)[0], id="tabular:chain")
+
+
+@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize("optimizer", ["adam", "rmsprop", "sgd"])
+def test_q_values_of_a_table_are_found(double: bool, optimizer: str) -> None:
+    rate = {"adam": 0.02, "rmsprop": 0.02, "sgd": 2.0}[optimizer]
+    settings = DQNSettings(
+        gamma=0.5, learning_rate=rate, double=double, optimizer=optimizer, target_every=20,
+        epsilon_end=1.0, anneal=True,
+    )  # fmt: skip
+    layout = ReplayLayout(envs=4, steps=2, minibatch=32, gradient_steps=4, buffer=800)
+    course = DQNCourse(DQNPlan("tabular:chain", layout, 6_000, 0, settings, (1,)), chain())
+    for made in course.updates(1):
+        course.row(made)
+    wanted = np.array([[0, 0.125], [0, 0.25], [0, 0.5], [0, 1.0]])
+    assert np.abs(np.asarray(course.params.actor["logits"]) - wanted).max() < 0.01
+
+
+def test_a_time_limit_is_no_death() -> None:
+    """One state that pays 1 for ever, cut after 5 steps: worth 1 / (1 - gamma), not 5."""
+    sure = np.ones((1, 1, 1))
+    env = tabular.from_arrays(sure, sure, sure == 0, [1.0], time_limit=5, id="tabular:forever")
+    settings = DQNSettings(gamma=0.5, learning_rate=0.05, target_every=10)
+    layout = ReplayLayout(minibatch=16, buffer=400, warm_up=16)
+    course = DQNCourse(DQNPlan("tabular:forever", layout, 4_000, 0, settings, (1,)), env)
+    for made in course.updates(1):
+        row = course.row(made)
+    assert abs(float(course.params.actor["logits"][0, 0]) - 2.0) < 0.02
+    assert row["mean_return"] == 5.0
+
+
+def test_the_buffer_holds_what_the_env_did() -> None:
+    always_random = DQNSettings(network="8", epsilon_end=1.0)
+    course = DQNCourse(plan(settings=always_random), resolve("gymnax:CartPole-v1"))
+    for made in course.updates(1):
+        if made.number >= 125:
+            break
+    rows = course.experience(made.number)
+    assert len(rows.reward) == 400 and rows.valid.all() and (rows.reward == 1).all()
+    for env in range(2):  # rows of two envs alternate
+        own = jax.tree.map(lambda x, env=env: x[env::2], rows)
+        goes_on = ~own.terminated[:-1]
+        assert np.array_equal(own.next_observation[:-1][goes_on], own.observation[1:][goes_on])
+        apart = np.abs(own.next_observation[:-1] - own.observation[1:]).max(axis=1)[~goes_on]
+        assert len(apart) > 3 and (apart > 0.1).all()
+
+
+def test_the_same_run_gives_the_same_bytes_and_stages_do_not_change_it(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        run(plan(), tmp_path / name)
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+    assert verify(tmp_path / "one") == []
+    wanted = plan()
+    other = DQNPlan(wanted.env, LAYOUT, wanted.total, 3, SETTINGS, (77, 400))
+    run(other, tmp_path / "other")
+    same = [read_q_stage(tmp_path / name / f"stage-{n}") for name, n in (("one", 3), ("other", 2))]
+    for one, two in zip(*(jax.tree.leaves(stage.params) for stage in same), strict=True):
+        assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("env", ["gymnax:CartPole-v1", "gym:CartPole-v1"])
+def test_an_interrupted_run_resumes(tmp_path: Path, env: str) -> None:
+    with pytest.raises(RunInterruptedError):
+        run(plan(env), tmp_path / "broken", StopAfter(125))
+    saved = RunFolder(tmp_path / "broken").load_checkpoint()
+    assert saved is not None and saved[1]["updates"] < 400
+    run(plan(env), tmp_path / "broken")
+    run(plan(env), tmp_path / "whole")
+    if env.startswith("gymnax"):  # a simulator on the host cannot be saved, and starts anew
+        assert content(tmp_path / "whole") == content(tmp_path / "broken")
+    rows = [RunFolder(tmp_path / name).read_metrics() for name in ("whole", "broken")]
+    assert [row["update"] for row in rows[0]] == [row["update"] for row in rows[1]]
+
+
+def test_a_stage_is_read_back_and_not_taken_for_another(tmp_path: Path) -> None:
+    result = run(plan(), tmp_path)
+    stage = read_q_stage(Path(result.stages[-1]))
+    assert stage.facts["algo"] == "dqn" and float(stage.params.actor["epsilon"]) == 0
+    assert stage.policy.values(stage.params, jnp.zeros((5, 4))).shape == (5, 2)
+    with pytest.raises(StoreError, match="a stage of 'dqn'"):
+        read_stage(Path(result.stages[-1]))
+
+
+@pytest.mark.parametrize(
+    ("env", "where"),
+    [
+        ("tests.train.lying_envs:NaNReward", "env 0, step 7, seed 3, action "),
+        ("tests.train.lying_envs:nan_observation", "env "),
+    ],
+)
+def test_a_nan_stops_the_run_or_is_left_out(tmp_path: Path, env: str, where: str) -> None:
+    with pytest.raises(EnvError, match="not finite") as error:
+        run(plan(env), tmp_path / "stops")
+    assert error.value.where.startswith(where)
+    lenient = DQNSettings(network="8", on_nonfinite="drop")
+    run(plan(env, settings=lenient), tmp_path / "goes-on")
+    rows = RunFolder(tmp_path / "goes-on").read_metrics()
+    assert sum(row["dropped"] for row in rows) > 0
+    assert rows[-1]["loss"] is not None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ({"buffer": 16, "minibatch": 32}, "smaller than a mini-batch"),
+        ({"buffer": 1002}, "nearest that do: 1000, 1004"),
+        ({"buffer": -4}, "buffer must be a whole number"),
+        ({"minibatch": 0}, "minibatch must be a whole number"),
+        ({"minibatch": 64, "warm_up": 10}, "does not hold a mini-batch"),
+        ({"envs": 1.5}, "envs must be a whole number"),
+    ],
+)
+def test_sizes_that_cannot_be_are_refused(sizes: dict, words: str) -> None:
+    with pytest.raises(LayoutError, match=words):
+        ReplayLayout(**sizes)
+
+
+def test_a_buffer_that_no_checkpoint_holds_is_refused() -> None:
+    huge = ReplayLayout(buffer=100_000_000)
+    with pytest.raises(LayoutError, match="more than the 2 GB of a checkpoint"):
+        DQNCourse(plan(layout=huge), resolve("gymnax:CartPole-v1"))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"gamma": 1.5}, {"epsilon_end": -0.1}, {"huber": 0.0}, {"target_every": 0}]
+)
+def test_settings_that_cannot_be_are_refused(wrong: dict) -> None:
+    with pytest.raises(UsageError):
+        DQNSettings(**wrong)
+
+
+def test_exploration_comes_down_in_a_line() -> None:
+    wanted = plan(settings=DQNSettings(exploration=0.5, epsilon_end=0.2))
+    assert wanted.epsilon(0) == wanted.epsilon(99) == 1.0
+    assert wanted.epsilon(800) == pytest.approx(0.6)
+    assert wanted.epsilon(1600) == wanted.epsilon(3200) == pytest.approx(0.2)
