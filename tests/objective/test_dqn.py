@@ -12,7 +12,7 @@ from nbyt.policy.q_policy import build_q
 
 POLICY = build_q(Discrete(3), Discrete(2), Network("table"))
 WEIGHTS = {"logits": jnp.array([[1.0, 2.0], [0.5, -1.0], [3.0, 4.0]])}
-RATES = Rates(jnp.float32(0.9), jnp.float32(1.0), jnp.float32(0.0))
+RATES = Rates(*(jnp.float32(x) for x in (0.9, 1.0, 1.0, 0.0)))
 TARGET = {"logits": jnp.array([[10.0, 20.0], [7.0, 5.0], [2.0, 1.0]])}
 
 

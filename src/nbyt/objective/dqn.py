@@ -28,11 +28,13 @@ class Transitions(NamedTuple):
 class Rates(NamedTuple):
     """Numbers of the settings, as arrays so that changing one compiles nothing anew.
 
-    huber: TD errors beyond it count linearly.
+    huber: TD errors beyond it count linearly. target_mix: how much of the network a copy to the
+    target network brings.
     """
 
     gamma: Float[Array, ""]
     huber: Float[Array, ""]
+    target_mix: Float[Array, ""]
     learning_rate: Float[Array, ""]
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Bool
+from jaxtyping import Array
 
 from nbyt.objective.dqn import Rates, Seen, Transitions, dqn_loss
 from nbyt.policy.q_policy import QPolicy, weights_of
@@ -43,7 +43,7 @@ def with_weights(settings: DQNSettings, weights: dict[str, Any]) -> QLearner:
 
 def rates_of(settings: DQNSettings) -> Rates:
     """The settings' numbers as arrays."""
-    values = (settings.gamma, settings.huber, settings.learning_rate)
+    values = (settings.gamma, settings.huber, settings.target_mix, settings.learning_rate)
     return Rates(*(jnp.float32(value) for value in values))
 
 
@@ -62,10 +62,13 @@ def improve(
     return QLearner(weights, learner.target, state), means
 
 
-def copied(learner: QLearner, now: Bool[Array, ""]) -> QLearner:
-    """The learner, its network copied to the target network if it is time."""
-    pick = partial(jnp.where, now)
-    return learner._replace(target=jax.tree.map(pick, learner.weights, learner.target))
+def copied(learner: QLearner, mix: Float[Array, ""]) -> QLearner:
+    """The learner, so much of its network copied to the target network; 1 is all of it."""
+
+    def mixed(new: jax.Array, old: jax.Array) -> jax.Array:
+        return mix * new + (1 - mix) * old
+
+    return learner._replace(target=jax.tree.map(mixed, learner.weights, learner.target))
 
 
 def optimiser(settings: DQNSettings, weights: Any) -> optax.GradientTransformation:

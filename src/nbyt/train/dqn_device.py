@@ -111,7 +111,7 @@ def _update(
     if settings.on_nonfinite == "drop":
         fresh = without(fresh, bad)
     replay = write(replay, fresh, (schedule.first - 1 + place) * layout.fresh)
-    learner = copied(learner, schedule.copies[place])
+    learner = copied(learner, rates.target_mix * schedule.copies[place])
     # Read here and not inside the condition, which would have to hand the whole buffer on.
     minibatches = read(replay, schedule.places[place])
     rates = rates._replace(learning_rate=schedule.learning_rate[place])

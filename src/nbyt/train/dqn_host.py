@@ -14,7 +14,7 @@ from nbyt.envs.protocol import HostEnv
 from nbyt.objective.dqn import Rates, Seen, Transitions
 from nbyt.policy.q_policy import QPolicy
 from nbyt.rng import numpy_stream, seeds
-from nbyt.train.dqn import QLearner, improve
+from nbyt.train.dqn import QLearner, copied, improve
 from nbyt.train.dqn_device import Schedule, Tally, row_of
 from nbyt.train.dqn_settings import DQNSettings
 from nbyt.train.replay_layout import ReplayLayout
@@ -54,7 +54,7 @@ class HostWorld:
             self.replay.write(fresh, (number - 1) * self._layout.fresh)
             tally.note(episodes, fresh, bad, place * self._layout.fresh)
             if schedule.copies[place]:
-                self.learner = self.learner._replace(target=self.learner.weights)
+                self.learner = _copied(self.learner, rates.target_mix)
             if schedule.learns[place]:
                 own = rates._replace(learning_rate=schedule.learning_rate[place])
                 tally.seen.append(self._learn(settings, schedule.places[place], own))
@@ -94,6 +94,9 @@ class _Sums:
         total = Seen(*np.sum(seen, axis=0)) if seen else Seen(*np.zeros(3))
         values: Any = (*ended, learning, total, self._fault, self._action, self._dropped)
         return Tally(*values)
+
+
+_copied = jax.jit(copied)
 
 
 @partial(jax.jit, static_argnames=("policy", "settings"))

@@ -35,6 +35,9 @@ class DQNSettings:
     target_every: int = 500
     """Environment steps between two copies of the network to the target network."""
 
+    target_mix: float = 1.0
+    """How much of the network a copy brings; below 1 the rest of the target network stays."""
+
     sampling: Sampling = "uniform"
     """How mini-batches are drawn: uniform (with replacement), distinct (without), stratified over
     ages, sequential (neighbours in time), newest (no replay)."""
@@ -62,7 +65,7 @@ class DQNSettings:
 
     def __post_init__(self) -> None:
         require_within("gamma", self.gamma, 0, 1)
-        for name in ("epsilon_start", "epsilon_end", "exploration"):
+        for name in ("epsilon_start", "epsilon_end", "exploration", "target_mix"):
             require_within(name, getattr(self, name), 0, 1)
         for name in ("learning_rate", "huber", "max_grad_norm"):
             require_positive(name, getattr(self, name))
