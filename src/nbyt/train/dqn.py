@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
 from nbyt.objective.dqn import Rates, Seen, Transitions, dqn_loss
 from nbyt.policy.q_policy import QPolicy, weights_of
