@@ -82,8 +82,3 @@ def test_strata_have_one_row_each() -> None:
 def test_what_cannot_be_drawn_is_refused(written: int, minibatch: int) -> None:
     with pytest.raises(UsageError, match="cannot be drawn"):
         draw("uniform", Filled(written, 10), minibatch, 1, np.random.default_rng(0))
-
-
-def test_an_unknown_way_is_refused() -> None:
-    with pytest.raises(UsageError, match="one of: uniform"):
-        draw("alphabetical", Filled(5, 5), 1, 1, np.random.default_rng(0))

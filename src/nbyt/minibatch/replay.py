@@ -7,7 +7,7 @@ the mini-batch costs and not what the buffer does, and are the same wherever the
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Int
@@ -48,12 +48,6 @@ def draw(
             f"a mini-batch of {minibatch} cannot be drawn from {filled.count} transitions",
             where="minibatch",
             fix="a mini-batch of at least 1 and at most what is in the buffer; a longer --warm-up",
-        )
-    if sampling not in SAMPLINGS:
-        raise UsageError(
-            f"unknown sampling '{sampling}'",
-            where="sampling",
-            fix=f"one of: {', '.join(get_args(Sampling))}",
         )
     age = SAMPLINGS[sampling](filled.count, (gradient_steps, minibatch), generator)
     return filled.place(age).astype(np.int32)
