@@ -4,7 +4,7 @@ BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,trackers
 
 .PHONY: install demo test lint types layers unit browser bench bench-throughput bench-probe \
-	advice-check agreement calibration parity dialects-live post clean
+	advice-check agreement calibration parity dialects-live post replay dqn clean
 
 install: .venv/installed
 
@@ -63,7 +63,19 @@ bench-probe: .venv-bench/installed
 # About a quarter of an hour on two cores; it can be stopped, and the same command goes on.
 post: install
 	$(BIN)/nbyt reproduce post --seed 0 --out runs/post
-	$(BIN)/python -m benchmarks.post.publish runs/post
+	$(BIN)/python -m benchmarks.studies.publish runs/post
+
+# About a quarter of an hour on two cores; it can be stopped, and the same command goes on.
+replay: install
+	$(BIN)/nbyt reproduce replay --seed 0 --out runs/replay
+	$(BIN)/python -m benchmarks.studies.publish runs/replay
+
+# DQN: does it solve its tasks, learn as SB3's does, how fast it is, what a draw costs.
+dqn: install
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.dqn.parity
+	$(BIN)/python -m benchmarks.dqn.solves
+	$(BIN)/python -m benchmarks.dqn.run
+	$(BIN)/python -m benchmarks.dqn.report
 
 # About an hour and a half; it can be stopped, and the same command goes on.
 advice-check: install

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.post.publish import page
+from benchmarks.studies.publish import page
 
 from nbyt.studies.post.study import POST
 from nbyt.studies.verdict import RULE, Check, judge

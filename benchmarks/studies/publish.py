@@ -1,6 +1,6 @@
-"""From a finished `nbyt reproduce post` to docs: the data, the page, and a table of verdicts.
+"""From a finished `nbyt reproduce NAME` to docs: the data, the page, and a table of verdicts.
 
-Run: python -m benchmarks.post.publish runs/post
+Run: python -m benchmarks.studies.publish runs/post
 """
 
 import json
@@ -12,16 +12,24 @@ from nbyt.report.study import write_study_page
 from nbyt.store.study import PAGE, STUDY, read_study
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
-_HEAD = """# The post, claim by claim
+_HEADS = {
+    "post": """# The post, claim by claim
 
 A post on the trade-off between parallel environments N and rollout steps T in PPO makes statements
 about the gradient. This page lists each of them, in our words, with the verdict of a measurement;
-the [page with all figures](post/{page}) (download it, it needs no network) and the
-[data](post/{study}) behind it are committed beside it. All of it was made by
+""",
+    "replay": """# The note on replay, claim by claim
+
+A note on mini-batches and experience replay says what drawing mini-batches at random from a buffer
+is good for. This page lists its statements, in our words, each with the verdict of a measurement;
+""",
+}
+_BODY = """the [page with all figures]({name}/{page}) (download it, it needs no network) and the
+[data]({name}/{study}) behind it are committed beside it. All of it was made by
 
 ```sh
 {command}
-python -m benchmarks.post.publish runs/post
+python -m benchmarks.studies.publish runs/{name}
 ```
 
 {rule}
@@ -32,25 +40,27 @@ python -m benchmarks.post.publish runs/post
 
 
 def main(folder: Path) -> None:
-    """Copy data and page, and write docs/post.md."""
+    """Copy data and page, and write the table of verdicts, under the study's name in docs."""
     # Where it was made says nothing to anybody else.
     data = {**read_study(folder), "out": ".", "report": PAGE}
-    target = _DOCS / "post"
+    target = _DOCS / data["study"]
     target.mkdir(exist_ok=True)
     (target / STUDY).write_text(json.dumps(data, separators=(",", ":")) + "\n")
     write_study_page(data, target / PAGE)
-    (_DOCS / "post.md").write_text(page(data))
+    (_DOCS / f"{data['study']}.md").write_text(page(data))
 
 
 def page(data: dict[str, Any]) -> str:
     """The table of verdicts as Markdown."""
-    head = _HEAD.format(
+    name = data["study"]
+    body = _BODY.format(
+        name=name,
         page=PAGE,
         study=STUDY,
-        command=f"{data['reproduce']} --out runs/post",
+        command=f"{data['reproduce']} --out runs/{name}",
         rule=data["rule"],
     )
-    lines, topic = [head.rstrip("\n")], ""
+    lines, topic = [(_HEADS[name] + body).rstrip("\n")], ""
     for claim in data["claims"]:
         if claim["topic"] != topic:
             topic = claim["topic"]

@@ -1,1 +1,0 @@
-"""The committed copy of `nbyt reproduce post`."""

@@ -1,0 +1,1 @@
+"""Finished studies, brought into the docs."""
