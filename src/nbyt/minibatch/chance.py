@@ -55,13 +55,19 @@ def neighbours(
     return np.array(found), share * np.array(pairs, float)
 
 
-def kept_pairs(one: Epoch, other: Epoch, samples: int) -> tuple[int, float]:
-    """Pairs of samples that share a mini-batch in both epochs: counted, and expected by chance."""
+def kept_pairs(one: Epoch, other: Epoch) -> tuple[int, float]:
+    """Pairs of samples that share a mini-batch in both epochs: counted, and expected by chance.
+
+    Only samples that both use are looked at, so that what is dropped at random is no pattern.
+    """
     both = (one.labels != UNUSED) & (other.labels != UNUSED)
-    width = len(other.minibatches)
-    cells = np.unique(one.labels[both] * width + other.labels[both], return_counts=True)[1]
-    expected = pair_share(one.sizes, samples) * pair_share(other.sizes, samples)
-    return int((cells * (cells - 1) // 2).sum()), expected * samples * (samples - 1) / 2
+    here, there = one.labels[both], other.labels[both]
+    samples = len(here)
+    if samples < 2:
+        return 0, 0.0
+    cells = np.unique(here * len(other.minibatches) + there, return_counts=True)[1]
+    shares = [pair_share(np.bincount(labels).tolist(), samples) for labels in (here, there)]
+    return int((cells * (cells - 1) // 2).sum()), shares[0] * shares[1] * math.comb(samples, 2)
 
 
 def log_tail(count: int, expected: float) -> float:

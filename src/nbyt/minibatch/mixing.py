@@ -7,6 +7,7 @@ is called wrong at most that often.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -59,10 +60,10 @@ def mixing(updates: Sequence[Update], asked: Asked) -> Mixing:
     line = math.log(FALSE_ALARMS / tests)
     used = np.logical_or.reduce([e.counts > 0 for column in columns for e in column])
     samples = int(used.sum())
-    alike = {n for n, column in enumerate(columns) if _alike(_turns(column), samples, line)}
+    alike = {n for n, column in enumerate(columns) if _alike(_turns(column), line)}
     blocks = {}
     for number, column in enumerate(columns):
-        same = number in alike and _mostly_same(_turns(column), samples)
+        same = number in alike and _mostly_same(_turns(column))
         found = _blocks(column, used, lags, None if same else line)
         if found is not None:
             blocks[number] = found
@@ -103,7 +104,9 @@ def _blocks(
             is_block = chance.log_tail(count, mean) < line
         if is_block:
             above.append(Neighbours(lag, share * count / mean, share))
-    return max(above, key=lambda one: one.share) if above else None
+    most = max((one.share for one in above), default=0.0)
+    # The nearest of those that are about as close says most.
+    return next((one for one in above if one.share >= 0.8 * most), None)
 
 
 def _fixed(column: Sequence[Epoch], in_blocks: bool, samples: int, line: float) -> bool:
@@ -146,24 +149,24 @@ def _repeats(
         free = [(one, other) for one, other, numbers in pairs if not numbers & blocks]
         if chance.log_times(same, len(pairs), math.exp(chances)) < line:
             return True
-        if _alike(free, samples, line):
+        if _alike(free, line):
             return True
     return False
 
 
 def _turns(column: Sequence[Epoch]) -> list[tuple[Epoch, Epoch]]:
-    return list(zip(column, column[1:], strict=False))
+    return list(pairwise(column))
 
 
-def _alike(pairs: list[tuple[Epoch, Epoch]], samples: int, line: float) -> bool:
+def _alike(pairs: list[tuple[Epoch, Epoch]], line: float) -> bool:
     """Whether samples that share a mini-batch stay together from one epoch to the other."""
-    kept = [chance.kept_pairs(one, other, samples) for one, other in _comparable(pairs)]
+    kept = [chance.kept_pairs(one, other) for one, other in _comparable(pairs)]
     return chance.log_tail(sum(n for n, _ in kept), sum(mean for _, mean in kept)) < line
 
 
-def _mostly_same(pairs: list[tuple[Epoch, Epoch]], samples: int) -> bool:
+def _mostly_same(pairs: list[tuple[Epoch, Epoch]]) -> bool:
     """Whether most samples that share a mini-batch do so in both epochs."""
-    kept = [chance.kept_pairs(one, other, samples)[0] for one, other in _comparable(pairs)]
+    kept = [chance.kept_pairs(one, other)[0] for one, other in _comparable(pairs)]
     possible = [math.comb(size, 2) for one, _ in _comparable(pairs) for size in one.sizes]
     return 2 * sum(kept) > sum(possible)
 

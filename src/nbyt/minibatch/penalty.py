@@ -40,7 +40,7 @@ def from_formula(updates: Sequence[Update], asked: Asked) -> Penalty:
     different ones, (n-1)/n S²/m when they are fetched with replacement. The value is that of
     independent samples, Var(G_B) = S²/n. The bounds hold whatever Var(G_B) is.
     """
-    weight = _squared_weights(updates)
+    weight = squared_weights(updates)
     usual, all_samples = 1 / asked.minibatch, 1 / asked.batch
     value = weight / usual
     if asked.minibatch == asked.batch:
@@ -50,7 +50,7 @@ def from_formula(updates: Sequence[Update], asked: Asked) -> Penalty:
     return Penalty(value, min(1.0, added), max(1.0, added))
 
 
-def _squared_weights(updates: Sequence[Update]) -> float:
+def squared_weights(updates: Sequence[Update]) -> float:
     """The mean of Σw² over mini-batches."""
     found = []
     for update in updates:
