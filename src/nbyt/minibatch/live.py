@@ -98,7 +98,9 @@ def _copied(thing: Any) -> Any:
     try:
         return copy.deepcopy(thing)
     except Exception as error:  # an object may refuse in any way
-        raise _unknown(thing, f"which cannot be copied ({type(error).__name__}: {error})") from error
+        raise _unknown(
+            thing, f"which cannot be copied ({type(error).__name__}: {error})"
+        ) from error
 
 
 def _unknown(thing: Any, why: str) -> UsageError:

@@ -91,9 +91,7 @@ def planned(asked: Asked) -> Rollouts:
 
 def brief_stage(env: DeviceEnv | HostEnv, seed: int, progress: Progress) -> Stage:
     """A policy that was trained for a moment: no longer random, still learning."""
-    plan = Plan(
-        env.id, _TRAINING, _TRAINED * _TRAINING.batch, seed, PPOSettings(), (_TRAINED,)
-    )
+    plan = Plan(env.id, _TRAINING, _TRAINED * _TRAINING.batch, seed, PPOSettings(), (_TRAINED,))
     with tempfile.TemporaryDirectory() as folder:
         run = open_run(Path(folder) / "run", plan.identity(), manifest={})
         train(plan, run, (Watch(progress, "training", _TRAINED),), env=env)
@@ -162,8 +160,8 @@ def _padded(cuts: list[Minibatches]) -> Iterator[Any]:
 
 
 def _cost(rows: list[CutBatch], audit: Audit) -> Cost:
-    together = CutBatch(*(np.array(column, float) for column in zip(*rows, strict=True)))
-    gradient, mean_square, mean, square = together
+    columns = (np.array(column, float) for column in zip(*rows, strict=True))
+    gradient, mean_square, mean, square = columns
     asked, products = audit.asked, gradient @ gradient.T
     scatter = np.asarray(spread(mean_square, np.diagonal(products), asked.batch))
     shuffled = _drawn(products, scatter, 1 / asked.minibatch - 1 / asked.batch)
