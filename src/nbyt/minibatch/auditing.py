@@ -1,6 +1,5 @@
 """The audit of a sampler: is every epoch a fresh uniform shuffle with each sample exactly once?"""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,7 +62,7 @@ class Audit:
 
 
 def audit(
-    sampler: Callable[..., Any],
+    sampler: Any,
     *,
     batch: int,
     minibatch: int,

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 from scipy import special
 
 from nbyt.minibatch.epochs import UNUSED, Epoch
+from nbyt.minibatch.rules import Minibatches
 
 # Keys that a test of neighbours looks at: blocks are found with far fewer.
 _KEYS = 1 << 17
@@ -35,6 +36,14 @@ def pair_share(sizes: Sequence[int], samples: int) -> float:
     return float((own * (own - 1)).sum() / (samples * (samples - 1)))
 
 
+def distinct(
+    minibatches: Minibatches, reach: int
+) -> tuple[Int[np.ndarray, " keys"], Int[np.ndarray, " keys"]]:
+    """Every different sample of every mini-batch, as mini-batch * reach + index; and how often."""
+    owner = np.repeat(np.arange(len(minibatches)), [len(one) for one in minibatches])
+    return np.unique(owner * reach + np.concatenate(minibatches), return_counts=True)
+
+
 def neighbours(
     epochs: Sequence[Epoch], used: Bool[np.ndarray, " batch"], lags: Sequence[int]
 ) -> tuple[Int[np.ndarray, " lags"], Float[np.ndarray, " lags"]]:
@@ -43,10 +52,10 @@ def neighbours(
     Of each mini-batch only its different samples count, so fetching with replacement is no block.
     used: samples that are used at all; what is left out for good is another fault.
     """
-    chosen = [np.unique(one) for one in _chosen([o for e in epochs for o in e.minibatches])]
+    chosen = _chosen([one for epoch in epochs for one in epoch.minibatches])
     reach = len(used) + max(lags)
-    keys = np.concatenate([one + at * reach for at, one in enumerate(chosen)])
-    share = pair_share([len(one) for one in chosen], int(used.sum()))
+    keys, _ = distinct(chosen, reach)
+    share = pair_share(np.bincount(keys // reach).tolist(), int(used.sum()))
     found, pairs = [], []
     for lag in lags:
         at = np.searchsorted(keys, keys + lag)
@@ -103,7 +112,7 @@ def place_tail(epochs: Sequence[Epoch]) -> float:
     return _log(special.chdtrc((rows - 1) * (columns - 1), statistic))
 
 
-def _chosen(minibatches: list[np.ndarray]) -> list[np.ndarray]:
+def _chosen(minibatches: Minibatches) -> Minibatches:
     """Mini-batches from all over, as many as are quickly looked at."""
     mean = sum(len(one) for one in minibatches) / len(minibatches)
     step = max(1, round(len(minibatches) * mean / _KEYS))

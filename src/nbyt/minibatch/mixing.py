@@ -93,9 +93,8 @@ def _blocks(
     """
     epochs = column[:1] if line is None else column
     counted, expected = chance.neighbours(epochs, used, lags)
-    share = chance.pair_share(
-        [len(np.unique(one)) for one in column[0].minibatches], int(used.sum())
-    )
+    keys, _ = chance.distinct(column[0].minibatches, len(used))
+    share = chance.pair_share(np.bincount(keys // len(used)).tolist(), int(used.sum()))
     above = []
     for lag, count, mean in zip(lags, counted.tolist(), expected.tolist(), strict=True):
         if line is None:
@@ -161,7 +160,7 @@ def _turns(column: Sequence[Epoch]) -> list[tuple[Epoch, Epoch]]:
 def _alike(pairs: list[tuple[Epoch, Epoch]], line: float) -> bool:
     """Whether samples that share a mini-batch stay together from one epoch to the other."""
     kept = [chance.kept_pairs(one, other) for one, other in _comparable(pairs)]
-    return chance.log_tail(sum(n for n, _ in kept), sum(mean for _, mean in kept)) < line
+    return chance.log_tail(sum(n for n, _ in kept), math.fsum(mean for _, mean in kept)) < line
 
 
 def _mostly_same(pairs: list[tuple[Epoch, Epoch]]) -> bool:

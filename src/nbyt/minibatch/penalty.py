@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nbyt.minibatch.asked import Asked
+from nbyt.minibatch.chance import distinct
 from nbyt.minibatch.epochs import Update
 
 
@@ -54,7 +55,8 @@ def squared_weights(updates: Sequence[Update]) -> float:
     """The mean of Σw² over mini-batches."""
     found = []
     for update in updates:
-        for one in update.minibatches:
-            times = np.unique(one, return_counts=True)[1]
-            found.append(float((times.astype(float) ** 2).sum()) / len(one) ** 2)
+        reach = update.epochs[0].batch
+        keys, times = distinct(update.minibatches, reach)
+        sums = np.bincount(keys // reach, weights=times.astype(float) ** 2)
+        found.append(np.mean(sums / np.array([len(one) for one in update.minibatches]) ** 2))
     return float(np.mean(found))

@@ -14,7 +14,7 @@ from jaxtyping import Int
 from nbyt.errors import LayoutError
 
 Order = Int[np.ndarray, " samples"]
-Minibatches = list[Int[np.ndarray, " size"]]
+Minibatches = list[Int[np.ndarray, " _"]]
 
 
 @dataclass(frozen=True)
