@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from nbyt.cli import main
+from nbyt.workflow import auditing
 
 SIZES = ["--batch", "256", "--minibatch", "32", "--epochs", "2"]
 CODE = """
@@ -48,7 +49,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_whole_answer_as_json(place, capfd) -> None:
+def test_the_whole_answer_as_json(place, capfd, monkeypatch) -> None:
+    monkeypatch.setattr(auditing, "_BATCHES", (8, 16))
+    monkeypatch.setattr(auditing, "_TRAINED", 2)
     arguments = ["audit", "own_samplers:fetched", *SIZES, "--envs", "8", "--json"]
     assert main.run(arguments) == 0
     record = json.loads(capfd.readouterr().out)

@@ -9,6 +9,7 @@ from nbyt.minibatch.asked import ask
 from nbyt.policy.actor_critic import build
 from nbyt.policy.networks import parse_network
 from nbyt.policy.stage import Stage
+from nbyt.workflow import auditing
 from nbyt.workflow.auditing import measured_cost, planned
 
 ENVS, STEPS = 4, 32
@@ -16,7 +17,13 @@ ENVS, STEPS = 4, 32
 
 @pytest.fixture(scope="module")
 def costs():
-    """Of several schemes, on CartPole with a small network that was not trained."""
+    """Of several schemes, on 32 batches of CartPole with a small network that was not trained."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(auditing, "_BATCHES", (8, 32))
+        return measured()
+
+
+def measured() -> dict:
     env = resolve("gymnax:CartPole-v1")
     policy = build(env.observation_space, env.action_space, parse_network("8"))
     stage = Stage(policy, policy.init(jax.random.key(2)))

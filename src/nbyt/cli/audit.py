@@ -92,12 +92,13 @@ def run(
     asked = ask(batch, minibatch, epochs, options.envs, options.steps, options.order)
     if options.dry_run:
         return _dry(planned(asked).as_dict(), common)
-    envs, steps = asked.envs, asked.steps
+    envs, steps, order = asked.envs, asked.steps, options.order
     if ":" in sampler:
         function = imported(sampler, where="sampler", fix="give package.module:sampler")
     else:
-        # A scheme of ours knows the shape of its batch, so the audit may know it too.
+        # A scheme of ours knows how its batch is made, so the audit may know it too.
         envs, steps = (envs, steps) if envs else usual_split(batch)
+        order = "time-major"
         function = find(sampler).sampler(envs, steps)
     found = audit(
         function,
@@ -107,7 +108,7 @@ def run(
         seed=options.seed,
         envs=envs or None,
         steps=steps or None,
-        order=options.order,
+        order=order,
     )
     console = talk(quiet=common.quiet)
     data = {"sampler": sampler, **found.as_dict()}

@@ -17,6 +17,9 @@ UPDATES = (8, 64)
 _FEW_MINIBATCHES = 3
 _UPDATES_OF_FEW = 32
 _SAMPLES = 4096
+# Of huge updates fewer are looked at: what is wrong with them shows in one.
+_MOST_INDICES = 1 << 25
+_LEAST_UPDATES = 4
 
 
 @dataclass(frozen=True)
@@ -107,8 +110,10 @@ def audit(
 
 def _updates(asked: Asked) -> int:
     """More updates where a batch is small, or where few mini-batches can change places."""
+    size = asked.batch * asked.epochs
     few = _UPDATES_OF_FEW if asked.batch // asked.minibatch <= _FEW_MINIBATCHES else UPDATES[0]
-    return int(np.clip(_SAMPLES // (asked.batch * asked.epochs), few, UPDATES[1]))
+    wanted = int(np.clip(_SAMPLES // size, few, UPDATES[1]))
+    return max(_LEAST_UPDATES, min(wanted, _MOST_INDICES // size))
 
 
 def _penalty(found: tuple[Fault, ...], updates: tuple[Update, ...], asked: Asked) -> Penalty:

@@ -44,6 +44,12 @@ def distinct(
     return np.unique(owner * reach + np.concatenate(minibatches), return_counts=True)
 
 
+def thinned(minibatches: Minibatches) -> Minibatches:
+    """Mini-batches from all over, as many as are quickly looked at."""
+    samples = sum(len(one) for one in minibatches)
+    return minibatches[:: max(1, round(samples / _KEYS))]
+
+
 def neighbours(
     epochs: Sequence[Epoch], used: Bool[np.ndarray, " batch"], lags: Sequence[int]
 ) -> tuple[Int[np.ndarray, " lags"], Float[np.ndarray, " lags"]]:
@@ -52,7 +58,7 @@ def neighbours(
     Of each mini-batch only its different samples count, so fetching with replacement is no block.
     used: samples that are used at all; what is left out for good is another fault.
     """
-    chosen = _chosen([one for epoch in epochs for one in epoch.minibatches])
+    chosen = thinned([one for epoch in epochs for one in epoch.minibatches])
     reach = len(used) + max(lags)
     keys, _ = distinct(chosen, reach)
     share = pair_share(np.bincount(keys // reach).tolist(), int(used.sum()))
@@ -110,13 +116,6 @@ def place_tail(epochs: Sequence[Epoch]) -> float:
         return 0.0
     statistic = ((table - expected) ** 2 / expected).sum() * (batch - 1) / batch
     return _log(special.chdtrc((rows - 1) * (columns - 1), statistic))
-
-
-def _chosen(minibatches: Minibatches) -> Minibatches:
-    """Mini-batches from all over, as many as are quickly looked at."""
-    mean = sum(len(one) for one in minibatches) / len(minibatches)
-    step = max(1, round(len(minibatches) * mean / _KEYS))
-    return minibatches[::step]
 
 
 def _log(probability: float) -> float:

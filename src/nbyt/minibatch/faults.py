@@ -69,7 +69,7 @@ def remarks(updates: Sequence[Update], asked: Asked) -> list[str]:
 
 def _holds_all_each_time(updates: Sequence[Update], asked: Asked) -> bool:
     return asked.minibatch < asked.batch and all(
-        len(one) >= asked.batch and len(np.unique(one)) == asked.batch
+        len(one) >= asked.batch and np.bincount(one, minlength=asked.batch).all()
         for update in updates
         for one in update.minibatches
     )
@@ -211,4 +211,6 @@ def _which(numbers: tuple[int, ...], asked: Asked) -> str:
 def _where(numbers: tuple[int, ...], asked: Asked) -> str:
     if len(numbers) == asked.epochs:
         return "in every epoch"
-    return f"in {len(numbers)} of {asked.epochs} epochs, the first of them {numbers[0] + 1}"
+    if len(numbers) == 1:
+        return f"in epoch {numbers[0] + 1} of {asked.epochs}"
+    return f"in {len(numbers)} of {asked.epochs} epochs"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nbyt.minibatch.asked import Asked
-from nbyt.minibatch.chance import distinct
+from nbyt.minibatch.chance import distinct, thinned
 from nbyt.minibatch.epochs import Update
 
 
@@ -52,11 +52,15 @@ def from_formula(updates: Sequence[Update], asked: Asked) -> Penalty:
 
 
 def squared_weights(updates: Sequence[Update]) -> float:
-    """The mean of Σw² over mini-batches."""
-    found = []
-    for update in updates:
-        reach = update.epochs[0].batch
-        keys, times = distinct(update.minibatches, reach)
-        sums = np.bincount(keys // reach, weights=times.astype(float) ** 2)
-        found.append(np.mean(sums / np.array([len(one) for one in update.minibatches]) ** 2))
-    return float(np.mean(found))
+    """The mean of Σw² over mini-batches; 1/m for m different samples."""
+    return float(np.mean([_of_update(update) for update in updates]))
+
+
+def _of_update(update: Update) -> float:
+    if all(epoch.apart for epoch in update.epochs) and not update.wraps:
+        return float(np.mean([1 / len(one) for one in update.minibatches]))
+    some = thinned(update.minibatches)
+    reach = update.epochs[0].batch
+    keys, times = distinct(some, reach)
+    sums = np.bincount(keys // reach, weights=times.astype(float) ** 2)
+    return float(np.mean(sums / np.array([len(one) for one in some]) ** 2))

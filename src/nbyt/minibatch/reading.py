@@ -88,7 +88,7 @@ def _indices(item: Any, batch: int, where: str) -> Int[np.ndarray, " size"]:
             where=where,
             fix=_FIX,
         )
-    return array.reshape(-1).astype(np.int64)
+    return array.reshape(-1).astype(np.int32)
 
 
 def _array(item: Any, where: str) -> np.ndarray:
