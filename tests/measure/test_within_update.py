@@ -10,6 +10,7 @@ import pytest
 from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.measure.contributions import contribution_gap
+from nbyt.measure.cuts import cut_batch, slots
 from nbyt.measure.drift import follow_update
 from nbyt.measure.frozen import frozen_batches
 from nbyt.measure.subsampling import minibatch_gradients, subsample
@@ -127,3 +128,20 @@ def test_minibatches_scatter_as_their_contributions_written_out_do(frozen) -> No
     written = minibatch_gradients(stage.policy, stage.params, "actor", batch, weight, indices[0])
     lengths = np.linalg.norm(own[indices[0]].mean(1), axis=-1)
     np.testing.assert_allclose(np.linalg.norm(written, axis=-1), lengths, rtol=1e-4)
+
+
+def test_minibatches_of_any_sizes_are_weighted_means_of_contributions(frozen) -> None:
+    """Sizes differ, one has a sample twice, and there is room for more mini-batches than given."""
+    stage, (batch, _) = frozen
+    contributions = scores(stage, batch) * np.asarray(batch.advantage)[:, None]
+    minibatches = [np.arange(5), np.array([7, 7, 9]), np.arange(64), np.array([63])]
+    found = cut_batch(
+        stage.policy, stage.params, "actor", batch, batch.advantage, slots(minibatches, 6, 64)
+    )
+    each = np.stack([contributions[one].mean(0) for one in minibatches])
+    whole = contributions.mean(0)
+    assert found.gradient @ found.gradient == pytest.approx(whole @ whole, rel=1e-4)
+    assert found.mean_square == pytest.approx((contributions**2).sum(-1).mean(), rel=1e-4)
+    assert found.mean @ found.mean == pytest.approx(each.mean(0) @ each.mean(0), rel=1e-4)
+    assert found.mean @ found.gradient == pytest.approx(each.mean(0) @ whole, rel=1e-4)
+    assert found.square == pytest.approx((each**2).sum(-1).mean(), rel=1e-4)

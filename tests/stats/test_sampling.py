@@ -93,3 +93,32 @@ def test_the_variance_ratio_is_that_of_the_law_that_batches_come_from() -> None:
 def test_batches_that_do_not_vary_have_no_ratio() -> None:
     none = np.zeros(5)
     assert sampling.variance_ratio(np.zeros((5, 5)), none, none).value is None
+
+
+BATCHES, LENGTH, CORRELATION = 300_000, 16, 0.8
+
+
+def correlated_minibatches(minibatch: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two disjoint mini-batches' means in each of many batches of correlated samples."""
+    generator = numpy_stream(5, "correlated")
+    samples = generator.normal(size=(BATCHES, LENGTH)) @ np.linalg.cholesky(autocovariance()).T
+    shuffled = generator.permuted(samples, axis=1)
+    return shuffled[:, :minibatch].mean(1), shuffled[:, minibatch : 2 * minibatch].mean(1)
+
+
+def autocovariance() -> np.ndarray:
+    step = np.arange(LENGTH)
+    return CORRELATION ** np.abs(step[:, None] - step)
+
+
+@pytest.mark.parametrize("minibatch", [2, 8])
+def test_both_formulas_hold_over_batches_that_vary_within_a_percent(minibatch) -> None:
+    """Var(G_mb) = Var(G_B) + (1 - m/n) E S²/m and Cov = Var(G_B) - E S²/n, from the law itself."""
+    first, second = correlated_minibatches(minibatch)
+    covariance = autocovariance()
+    of_batch = covariance.mean()
+    scatter = sampling.spread(np.trace(covariance) / LENGTH, of_batch, LENGTH)
+    expected = of_batch + sampling.without_replacement(scatter, LENGTH, minibatch)
+    assert first.var() == pytest.approx(expected, rel=0.01)
+    together = sampling.disjoint_covariance(of_batch, scatter, LENGTH)
+    assert np.mean(first * second) == pytest.approx(together, rel=0.01)

@@ -26,6 +26,7 @@ _COMMANDS = {
     "explain": "Explain another library's settings: layout, schedule and traps.",
     "translate": "Say a layout in another library's words.",
     "compare": "Say what changed between two settings, in terms that matter.",
+    "audit": "Say whether a sampler's epochs are fresh uniform shuffles, and what it costs if not.",
     "dialects": "List the libraries and their words, or one of them in full.",
     "check-env": "Check an environment: spaces, numbers, seeding, resets, speed.",
     "doctor": "Show versions and devices, and run a control whose answer is known.",

@@ -10,8 +10,8 @@ from nbyt.cli.numbers import memory_size, numbers, whole_numbers
 from nbyt.cli.options import Common, Count
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import steps_progress
+from nbyt.cli.stages import env_of
 from nbyt.envs import resolve
-from nbyt.envs.lookup import SUITES
 from nbyt.errors import UsageError
 from nbyt.exact import Control
 from nbyt.measure.chains import Resources
@@ -21,7 +21,6 @@ from nbyt.measure.measurement import Measurement
 from nbyt.measure.probing import MAX_SAMPLES, probe
 from nbyt.measure.request import CHAINS, make_request
 from nbyt.policy.files import read_stage
-from nbyt.policy.stage import Stage
 from nbyt.report.control_table import control_table
 from nbyt.report.numbers import both
 from nbyt.report.probe_tables import (
@@ -150,7 +149,7 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
     if options.batch is None:
         raise UsageError("no batch given", where="batch", fix="add --batch 2048")
     stage = read_stage(path)
-    env = resolve(_env_of(stage, options, str(path)))
+    env = resolve(env_of(stage, options.env, str(path), trust=options.trust_env))
     if options.dry_run:
         request = make_request(stage, **_request(options))
         cost = cost_of(env, stage, request, memory_size(options.memory))
@@ -224,21 +223,6 @@ def _changed(control: Control, options: ProbeOptions) -> Control:
         "gamma": options.gamma,
     }
     return replace(control, **{name: value for name, value in given.items() if value})
-
-
-def _env_of(stage: Stage, options: ProbeOptions, where: str) -> str:
-    """The env to run: the user's word, or the file's where it names one of a suite's."""
-    if options.env:
-        return options.env
-    named = str(stage.facts.get("env", ""))
-    suite, colon, name = named.partition(":")
-    if options.trust_env or (suite in SUITES and colon and ":" not in name):
-        return named
-    raise UsageError(
-        f"the stage's file names the env '{named}', which is code that would be imported",
-        where=where,
-        fix=f"give it yourself with --env {named or 'package.module:make_env'}, or --trust-env",
-    )
 
 
 def _request(options: ProbeOptions) -> dict[str, Any]:

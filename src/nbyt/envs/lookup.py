@@ -5,15 +5,13 @@ user's, imported only because the user wrote it on the command line or in a call
 """
 
 import difflib
-import importlib
-import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from gymnasium import Env
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.envs.user_code import imported
 from nbyt.errors import EnvUsageError
 
 SUITES = ("tabular", "gymnax", "gym", "envpool")
@@ -27,7 +25,7 @@ def resolve(env: Any) -> DeviceEnv | HostEnv:
     if suite in SUITES and colon:
         return _require(_find(suite, name), env)
     if colon:
-        return _from_code(suite, name, env)
+        return _from_code(env)
     for suite in ("tabular", "gymnax", "gym"):
         found = _find(suite, env)
         if found is not None:
@@ -74,19 +72,13 @@ def _known() -> list[str]:
     return sorted({*gymnasium.registry, *gymnax_suite.names()})
 
 
-def _from_code(module: str, name: str, env: str) -> DeviceEnv | HostEnv:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        factory = getattr(importlib.import_module(module), name)
-    except (Exception, SystemExit) as error:  # the user's module may raise anything
-        raise EnvUsageError(
-            f"'{env}' cannot be imported: {type(error).__name__}: {error}",
-            where="env",
-            fix="give package.module:name of a function that makes an env; the working directory "
-            "is on the import path",
-        ) from error
+def _from_code(env: str) -> DeviceEnv | HostEnv:
+    factory = imported(
+        env,
+        where="env",
+        fix="give package.module:name of a function that makes an env",
+        error=EnvUsageError,
+    )
     return _from_object(factory, where=env)
 
 

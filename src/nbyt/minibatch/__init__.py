@@ -1,3 +1,7 @@
-"""Ways to cut a batch into mini-batches: shuffle-and-chop, and in `schemes` the others."""
+"""Ways to cut a batch into mini-batches, by name in `SCHEMES`, and the audit of any sampler."""
 
+from nbyt.minibatch.auditing import Audit as Audit
+from nbyt.minibatch.auditing import audit as audit
+from nbyt.minibatch.live import sampler_of as sampler_of
+from nbyt.minibatch.named import SCHEMES as SCHEMES
 from nbyt.minibatch.shuffle import shuffle_and_chop as shuffle_and_chop

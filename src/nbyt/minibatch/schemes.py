@@ -1,7 +1,7 @@
 """Other ways to cut a batch into mini-batches, beside shuffle-and-chop.
 
 Some are in use, some are known mistakes. All give the indices of every mini-batch of one update,
-in order; sample t * N + n is step t of env n.
+in order; sample t * N + n is step t of env n. `nbyt.minibatch.named` has them all by name.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from jaxtyping import Int
 
 from nbyt.errors import LayoutError
 from nbyt.layout import Layout
+from nbyt.minibatch.rules import by_env
 
 Indices = Int[np.ndarray, "gradient_steps minibatch"]
 Scheme = Callable[[Layout, np.random.Generator], Indices]
@@ -42,7 +43,7 @@ def consecutive(layout: Layout, generator: np.random.Generator) -> Indices:
 
     Nothing is shuffled but the order of the mini-batches.
     """
-    return _chopped(_by_env(layout), layout, generator)
+    return _chopped(by_env(layout.envs, layout.steps), layout, generator)
 
 
 def time_slabs(layout: Layout, generator: np.random.Generator) -> Indices:
@@ -61,14 +62,9 @@ def whole_envs(layout: Layout, generator: np.random.Generator) -> Indices:
             where="minibatch",
             fix=f"use a multiple of {layout.steps}",
         )
-    envs = _by_env(layout).reshape(layout.envs, layout.steps)
+    envs = by_env(layout.envs, layout.steps).reshape(layout.envs, layout.steps)
     epochs = [envs[generator.permutation(layout.envs)] for _ in range(layout.epochs)]
     return np.concatenate(epochs).astype(np.int32).reshape(-1, layout.minibatch)
-
-
-def _by_env(layout: Layout) -> Int[np.ndarray, " batch"]:
-    """All samples, env after env."""
-    return np.arange(layout.batch).reshape(layout.steps, layout.envs).T.reshape(-1)
 
 
 def _chopped(

@@ -1,0 +1,199 @@
+"""`nbyt audit`: is every epoch of a sampler a fresh uniform shuffle with each sample once?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+from rich.console import Console
+from rich.text import Text
+
+from nbyt.cli.options import Common, Count
+from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.progress import watched
+from nbyt.cli.stages import env_of
+from nbyt.envs import resolve
+from nbyt.envs.user_code import imported
+from nbyt.minibatch import Audit, audit
+from nbyt.minibatch.asked import ask, usual_split
+from nbyt.minibatch.named import find
+from nbyt.policy.files import read_stage, require_env
+from nbyt.report.numbers import both
+from nbyt.store.text import plain
+from nbyt.train import hardware
+from nbyt.workflow.auditing import ENV, brief_stage, measured_cost, planned
+
+_RIGHT = "every epoch is a fresh uniform shuffle with each sample exactly once"
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """How the sampler is looked at."""
+
+    envs: Count | None = None
+    """Envs of the batch; tells steps of one env from envs at one step."""
+
+    steps: Count | None = None
+    """Steps of each env; envs x steps is the batch."""
+
+    order: Literal["time-major", "env-major"] = "time-major"
+    """Which sample index t * N + n (time-major) or n * T + t (env-major) is: step t of env n."""
+
+    env: str = ""
+    """The env whose rollouts show what the sampler costs; without, CartPole-v1, or the stage's."""
+
+    from_: Path | None = None
+    """Folder of a stage to play with; without, a policy is trained for a moment."""
+
+    trust_env: bool = False
+    """Import the env that the stage's file names, even if it is not from a suite."""
+
+    skip_rollout: bool = False
+    """Do not measure what the sampler costs: say what formulas say."""
+
+    strict: bool = False
+    """Exit with 1 if there is a fault."""
+
+    seed: int = 0
+    """Seed of all randomness; the sampler is called with this seed and those that follow."""
+
+    device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
+    """Where JAX computes."""
+
+    dry_run: bool = False
+    """Say what would be measured, and stop; the sampler is not called."""
+
+
+def run(
+    sampler: str,
+    *,
+    batch: Count,
+    minibatch: Count,
+    epochs: Count,
+    options: Annotated[AuditOptions, Parameter(name="*")] = AuditOptions(),
+    common: Annotated[Common, Parameter(name="*")] = Common(),
+) -> Outcome:
+    """Say whether every epoch of a sampler is a fresh uniform shuffle with each sample once.
+
+    Parameters
+    ----------
+    sampler
+        package.module:name of a function (batch, minibatch, epochs, seed) that yields an array of
+        indices for each mini-batch; or the name of a known scheme, such as brax.
+    batch
+        Samples of a batch, N x T.
+    minibatch
+        Samples of a mini-batch.
+    epochs
+        Passes over the batch.
+    """
+    asked = ask(batch, minibatch, epochs, options.envs, options.steps, options.order)
+    if options.dry_run:
+        return _dry(planned(asked).as_dict(), common)
+    envs, steps, order = asked.envs, asked.steps, options.order
+    if ":" in sampler:
+        function = imported(sampler, where="sampler", fix="give package.module:sampler")
+    else:
+        # A scheme of ours knows how its batch is made, so the audit may know it too.
+        envs, steps = (envs, steps) if envs else usual_split(batch)
+        order = "time-major"
+        function = find(sampler).sampler(envs, steps)
+    found = audit(
+        function,
+        batch=batch,
+        minibatch=minibatch,
+        epochs=epochs,
+        seed=options.seed,
+        envs=envs or None,
+        steps=steps or None,
+        order=order,
+    )
+    console = talk(quiet=common.quiet)
+    data = {"sampler": sampler, **found.as_dict()}
+    if not options.skip_rollout:
+        data |= _measured(function, found, options, console)
+    warn(console, list(found.remarks))
+    if not common.json:
+        _show(data, found)
+    failed = options.strict and not found.ok
+    return Outcome(
+        data, list(found.remarks), "failed" if failed else "ok", exit_code=1 if failed else 0
+    )
+
+
+def _dry(cost: dict[str, int], common: Common) -> Outcome:
+    if not common.json:
+        show(facts_table([(name, f"{value:,}") for name, value in cost.items()]))
+    return Outcome(cost)
+
+
+def _measured(
+    function: Callable[..., Any], found: Audit, options: AuditOptions, console: Console
+) -> dict[str, Any]:
+    """What the sampler costs on rollouts of a stage."""
+    hardware.prepare(options.device)
+    stage = read_stage(options.from_) if options.from_ is not None else None
+    where = str(options.from_)
+    trust = options.trust_env
+    env = resolve(env_of(stage, options.env, where, trust=trust) if stage else options.env or ENV)
+    with watched(console) as progress:
+        if stage is None:
+            stage = brief_stage(env, options.seed, progress)
+        else:
+            require_env(stage, env.id, where)
+        costs = measured_cost(function, found, env, stage, seed=options.seed, progress=progress)
+    return {
+        "variance_penalty": costs["actor"].best.as_dict(),
+        "penalties": {part: cost.as_dict() for part, cost in costs.items()},
+        "rollouts": {"env": env.id, **planned(found.asked).as_dict()},
+    }
+
+
+def _show(data: dict[str, Any], found: Audit) -> None:
+    if found.ok:
+        show(Text(f"ok: {_RIGHT}", style="green"))
+    else:
+        codes = ", ".join(sorted(found.codes))
+        show(Text(f"not ok: {codes}", style="bold red"))
+    asked = found.asked
+    rows = [
+        ("sampler", data["sampler"]),
+        (
+            "asked",
+            f"{asked.batch:,} samples in mini-batches of {asked.minibatch:,}, "
+            f"{asked.epochs} epochs",
+        ),
+        ("an epoch gave", _runs(data["minibatch_sizes"])),
+        ("coverage", f"{data['coverage']:.1%} of the samples in an epoch"),
+    ]
+    show(facts_table([*rows, *_penalty_rows(data)]))
+    for fault in found.faults:
+        show(Text(f"fault {fault.code}: ", style="bold red") + Text(plain(fault.message)))
+
+
+def _penalty_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
+    """The variance against that of shuffled mini-batches, of each gradient that was measured."""
+    if "penalties" not in data:
+        return [("variance", f"{_estimate(data['variance_penalty'])} by the formula")]
+    rows = []
+    for part, cost in data["penalties"].items():
+        formula = f"; formula {_estimate(cost['formula'])}" if cost["formula"] else ""
+        rows.append((f"{part}'s variance", f"measured {_estimate(cost['measured'])}{formula}"))
+    rollouts = data["rollouts"]
+    shape = f"{rollouts['batches']} batches of {rollouts['envs']} envs x {rollouts['steps']} steps"
+    return [
+        *rows,
+        ("", "times that of shuffled mini-batches of the size asked for"),
+        ("measured on", f"{rollouts['env']}, {shape}"),
+    ]
+
+
+def _estimate(number: dict[str, Any]) -> str:
+    return both(number) if number["value"] is not None else f"unknown ({number['reason']})"
+
+
+def _runs(sizes: list[int]) -> str:
+    runs = [f"{len(list(own)):,} x {size:,}" for size, own in groupby(sizes)]
+    return "mini-batches: " + ", ".join(runs[:8]) + (", ..." if len(runs) > 8 else "")

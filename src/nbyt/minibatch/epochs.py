@@ -1,0 +1,118 @@
+"""Where one epoch of a sampler ends and the next begins, and which mini-batch each sample is in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Int
+
+from nbyt.minibatch.rules import Minibatches
+
+UNUSED = -1
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One pass: the mini-batches, or where passes run into each other the parts in this one."""
+
+    batch: int
+    minibatches: Minibatches = field(repr=False)
+
+    @cached_property
+    def counts(self) -> Int[np.ndarray, " batch"]:
+        """How often each sample is used."""
+        return np.bincount(np.concatenate(self.minibatches), minlength=self.batch)
+
+    @cached_property
+    def labels(self) -> Int[np.ndarray, " batch"]:
+        """The mini-batch that each sample is in, the last one if in several; -1 if in none."""
+        found = np.full(self.batch, UNUSED)
+        for number, one in enumerate(self.minibatches):
+            found[one] = number
+        return found
+
+    @cached_property
+    def apart(self) -> bool:
+        """Whether no sample is used twice."""
+        return bool((self.counts <= 1).all())
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """Samples of each mini-batch."""
+        return [len(one) for one in self.minibatches]
+
+    def same_as(self, other: "Epoch") -> bool:
+        """Whether both have the same samples in the same mini-batches, in the same order."""
+        if self.apart and other.apart:
+            return np.array_equal(self.labels, other.labels)
+        return self.sizes == other.sizes and all(
+            np.array_equal(np.sort(a), np.sort(b))
+            for a, b in zip(self.minibatches, other.minibatches, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class Update:
+    """One call of a sampler: its mini-batches, cut into epochs.
+
+    wraps: passes run into each other, so that a mini-batch may belong to two. passes: how many
+    whole ones were given, where that is not the number asked for. extra: indices after the last.
+    """
+
+    minibatches: Minibatches = field(repr=False)
+    epochs: tuple[Epoch, ...] = field(repr=False)
+    wraps: bool = False
+    passes: int | None = None
+    extra: int = 0
+
+
+def cut(
+    calls: Sequence[Minibatches], alone: Minibatches, batch: int, epochs: int
+) -> tuple[Update, ...]:
+    """The epochs of every call; `alone` is what the sampler gives for a single epoch.
+
+    Passes that run into each other are told by the stream of indices: cut every `batch` of them,
+    each piece holds every sample once, in every call.
+    """
+    each, whole_alone = len(alone), sum(len(one) for one in alone) == batch
+    as_told = all(len(call) == epochs * each for call in calls)
+    passes = [] if as_told and whole_alone else [_passes(call, batch) for call in calls]
+    if passes and all(passes):
+        return tuple(
+            _wrapped(call, own, batch, epochs) for call, own in zip(calls, passes, strict=True)
+        )
+    if not as_told:
+        # Nothing tells where an epoch ends: equal shares of the mini-batches stand for them.
+        each = -(-max(len(call) for call in calls) // epochs)
+    return tuple(Update(call, _groups(call, each, batch)) for call in calls)
+
+
+def _groups(minibatches: Minibatches, each: int, batch: int) -> tuple[Epoch, ...]:
+    firsts = range(0, len(minibatches), each)
+    return tuple(Epoch(batch, minibatches[first : first + each]) for first in firsts)
+
+
+def _wrapped(minibatches: Minibatches, passes: list[Epoch], batch: int, epochs: int) -> Update:
+    ends = np.cumsum([len(one) for one in minibatches])
+    borders = batch * np.arange(1, len(passes) + 1)
+    return Update(
+        minibatches,
+        tuple(passes[:epochs]),
+        wraps=not np.isin(borders, ends).all(),
+        passes=None if len(passes) == epochs else len(passes),
+        extra=int(ends[-1]) - len(passes) * batch,
+    )
+
+
+def _passes(minibatches: Minibatches, batch: int) -> list[Epoch]:
+    """The stream of indices cut every `batch` of them; none if a piece holds a sample twice."""
+    stream = np.concatenate(minibatches)
+    owner = np.repeat(np.arange(len(minibatches)), [len(one) for one in minibatches])
+    found = []
+    for first in range(0, len(stream) - batch + 1, batch):
+        piece, owners = stream[first : first + batch], owner[first : first + batch]
+        if np.bincount(piece, minlength=batch).max() > 1:
+            return []
+        found.append(Epoch(batch, np.split(piece, np.flatnonzero(np.diff(owners)) + 1)))
+    return found

@@ -1,0 +1,174 @@
+"""Are the samples mixed, anew each epoch? Tests of which samples share a mini-batch.
+
+Each probability is compared with `FALSE_ALARMS` over the number of tests, so that a right sampler
+is called wrong at most that often.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from nbyt.minibatch import chance
+from nbyt.minibatch.asked import Asked
+from nbyt.minibatch.epochs import Epoch, Update
+
+FALSE_ALARMS = 1e-5
+# Neighbours up to so far apart are looked at, and all strides that divide the batch.
+_NEAR = 8
+_STRIDES = 64
+# How far apart epochs are compared, and how many pairs of them.
+_EPOCHS_APART = 3
+_PAIRS = 64
+# Mini-batches that are known to be the same each time are called blocks below this probability.
+_NAMING = 1e-3
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Samples `lag` apart in the index: the share of pairs in one mini-batch, and by chance."""
+
+    lag: int
+    share: float
+    by_chance: float
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """What was found, by number of the epoch from 0; empty where nothing is wrong.
+
+    blocks: the neighbours that share mini-batches most. unshuffled: epochs in the order of
+    collection. frozen: epochs that are the same at every update, in some other order. repeats:
+    whether epochs of one update repeat each other, wholly or in part. uneven: whether where a
+    sample lands depends on its index.
+    """
+
+    blocks: dict[int, Neighbours]
+    unshuffled: tuple[int, ...]
+    frozen: tuple[int, ...]
+    repeats: bool
+    uneven: bool
+
+
+def mixing(updates: Sequence[Update], asked: Asked) -> Mixing:
+    """What is wrong with the mixing of these updates, made with a seed each."""
+    columns = list(zip(*(update.epochs for update in updates), strict=False))
+    lags = _lags(asked)
+    tests = len(columns) * (len(lags) + 2) + 2 * _EPOCHS_APART + 1
+    line = math.log(FALSE_ALARMS / tests)
+    used = np.logical_or.reduce([e.counts > 0 for column in columns for e in column])
+    samples = int(used.sum())
+    alike = {n for n, column in enumerate(columns) if _alike(_turns(column), line)}
+    blocks = {}
+    for number, column in enumerate(columns):
+        same = number in alike and _mostly_same(_turns(column))
+        found = _blocks(column, used, lags, None if same else line)
+        if found is not None:
+            blocks[number] = found
+    fixed = {n for n, column in enumerate(columns) if _fixed(column, n in blocks, samples, line)}
+    unshuffled = {n for n in fixed if n in blocks or _in_order(columns[n][0], asked)}
+    frozen = (fixed | (alike - set(blocks))) - unshuffled
+    repeats = _repeats(updates, set(blocks), unshuffled, samples, line)
+    whole = [e for column in columns for e in column if e.apart and e.counts.all()]
+    sound = not (blocks or frozen or unshuffled or repeats)
+    uneven = sound and bool(whole) and chance.place_tail(whole) < line
+    return Mixing(blocks, tuple(sorted(unshuffled)), tuple(sorted(frozen)), repeats, uneven)
+
+
+def _lags(asked: Asked) -> list[int]:
+    strides = [n for n in range(1, asked.batch // 2 + 1) if asked.batch % n == 0][:_STRIDES]
+    own = (asked.next_step, asked.next_env) if asked.envs else ()
+    return sorted({lag for lag in (*range(1, _NEAR + 1), *strides, *own) if 0 < lag < asked.batch})
+
+
+def _blocks(
+    column: Sequence[Epoch], used: np.ndarray, lags: list[int], line: float | None
+) -> Neighbours | None:
+    """The neighbours that most often share a mini-batch, if any do so more often than by chance.
+
+    line: None if all updates have the same mini-batches. Then they count once, and since that is a
+    fault already, it is only the question which; `_NAMING` decides.
+    """
+    epochs = column[:1] if line is None else column
+    counted, expected = chance.neighbours(epochs, used, lags)
+    keys, _ = chance.distinct(column[0].minibatches, len(used))
+    share = chance.pair_share(np.bincount(keys // len(used)).tolist(), int(used.sum()))
+    above = []
+    for lag, count, mean in zip(lags, counted.tolist(), expected.tolist(), strict=True):
+        if line is None:
+            is_block = chance.log_times(count, round(mean / share), share) < math.log(_NAMING)
+        else:
+            is_block = chance.log_tail(count, mean) < line
+        if is_block:
+            above.append(Neighbours(lag, share * count / mean, share))
+    most = max((one.share for one in above), default=0.0)
+    # The nearest of those that are about as close says most.
+    return next((one for one in above if one.share >= 0.8 * most), None)
+
+
+def _fixed(column: Sequence[Epoch], in_blocks: bool, samples: int, line: float) -> bool:
+    """Whether every update has the same mini-batches in the same order."""
+    same = [one.same_as(column[0]) for one in column[1:]]
+    return all(same) and len(same) * _same(column[0], in_blocks, samples) < line
+
+
+def _same(epoch: Epoch, in_blocks: bool, samples: int) -> float:
+    """The log probability that two epochs are the same; blocks can only change their order."""
+    if in_blocks:
+        return chance.same_order(len(epoch.minibatches))
+    return chance.same_shuffle(epoch.sizes, samples)
+
+
+def _in_order(epoch: Epoch, asked: Asked) -> bool:
+    """Whether mini-batches follow each other as the samples do, step by step or env by env."""
+    orders = [epoch.labels]
+    if asked.envs:
+        orders.append(epoch.labels[np.argsort(asked.env_of(np.arange(asked.batch)), kind="stable")])
+    changes = [np.diff(labels[labels >= 0]) for labels in orders]
+    return any((change >= 0).all() or (change <= 0).all() for change in changes)
+
+
+def _repeats(
+    updates: Sequence[Update], blocks: set[int], skipped: set[int], samples: int, line: float
+) -> bool:
+    """Whether epochs of one update are the same, or keep more pairs together than by chance."""
+    for apart in range(1, _EPOCHS_APART + 1):
+        pairs = [
+            (update.epochs[number], update.epochs[number + apart], {number, number + apart})
+            for update in updates
+            for number in range(len(update.epochs) - apart)
+            if not {number, number + apart} & skipped
+        ]
+        if not pairs:
+            continue
+        chances = max(_same(one, bool(numbers & blocks), samples) for one, _, numbers in pairs)
+        same = sum(one.same_as(other) for one, other, _ in pairs)
+        free = [(one, other) for one, other, numbers in pairs if not numbers & blocks]
+        if chance.log_times(same, len(pairs), math.exp(chances)) < line:
+            return True
+        if _alike(free, line):
+            return True
+    return False
+
+
+def _turns(column: Sequence[Epoch]) -> list[tuple[Epoch, Epoch]]:
+    return list(pairwise(column))
+
+
+def _alike(pairs: list[tuple[Epoch, Epoch]], line: float) -> bool:
+    """Whether samples that share a mini-batch stay together from one epoch to the other."""
+    kept = [chance.kept_pairs(one, other) for one, other in _comparable(pairs)]
+    return chance.log_tail(sum(n for n, _ in kept), math.fsum(mean for _, mean in kept)) < line
+
+
+def _mostly_same(pairs: list[tuple[Epoch, Epoch]]) -> bool:
+    """Whether most samples that share a mini-batch do so in both epochs."""
+    kept = [chance.kept_pairs(one, other)[0] for one, other in _comparable(pairs)]
+    possible = [math.comb(size, 2) for one, _ in _comparable(pairs) for size in one.sizes]
+    return 2 * sum(kept) > sum(possible)
+
+
+def _comparable(pairs: list[tuple[Epoch, Epoch]]) -> list[tuple[Epoch, Epoch]]:
+    return [(one, other) for one, other in pairs if one.apart and other.apart][:_PAIRS]
