@@ -1,5 +1,8 @@
 """What is measured for the claims; each module gives its experiments."""
 
-from nbyt.studies.study import Experiment
+from nbyt.studies.replay.experiments import optimisers, stability, training_sizes
 
-ALL: tuple[Experiment, ...] = ()
+_IN_ORDER = (training_sizes, stability, optimisers)
+
+ALL = tuple(experiment for module in _IN_ORDER for experiment in module.EXPERIMENTS)
+"""Every experiment, in the order in which they are done."""

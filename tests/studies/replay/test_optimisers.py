@@ -1,0 +1,46 @@
+"""Optimisers: rates are chosen on seeds of their own, and verdicts follow the data."""
+
+import pytest
+
+from nbyt.studies.replay.claims.optimisers import CLAIMS
+from nbyt.studies.replay.experiments import optimisers
+from nbyt.studies.study import judged
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[tuple[str, float, int]]:
+    """Runs asked for; the third rate does best for SGD, the last for the others."""
+    seen = []
+    best = {"sgd": 3e-2, "rmsprop": 4e-3, "adam": 4e-3}
+
+    def trained(bench, seed, *, optimizer, learning_rate):
+        seen.append((optimizer, learning_rate, seed))
+        return 100.0 if learning_rate == best[optimizer] else 30.0
+
+    def outcome(level):
+        return {"final_return": level + seen[-1][2] % 10, "on_the_way": level, "curve": [level]}
+
+    monkeypatch.setattr(optimisers, "trained", trained)
+    monkeypatch.setattr(optimisers, "outcome", outcome)
+    monkeypatch.setattr(optimisers, "random_return", lambda bench, env, seed: 20.0 + seed)
+    return seen
+
+
+def test_rates_are_chosen_apart(bench, asked) -> None:
+    data = optimisers.run(bench)
+    assert [row["learning_rate"] for row in data["rows"]] == [3e-2, 4e-3, 4e-3]
+    choosing = {seed for _, _, seed in asked if seed >= 100}
+    comparing = {seed for _, _, seed in asked if seed < 100}
+    assert len(comparing) == optimisers.SEEDS[0] and len(choosing) == optimisers.CHOOSING[0]
+    (found,) = (judged(claim, {"optimisers": data}) for claim in CLAIMS)
+    assert found["word"] == "holds"
+    assert "RMSprop, Adam" in found["notes"][-1]
+
+
+def test_an_optimiser_that_does_not_learn_is_seen(bench, asked) -> None:
+    data = optimisers.run(bench)
+    for run in data["rows"][0]["seeds"]:
+        run["final_return"] -= 90
+    (found,) = (judged(claim, {"optimisers": data}) for claim in CLAIMS)
+    assert found["word"] == "holds when"
+    assert "SGD (0 of 1)" in found["verdict"]

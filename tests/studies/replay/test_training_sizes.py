@@ -1,0 +1,99 @@
+"""Sizes in training: equal budgets are equal, and verdicts follow the data."""
+
+import numpy as np
+import pytest
+
+from nbyt.studies.replay import trainings
+from nbyt.studies.replay.claims.training_sizes import CLAIMS
+from nbyt.studies.replay.experiments import training_sizes as sizes
+from nbyt.studies.replay.learning import Followed
+from nbyt.studies.study import judged
+
+BALANCE, FASTER = CLAIMS
+FULL = sizes.SIZES[1]
+
+
+def work(layout) -> tuple[float, float]:
+    """Gradient steps and differentiated transitions for each environment step."""
+    steps = layout.gradient_steps / layout.fresh
+    return steps, steps * layout.minibatch
+
+
+def test_budgets_are_equal() -> None:
+    assert len({work(sizes.LAYOUTS["gradient steps"](size))[0] for size in FULL}) == 1
+    assert len({work(sizes.LAYOUTS["compute"](size))[1] for size in FULL}) == 1
+    assert work(sizes.WHOLE)[1] == work(sizes.PART)[1]
+
+
+def test_whole_buffer_is_all_of_it() -> None:
+    layout = sizes.WHOLE
+    first = next(update for update in range(1, 100) if layout.learns(update))
+    assert first * layout.fresh >= layout.buffer == layout.minibatch
+
+
+def runs(level: float) -> list[dict]:
+    return [
+        {"final_return": level + seed, "on_the_way": level + seed, "curve": [20.0 + seed, level]}
+        for seed in range(4)
+    ]
+
+
+def made_up(usual: float, unusual: float) -> dict:
+    rows = [
+        {
+            "equal": budget,
+            **layout_of(size).as_dict(),
+            "seeds": runs(usual if 32 <= size <= 256 else unusual),
+        }
+        for budget, layout_of in sizes.LAYOUTS.items()
+        for size in FULL
+    ]
+    whole = [{"learning_rate": rate, "seeds": runs(unusual)} for rate in sizes.RATES]
+    data = {"every": 1000, "random_returns": [22.0] * 4}
+    return {"training-sizes": {**data, "rows": rows, "whole": whole, "part": runs(usual)}}
+
+
+def test_verdicts_follow_the_data() -> None:
+    expected = {(200, 100): ["holds"] * 2, (100, 200): ["does not hold"] * 2}
+    for levels, words in expected.items():
+        found = [judged(claim, made_up(*levels)) for claim in CLAIMS]
+        assert [one["word"] for one in found] == words
+        assert all(one["figures"] for one in found)
+    # A little worse is not worse.
+    assert judged(BALANCE, made_up(190, 200))["word"] == "holds"
+    assert judged(FASTER, made_up(190, 200))["word"] == "does not hold"
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[tuple]:
+    """Runs asked for: the seed, the layout and what else was changed."""
+    seen = []
+
+    def trained(bench, seed, *, layout, **changes):
+        seen.append((seed, layout, *changes.values()))
+
+    monkeypatch.setattr(sizes, "trained", trained)
+    monkeypatch.setattr(sizes, "outcome", lambda run: {"final_return": len(seen)})
+    monkeypatch.setattr(sizes, "random_return", lambda bench, env, seed: 22.0)
+    return seen
+
+
+def test_no_run_is_made_twice(bench, asked, monkeypatch) -> None:
+    monkeypatch.setattr(sizes, "SIZES", (FULL, FULL))
+    data = sizes.run(bench)
+    assert len(asked) == len(set(asked))
+    # One layout is common to both budgets.
+    layouts = 2 * len(FULL) - 1 + len(sizes.RATES) + 1
+    assert len(asked) == layouts * sizes.SEEDS[0]
+    shared = [row["seeds"] for row in data["rows"] if row["minibatch"] == 64]
+    assert shared[0] == shared[1]
+
+
+def test_curves_of_all_layouts_have_the_same_places() -> None:
+    # Rows are 768 steps apart where 256 steps are made at once; the first has no whole episode.
+    steps = range(768, trainings.TOTAL + 1, 768)
+    rows = [{"steps": n, "mean_return": float(n) if n > 768 else None} for n in steps]
+    found = trainings.outcome(Followed((), tuple(rows), np.array([100.0, 300.0])))
+    assert found["final_return"] == 200
+    assert found["curve"][1:23] == [1000.0 * n for n in range(2, 24)]
+    assert len(found["curve"]) == 24
