@@ -9,7 +9,8 @@ from nbyt.envs import resolve
 from nbyt.exact.values import optimal_values
 from nbyt.policy.q_policy import weights_of
 from nbyt.studies.replay import trainings
-from nbyt.studies.replay.claims.stability import CLAIMS, share_of_falls
+from nbyt.studies.replay.claims.stability import CLAIMS
+from nbyt.studies.replay.claims.stability_figures import share_of_falls
 from nbyt.studies.replay.experiments import stability
 from nbyt.studies.replay.learning import Moment
 from nbyt.studies.study import judged

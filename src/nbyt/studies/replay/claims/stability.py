@@ -1,21 +1,22 @@
 """Random draws are said to steady learning: oscillation, divergence, policies, improvements."""
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
-from nbyt.report.study import figures
-from nbyt.stats.estimate import Estimate
-from nbyt.studies.numbers import mean_of, spread_of, spread_ratio, typical_ratio
-from nbyt.studies.replay.claims.by_seed import TOPIC, Seeds, average, curves, each, less, listed
-from nbyt.studies.shares import share, share_difference
+from nbyt.studies.numbers import mean_of, spread_ratio, typical_ratio
+from nbyt.studies.replay.claims.by_seed import TOPIC, Seeds, each, less
+from nbyt.studies.replay.claims.stability_figures import (
+    OTHERS,
+    RANDOM,
+    diverged,
+    errors,
+    falls,
+    policies,
+    q_values,
+)
+from nbyt.studies.shares import share_difference
 from nbyt.studies.study import Claim, Data, Results
-from nbyt.studies.verdict import Check, Number
+from nbyt.studies.verdict import Check
 
-_RANDOM = "uniform"
-_OTHERS = {"sequential": "neighbours in time", "newest": "no replay, the newest"}
-_WORDS = {_RANDOM: "random draws", **_OTHERS}
-# How far beyond what is possible Q-values must be to count as diverged.
-_MARGIN = 1.1
 _MEASURED = (
     "DQN with a 64x64 network, 24,000 steps of CartPole-v1 and of FrozenLake-v1, a mini-batch of "
     "64 every 4 steps, all transitions kept, 8 seeds (quick: 3). Mini-batches are drawn at "
@@ -28,9 +29,9 @@ _Pair = tuple[dict[str, str], Data, Seeds, Seeds]
 def _pairs(results: Results) -> Iterator[_Pair]:
     """Case, env, runs with random draws, and runs with other draws."""
     for env in results["stability"]["envs"]:
-        for name, words in _OTHERS.items():
+        for name, words in OTHERS.items():
             case = {"instead of random draws": words, "env": env["env"]}
-            yield case, env, env["samplings"][_RANDOM], env["samplings"][name]
+            yield case, env, env["samplings"][RANDOM], env["samplings"][name]
 
 
 def _oscillation(results: Results) -> list[Check]:
@@ -45,17 +46,12 @@ def _oscillation(results: Results) -> list[Check]:
     ]
 
 
-def _diverged(env: Data, seeds: Seeds) -> Estimate:
-    beyond = [seed["highest"] > _MARGIN * env["possible"] for seed in seeds]
-    return share(sum(beyond), len(beyond))
-
-
 def _divergence(results: Results) -> list[Check]:
     return [
         Check(
             case,
             "share of seeds that diverge, less that of random draws",
-            share_difference(_diverged(env, other), _diverged(env, own)).as_dict(),
+            share_difference(diverged(env, other), diverged(env, own)).as_dict(),
             low=0,
         )
         for case, env, own, other in _pairs(results)
@@ -83,21 +79,10 @@ def _better(results: Results) -> list[Check]:
     return found
 
 
-def share_of_falls(curve: list[float]) -> float:
-    """How much of a curve's way up and down is down; 1/2 where it does not move."""
-    moves = [after - before for before, after in pairwise(curve)]
-    way = sum(map(abs, moves))
-    return sum(-move for move in moves if move < 0) / way if way else 0.5
-
-
-def _falls(seeds: Seeds) -> list[float]:
-    return [share_of_falls(seed["curve"]) for seed in seeds]
-
-
 def _consistent(results: Results) -> list[Check]:
     found = []
     for case, _, own, other in _pairs(results):
-        down = mean_of([a - b for a, b in zip(_falls(other), _falls(own), strict=True)])
+        down = mean_of([a - b for a, b in zip(falls(other), falls(own), strict=True)])
         spread = spread_ratio(each(other, "final_return"), each(own, "final_return"))
         found += [
             Check(
@@ -114,84 +99,6 @@ def _consistent(results: Results) -> list[Check]:
             ),
         ]
     return found
-
-
-def _by_env(results: Results, drawn: Callable[[Data], Data]) -> Data:
-    return figures.row(*(drawn(env) for env in results["stability"]["envs"]))
-
-
-def _conditions(env: Data) -> dict[str, Seeds]:
-    return {words: env["samplings"][name] for name, words in _WORDS.items()}
-
-
-def _levels(results: Results) -> Data:
-    every = results["stability"]["every"]
-
-    def drawn(env: Data) -> Data:
-        marks = [(env["possible"], "largest possible")]
-        conditions = _conditions(env)
-        return curves(env["env"], "mean of the highest Q-value", conditions, "levels", every, marks)
-
-    return _by_env(results, drawn)
-
-
-def _returns(results: Results) -> Data:
-    every = results["stability"]["every"]
-
-    def drawn(env: Data) -> Data:
-        chance = mean_of(env["random_returns"]).value
-        marks = [] if chance is None else [(chance, "random actions")]
-        words = "return of training's episodes"
-        return curves(env["env"], words, _conditions(env), "curve", every, marks)
-
-    return _by_env(results, drawn)
-
-
-def _errors(results: Results) -> list[Data]:
-    every = results["stability"]["every"]
-    return [
-        curves(env["env"], "mean |Q - Q*|", _conditions(env), "errors", every)
-        for env in results["stability"]["envs"]
-        if "errors" in env["samplings"][_RANDOM][0]
-    ]
-
-
-def _table(
-    results: Results, head: list[str], cells: Callable[[Data, Seeds], list[str | Number]]
-) -> Data:
-    rows: list[list[str | Number]] = [
-        [env["env"], words, *cells(env, seeds)]
-        for env in results["stability"]["envs"]
-        for words, seeds in _conditions(env).items()
-    ]
-    return figures.table("Every environment, every way to draw", ["env", "draws", *head], rows)
-
-
-def _q_values(results: Results) -> list[Data]:
-    head = ["oscillation", "share diverged", "highest mean Q of each seed"]
-
-    def cells(env: Data, seeds: Seeds) -> list[str | Number]:
-        digits = 2 if env["possible"] < 10 else 0
-        share_ = _diverged(env, seeds).as_dict()
-        return [average(seeds, "oscillation"), share_, listed(seeds, "highest", digits)]
-
-    return [_levels(results), _table(results, head, cells)]
-
-
-def _policies(results: Results) -> list[Data]:
-    head = ["final return", "of each seed", "spread over seeds", "share of falls"]
-
-    def cells(env: Data, seeds: Seeds) -> list[str | Number]:
-        returns = each(seeds, "final_return")
-        digits = 2 if env["possible"] < 10 else 0
-        return [
-            average(seeds, "final_return"),
-            listed(seeds, "final_return", digits),
-            spread_of(returns).as_dict(),
-            mean_of(_falls(seeds)).as_dict(),
-        ]
-
-    return [_returns(results), _table(results, head, cells)]
 
 
 def _notes(*more: str) -> Callable[[Results], list[str]]:
@@ -216,7 +123,7 @@ CLAIMS = (
         "pairs with the same seed.",
         needs=("stability",),
         checks=_oscillation,
-        figures=_q_values,
+        figures=q_values,
         notes=_notes(
             "A steady rise counts nothing. A network that learns nothing does not oscillate: the "
             "figure shows the Q-values themselves.",
@@ -233,7 +140,7 @@ CLAIMS = (
         asks="The share of seeds that diverge less that of random draws is above 0.",
         needs=("stability",),
         checks=_divergence,
-        figures=_q_values,
+        figures=q_values,
         notes=_notes(
             "Eight seeds tell shares that differ much, and no others.",
         ),
@@ -249,7 +156,7 @@ CLAIMS = (
         "same seed; |Q - Q*| of the others over that of random draws is above 1.",
         needs=("stability",),
         checks=_better,
-        figures=lambda results: [*_policies(results), *_errors(results)],
+        figures=lambda results: [*policies(results), *errors(results)],
         notes=_notes("Q* has no time limit; learning treats a time limit as no end either."),
     ),
     Claim(
@@ -262,7 +169,7 @@ CLAIMS = (
         "the ratio of standard deviations is above 1.",
         needs=("stability",),
         checks=_consistent,
-        figures=_policies,
+        figures=policies,
         notes=_notes(
             "Runs that learn nothing end alike: a small spread is a merit only beside a good "
             "return. The interval of a ratio of spreads holds for normal returns.",

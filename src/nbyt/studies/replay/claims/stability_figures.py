@@ -1,0 +1,117 @@
+"""Ways to draw, side by side: Q-values and learning curves, and what is read from them."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from nbyt.report.study import figures
+from nbyt.stats.estimate import Estimate
+from nbyt.studies.numbers import mean_of, spread_of
+from nbyt.studies.replay.claims.by_seed import Seeds, average, curves, each, listed
+from nbyt.studies.shares import share
+from nbyt.studies.study import Data, Results
+from nbyt.studies.verdict import Number
+
+RANDOM = "uniform"
+OTHERS = {"sequential": "neighbours in time", "newest": "no replay, the newest"}
+_WORDS = {RANDOM: "random draws", **OTHERS}
+# How far beyond what is possible Q-values must be to count as diverged.
+_MARGIN = 1.1
+
+
+def diverged(env: Data, seeds: Seeds) -> Estimate:
+    """The share of seeds whose Q-values went beyond what is possible."""
+    beyond = [seed["highest"] > _MARGIN * env["possible"] for seed in seeds]
+    return share(sum(beyond), len(beyond))
+
+
+def share_of_falls(curve: list[float]) -> float:
+    """How much of a curve's way up and down is down; 1/2 where it does not move."""
+    moves = [after - before for before, after in pairwise(curve)]
+    way = sum(map(abs, moves))
+    return sum(-move for move in moves if move < 0) / way if way else 0.5
+
+
+def falls(seeds: Seeds) -> list[float]:
+    """Each seed's share of falls."""
+    return [share_of_falls(seed["curve"]) for seed in seeds]
+
+
+def _by_env(results: Results, drawn: Callable[[Data], Data]) -> Data:
+    return figures.row(*(drawn(env) for env in results["stability"]["envs"]))
+
+
+def _conditions(env: Data) -> dict[str, Seeds]:
+    return {words: env["samplings"][name] for name, words in _WORDS.items()}
+
+
+def _levels(results: Results) -> Data:
+    every = results["stability"]["every"]
+
+    def drawn(env: Data) -> Data:
+        marks = [(env["possible"], "largest possible")]
+        conditions = _conditions(env)
+        return curves(env["env"], "mean of the highest Q-value", conditions, "levels", every, marks)
+
+    return _by_env(results, drawn)
+
+
+def _returns(results: Results) -> Data:
+    every = results["stability"]["every"]
+
+    def drawn(env: Data) -> Data:
+        chance = mean_of(env["random_returns"]).value
+        marks = [] if chance is None else [(chance, "random actions")]
+        words = "return of training's episodes"
+        return curves(env["env"], words, _conditions(env), "curve", every, marks)
+
+    return _by_env(results, drawn)
+
+
+def errors(results: Results) -> list[Data]:
+    """The error of Q along the runs, where the truth is known."""
+    every = results["stability"]["every"]
+    return [
+        curves(env["env"], "mean |Q - Q*|", _conditions(env), "errors", every)
+        for env in results["stability"]["envs"]
+        if "errors" in env["samplings"][RANDOM][0]
+    ]
+
+
+def _table(
+    results: Results, head: list[str], cells: Callable[[Data, Seeds], list[str | Number]]
+) -> Data:
+    rows: list[list[str | Number]] = [
+        [env["env"], words, *cells(env, seeds)]
+        for env in results["stability"]["envs"]
+        for words, seeds in _conditions(env).items()
+    ]
+    return figures.table("Every environment, every way to draw", ["env", "draws", *head], rows)
+
+
+def q_values(results: Results) -> list[Data]:
+    """The level of Q-values along the runs, and how they moved."""
+    head = ["oscillation", "share diverged", "highest mean Q of each seed"]
+
+    def cells(env: Data, seeds: Seeds) -> list[str | Number]:
+        digits = 2 if env["possible"] < 10 else 0
+        share_ = diverged(env, seeds).as_dict()
+        return [average(seeds, "oscillation"), share_, listed(seeds, "highest", digits)]
+
+    return [_levels(results), _table(results, head, cells)]
+
+
+def policies(results: Results) -> list[Data]:
+    """Learning curves, and how the runs ended."""
+    head = ["final return", "of each seed", "spread over seeds", "share of falls"]
+
+    def cells(env: Data, seeds: Seeds) -> list[str | Number]:
+        returns = each(seeds, "final_return")
+        digits = 2 if env["possible"] < 10 else 0
+        return [
+            average(seeds, "final_return"),
+            listed(seeds, "final_return", digits),
+            spread_of(returns).as_dict(),
+            mean_of(falls(seeds)).as_dict(),
+        ]
+
+    return [_returns(results), _table(results, head, cells)]
