@@ -48,7 +48,9 @@ def made_up(usual: float, unusual: float) -> dict:
         for budget, layout_of in sizes.LAYOUTS.items()
         for size in FULL
     ]
-    whole = [{"learning_rate": rate, "seeds": runs(unusual)} for rate in sizes.RATES]
+    names = ("learning_rate", "target_every")
+    ways = [dict(zip(names, way, strict=True)) for way in sizes.WAYS]
+    whole = [{**way, "seeds": runs(unusual)} for way in ways]
     data = {"every": 1000, "random_returns": [22.0] * 4}
     return {"training-sizes": {**data, "rows": rows, "whole": whole, "part": runs(usual)}}
 
@@ -83,7 +85,7 @@ def test_no_run_is_made_twice(bench, asked, monkeypatch) -> None:
     data = sizes.run(bench)
     assert len(asked) == len(set(asked))
     # One layout is common to both budgets.
-    layouts = 2 * len(FULL) - 1 + len(sizes.RATES) + 1
+    layouts = 2 * len(FULL) - 1 + len(sizes.WAYS) + 1
     assert len(asked) == layouts * sizes.SEEDS[0]
     shared = [row["seeds"] for row in data["rows"] if row["minibatch"] == 64]
     assert shared[0] == shared[1]

@@ -16,8 +16,9 @@ SEEDS = (3, 8)
 BUFFER = 2048
 WHOLE = ReplayLayout(steps=256, minibatch=BUFFER, buffer=BUFFER, warm_up=BUFFER)
 PART = ReplayLayout(steps=4, minibatch=32, buffer=BUFFER, warm_up=BUFFER)
-# Fewer and less noisy steps may be longer: the whole buffer is given several learning rates.
-RATES = (2e-3, 8e-3, 3.2e-2)
+# Fewer and less noisy steps may be longer, and more steps between two copies to the target network
+# may suit them: the whole buffer is given learning rates and intervals between copies to choose.
+WAYS = tuple((rate, every) for every in (400, 1024) for rate in (2e-3, 8e-3))
 
 
 def run(bench: Bench) -> Data:
@@ -27,7 +28,7 @@ def run(bench: Bench) -> Data:
         "every": EVERY,
         "random_returns": shortened(random_return(bench, CARTPOLE, seed) for seed in seeds),
         "rows": _rows(bench),
-        "whole": [_whole(bench, rate) for rate in RATES],
+        "whole": [_whole(bench, *way) for way in WAYS],
         "part": _seeds(bench, PART),
     }
 
@@ -59,9 +60,10 @@ def _rows(bench: Bench) -> list[Data]:
     return rows
 
 
-def _whole(bench: Bench, rate: float) -> Data:
-    seeds = _seeds(bench, WHOLE, sampling="distinct", learning_rate=rate)
-    return {"learning_rate": rate, "seeds": seeds}
+def _whole(bench: Bench, rate: float, every: int) -> Data:
+    changes = {"sampling": "distinct", "learning_rate": rate, "target_every": every}
+    seeds = _seeds(bench, WHOLE, **changes)
+    return {"learning_rate": rate, "target_every": every, "seeds": seeds}
 
 
 def _seeds(bench: Bench, layout: ReplayLayout, **changes: Any) -> list[Data]:
