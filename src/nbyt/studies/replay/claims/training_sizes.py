@@ -144,10 +144,10 @@ def _size_notes(results: Results) -> list[str]:
 def _whole_notes(results: Results) -> list[str]:
     del results
     return [
-        "Both make the same use of every transition, in 86 gradient steps with the whole buffer and "
-        "in 5,489 with mini-batches. Copies to the target network every 400 steps come after one "
-        "or two gradient steps with the whole buffer; runs with fewer copies were added when those "
-        "had been seen to fail.",
+        "Both make the same use of every transition, in 86 gradient steps with the whole buffer "
+        "and in 5,489 with mini-batches. Copies to the target network every 400 steps come after "
+        "one or two gradient steps with the whole buffer; runs with fewer copies were added when "
+        "those had been seen to fail.",
     ]
 
 
