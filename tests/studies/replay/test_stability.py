@@ -24,7 +24,7 @@ LAKE = "tabular:FrozenLake-v1"
 def data(bench, monkeypatch):
     for module in (trainings, stability):
         monkeypatch.setattr(module, "TOTAL", 4000)
-    monkeypatch.setattr(stability, "ENVS", {LAKE: 1.0})
+    monkeypatch.setattr(stability, "TASKS", (stability.Task("FrozenLake-v1", LAKE, 1.0),))
     monkeypatch.setattr(stability, "SEEDS", (1, 1))
     return json.loads(json.dumps(stability.run(bench), allow_nan=False))
 

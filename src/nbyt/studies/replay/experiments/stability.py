@@ -1,7 +1,7 @@
 """Draws from the buffer at random, in sequence, and not at all: whole trainings of each."""
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -28,8 +28,26 @@ from nbyt.studies.replay.trainings import (
 )
 from nbyt.studies.study import Data, Experiment
 
-# The largest Q-value that is possible: a reward of 1 at every step, or once.
-ENVS = {CARTPOLE: 1 / (1 - SETTINGS.gamma), "tabular:FrozenLake-v1": 1.0}
+
+class Task(NamedTuple):
+    """An environment, the steps between two copies to the target network, and words for both.
+
+    possible: the largest Q-value that can be true, for a reward of 1 at every step or once.
+    """
+
+    words: str
+    env: str
+    possible: float
+    target_every: int = SETTINGS.target_every
+
+
+_ENDLESS = 1 / (1 - SETTINGS.gamma)
+TASKS = (
+    Task("CartPole-v1", CARTPOLE, _ENDLESS),
+    # Each copy adds at most about a reward: with few of them Q-values cannot go beyond all bounds.
+    Task("CartPole-v1, copies every 40 steps", CARTPOLE, _ENDLESS, 40),
+    Task("FrozenLake-v1", "tabular:FrozenLake-v1", 1.0),
+)
 SAMPLINGS: tuple[Sampling, ...] = ("uniform", "sequential", "newest")
 SEEDS = (3, 8)
 # States whose Q-values are watched: every eighth of the warm-up, whose actions are random and the
@@ -38,27 +56,34 @@ _EIGHTH = 8
 
 
 def run(bench: Bench) -> Data:
-    """Every environment, every way to draw, every seed."""
-    return {"every": EVERY, "envs": [_env(bench, env) for env in ENVS]}
+    """Every task, every way to draw, every seed."""
+    return {"every": EVERY, "envs": [_task(bench, task) for task in TASKS]}
 
 
-def _env(bench: Bench, env: str) -> Data:
+def _task(bench: Bench, task: Task) -> Data:
     seeds = range(bench.pick(*SEEDS))
     return {
-        "env": env.partition(":")[2],
-        "possible": ENVS[env],
-        "random_returns": shortened(random_return(bench, env, seed) for seed in seeds),
+        "env": task.words,
+        "possible": task.possible,
+        "random_returns": shortened(random_return(bench, task.env, seed) for seed in seeds),
         "samplings": {
-            sampling: [_looked_at(bench, env, sampling, seed) for seed in seeds]
+            sampling: [_looked_at(bench, task, sampling, seed) for seed in seeds]
             for sampling in SAMPLINGS
         },
     }
 
 
-def _looked_at(bench: Bench, env: str, sampling: Sampling, seed: int) -> Data:
+def _looked_at(bench: Bench, task: Task, sampling: Sampling, seed: int) -> Data:
     """One run: its outcome, and the Q-values on its way."""
     ends = tuple(range(EVERY // LAYOUT.fresh, TOTAL // LAYOUT.fresh + 1, EVERY // LAYOUT.fresh))
-    followed = trained(bench, seed, env=env, moments=ends, sampling=sampling)
+    followed = trained(
+        bench,
+        seed,
+        env=task.env,
+        moments=ends,
+        sampling=sampling,
+        target_every=task.target_every,
+    )
     levels = watched(followed)
     own = {
         **outcome(followed),
@@ -66,7 +91,7 @@ def _looked_at(bench: Bench, env: str, sampling: Sampling, seed: int) -> Data:
         "oscillation": oscillation(levels),
         "highest": float(np.abs(levels.mean(axis=1)).max()),
     }
-    found = resolve(env)
+    found = resolve(task.env)
     if isinstance(found, TabularEnv):
         errors = map(partial(error_of, found), followed.moments)
         own["errors"] = shortened(errors)
