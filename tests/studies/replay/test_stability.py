@@ -48,7 +48,7 @@ def test_verdicts_follow_the_data() -> None:
     for places, word in (((0, 1, 1), "holds"), ((1, 0, 0), "does not hold")):
         names = ("uniform", "sequential", "newest")
         samplings = {name: made_up(place) for name, place in zip(names, places, strict=True)}
-        env = {"env": "any", "possible": 100.0, "random_returns": [20.0] * 8}
+        env = {"env": "any", "usual": True, "possible": 100.0, "random_returns": [20.0] * 8}
         data = {"every": 1000, "envs": [{**env, "samplings": samplings}]}
         found = [judged(claim, {"stability": data}) for claim in CLAIMS]
         assert [one["word"] for one in found] == [word] * len(CLAIMS)

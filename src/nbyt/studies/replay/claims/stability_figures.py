@@ -36,23 +36,29 @@ def falls(seeds: Seeds) -> list[float]:
     return [share_of_falls(seed["curve"]) for seed in seeds]
 
 
-def _by_env(results: Results, drawn: Callable[[Data], Data]) -> Data:
-    return figures.row(*(drawn(env) for env in results["stability"]["envs"]))
+def usual(results: Results) -> list[Data]:
+    """Tasks in the setting that was found to learn."""
+    return [env for env in results["stability"]["envs"] if env["usual"]]
 
 
 def _conditions(env: Data) -> dict[str, Seeds]:
     return {words: env["samplings"][name] for name, words in _WORDS.items()}
 
 
-def _levels(results: Results) -> Data:
-    every = results["stability"]["every"]
-
-    def drawn(env: Data) -> Data:
-        marks = [(env["possible"], "largest possible")]
-        conditions = _conditions(env)
-        return curves(env["env"], "mean of the highest Q-value", conditions, "levels", every, marks)
-
-    return _by_env(results, drawn)
+def _levels(envs: list[Data], every: int) -> Data:
+    return figures.row(
+        *(
+            curves(
+                env["env"],
+                "mean of the highest Q-value",
+                _conditions(env),
+                "levels",
+                every,
+                [(env["possible"], "largest possible")],
+            )
+            for env in envs
+        )
+    )
 
 
 def _returns(results: Results) -> Data:
@@ -64,7 +70,7 @@ def _returns(results: Results) -> Data:
         words = "return of training's episodes"
         return curves(env["env"], words, _conditions(env), "curve", every, marks)
 
-    return _by_env(results, drawn)
+    return figures.row(*(drawn(env) for env in usual(results)))
 
 
 def errors(results: Results) -> list[Data]:
@@ -72,24 +78,33 @@ def errors(results: Results) -> list[Data]:
     every = results["stability"]["every"]
     return [
         curves(env["env"], "mean |Q - Q*|", _conditions(env), "errors", every)
-        for env in results["stability"]["envs"]
+        for env in usual(results)
         if "errors" in env["samplings"][RANDOM][0]
     ]
 
 
 def _table(
-    results: Results, head: list[str], cells: Callable[[Data, Seeds], list[str | Number]]
+    envs: list[Data], head: list[str], cells: Callable[[Data, Seeds], list[str | Number]]
 ) -> Data:
     rows: list[list[str | Number]] = [
         [env["env"], words, *cells(env, seeds)]
-        for env in results["stability"]["envs"]
+        for env in envs
         for words, seeds in _conditions(env).items()
     ]
     return figures.table("Every environment, every way to draw", ["env", "draws", *head], rows)
 
 
+def all_q_values(results: Results) -> list[Data]:
+    """The level of Q-values along the runs of all tasks, and how they moved."""
+    return _q_values(results["stability"]["envs"], results["stability"]["every"])
+
+
 def q_values(results: Results) -> list[Data]:
-    """The level of Q-values along the runs, and how they moved."""
+    """The same of the usual tasks."""
+    return _q_values(usual(results), results["stability"]["every"])
+
+
+def _q_values(envs: list[Data], every: int) -> list[Data]:
     head = ["oscillation", "share diverged", "highest mean Q of each seed"]
 
     def cells(env: Data, seeds: Seeds) -> list[str | Number]:
@@ -97,7 +112,7 @@ def q_values(results: Results) -> list[Data]:
         share_ = diverged(env, seeds).as_dict()
         return [average(seeds, "oscillation"), share_, listed(seeds, "highest", digits)]
 
-    return [_levels(results), _table(results, head, cells)]
+    return [_levels(envs, every), _table(envs, head, cells)]
 
 
 def policies(results: Results) -> list[Data]:
@@ -114,4 +129,4 @@ def policies(results: Results) -> list[Data]:
             mean_of(falls(seeds)).as_dict(),
         ]
 
-    return [_returns(results), _table(results, head, cells)]
+    return [_returns(results), _table(usual(results), head, cells)]

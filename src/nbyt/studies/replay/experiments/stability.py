@@ -65,6 +65,7 @@ def _task(bench: Bench, task: Task) -> Data:
     return {
         "env": task.words,
         "possible": task.possible,
+        "usual": task.target_every == SETTINGS.target_every,
         "random_returns": shortened(random_return(bench, task.env, seed) for seed in seeds),
         "samplings": {
             sampling: [_looked_at(bench, task, sampling, seed) for seed in seeds]
