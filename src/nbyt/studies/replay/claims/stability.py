@@ -139,7 +139,8 @@ CLAIMS = (
         measured=_MEASURED + "A run has diverged if the mean over states of the highest Q-value "
         "was ever more than 1.1 times what is possible: 100 on CartPole-v1, where a reward of 1 "
         "comes at every step and gamma is .99, and 1 on FrozenLake-v1, where it comes once. The "
-        "network is copied to the target network every 400 steps, on CartPole-v1 also every 40 and every 120.",
+        "network is copied to the target network every 400 steps, on CartPole-v1 also every 40 and "
+        "every 120.",
         asks="The share of seeds that diverge less that of random draws is above 0.",
         needs=("stability",),
         checks=_divergence,
@@ -148,8 +149,8 @@ CLAIMS = (
             "Twenty seeds tell shares that differ much, and no others.",
             "Copies every 400 steps are 60 in a run, and each lets Q-values grow by about one "
             "reward at most: they can hardly get beyond 100. Copies every 40 steps were added when "
-            "nothing had been seen to diverge, and every 120 when all of those had. Where no seed or every seed diverges, whatever is "
-            "drawn, nothing can be told of the draws.",
+            "nothing had been seen to diverge, and every 120 when all of those had. Where no seed "
+            "or every seed diverges, whatever is drawn, nothing can be told of the draws.",
         ),
     ),
     Claim(
