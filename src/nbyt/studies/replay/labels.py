@@ -1,7 +1,7 @@
 """What transitions of a buffer belong to: an episode, and the state that they begin in."""
 
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Int
 
 from nbyt.objective.dqn import Transitions
 
@@ -21,9 +21,9 @@ def episodes(rows: Transitions) -> Int[np.ndarray, " n"]:
     return np.concatenate([[0], np.cumsum(begins)])
 
 
-def states(observation: Shaped[np.ndarray, "n ..."]) -> Int[np.ndarray, " n"]:
+def states(rows: Transitions) -> Int[np.ndarray, " n"]:
     """The number of each row's state: exact for whole numbers, else the cell that it lies in."""
-    seen = np.asarray(observation).reshape(len(observation), -1)
+    seen = np.asarray(rows.observation).reshape(len(rows.reward), -1)
     if not np.array_equal(seen, np.round(seen)):
         scale = seen.std(axis=0)
         seen = np.round(seen / (CELL * np.where(scale > 0, scale, 1.0)))

@@ -33,6 +33,18 @@ def of_seeds(case: Data, number: Callable[[Data], Any]) -> list[Any]:
     return [number(seed) for seed in case["seeds"]]
 
 
+def at(*path: Any) -> Callable[[Data], Any]:
+    """The number of a seed's buffer that this path leads to."""
+
+    def found(seed: Data) -> Any:
+        place: Any = seed
+        for word in path:
+            place = place[word]
+        return place
+
+    return found
+
+
 def mean(values: Sequence[float | None]) -> Number:
     """The mean over seeds; undetermined where one of them is."""
     known = [value for value in values if value is not None]
@@ -52,7 +64,7 @@ def ratio(over: Sequence[float | None], under: Sequence[float | None]) -> Number
 
 def variance(sampling: str, size: int, sizes: Sequence[int]) -> Callable[[Data], float | None]:
     """E|G_mb - G|² of one sampling and size, exact for the buffer."""
-    return lambda seed: seed["exact"][sampling][sizes.index(size)]
+    return at("exact", sampling, sizes.index(size))
 
 
 def noise_scale(seed: Data) -> float | None:
@@ -61,10 +73,17 @@ def noise_scale(seed: Data) -> float | None:
     return single / square if single and square else None
 
 
-def share(seed: Data, place: int) -> float | None:
-    """The part of what a step along G gains that a uniform mini-batch keeps: |G|²/(|G|² + Var)."""
-    noise, square = seed["exact"]["uniform"][place], seed["square"]
-    return square / (square + noise) if square else None
+def share(place: int) -> Callable[[Data], float | None]:
+    """The part of what a step along G gains that a uniform mini-batch keeps: |G|²/(|G|² + Var).
+
+    place: that of the mini-batch's size among all sizes.
+    """
+
+    def found(seed: Data) -> float | None:
+        noise, square = seed["exact"]["uniform"][place], seed["square"]
+        return square / (square + noise) if square else None
+
+    return found
 
 
 def over_moments(

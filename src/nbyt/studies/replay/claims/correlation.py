@@ -4,6 +4,7 @@ from nbyt.report.study.figures import lines, table
 from nbyt.studies.replay.claims.buffers import (
     MEASURED,
     along,
+    at,
     by_size,
     cases,
     mean,
@@ -27,7 +28,7 @@ def _neighbours(results: Results) -> list[Check]:
         Check(
             where(case, of=words),
             "correlation of transitions one apart",
-            mean(of_seeds(case, lambda seed, key=key: seed["correlation"][key][0])),
+            mean(of_seeds(case, at("correlation", key, 0))),
             low=0,
         )
         for key, words in _OF.items()
@@ -61,7 +62,7 @@ def _formulas(results: Results) -> list[Check]:
     for case in cases(results):
         for sampling in case["seeds"][0]["exact"]:
             exact = of_seeds(case, variance(sampling, 32, data["sizes"]))
-            drawn = of_seeds(case, lambda seed, s=sampling: seed["drawn"][s]["32"]["square"])
+            drawn = of_seeds(case, at("drawn", sampling, "32", "square"))
             pairs = zip(drawn, exact, strict=True)
             number = mean([a / b if a is not None and b else None for a, b in pairs])
             words = "Var of mini-batches of 32, drawn over calculated"
@@ -91,20 +92,14 @@ def _lags(results: Results) -> list[Data]:
 
 
 def _along_lags(case: Data, key: str, count: int) -> list[Data]:
-    return [
-        mean(of_seeds(case, lambda seed, at=at: seed["correlation"][key][at]))
-        for at in range(count)
-    ]
+    return [mean(of_seeds(case, at("correlation", key, lag))) for lag in range(count)]
 
 
 def _cosines(results: Results) -> Data:
     """The other measure of likeness: every pair counts alike, however long its gradients are."""
     rows = []
     for case in cases(results):
-        pair = [
-            mean(of_seeds(case, lambda seed, at=at: seed["correlation"]["cosines"][at]))
-            for at in range(2)
-        ]
+        pair = [mean(of_seeds(case, at("correlation", "cosines", which))) for which in range(2)]
         rows.append([case["env"], case["moment"], *pair])
     head = ["env", "moment", "neighbours", "any two"]
     return table("Mean cosine of two transitions' gradients", head, rows)

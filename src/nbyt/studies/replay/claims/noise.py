@@ -4,6 +4,7 @@ from nbyt.report.study.figures import table
 from nbyt.studies.replay.claims.buffers import (
     MEASURED,
     along,
+    at,
     by_size,
     cases,
     mean,
@@ -33,7 +34,7 @@ def _less(results: Results) -> list[Check]:
     for case in cases(results):
         single = of_seeds(case, variance("uniform", 1, sizes))
         for size in _SIZES:
-            drawn = of_seeds(case, lambda seed, m=size: seed["drawn"]["uniform"][str(m)]["square"])
+            drawn = of_seeds(case, at("drawn", "uniform", str(size), "square"))
             windows = of_seeds(case, variance("sequential", size, sizes))
             for words, own in (("random", drawn), ("neighbours", windows)):
                 there = where(case, mini_batch=words, size=str(size))
@@ -47,9 +48,8 @@ def _less(results: Results) -> list[Check]:
 
 def _turned(case: Data) -> Data:
     """How much better a mini-batch of 32 points along G than a single transition."""
-    pairs = of_seeds(
-        case, lambda seed: [seed["drawn"]["uniform"][m]["cosine"] for m in ("32", "1")]
-    )
+    drawn = of_seeds(case, at("drawn", "uniform"))
+    pairs = [[own[size]["cosine"] for size in ("32", "1")] for own in drawn]
     return mean([None if None in pair else pair[0] - pair[1] for pair in pairs])
 
 
@@ -63,7 +63,7 @@ def _noise_charts(results: Results) -> list[Data]:
 
 
 def _noise_chart(case: Data, word: str, sizes: list[int]) -> Data:
-    square = of_seeds(case, lambda seed: seed["square"])
+    square = of_seeds(case, at("square"))
     some = [
         along(
             name,
@@ -83,7 +83,7 @@ def _cosine_table(results: Results) -> Data:
     rows = []
     for case in cases(results):
         cosines = [
-            mean(of_seeds(case, lambda seed, w=way, m=m: seed["drawn"][w][m]["cosine"]))
+            mean(of_seeds(case, at("drawn", way, m, "cosine")))
             for way, m in (
                 ("uniform", "1"),
                 ("uniform", "32"),

@@ -1,12 +1,14 @@
 """Claims on the size of a mini-batch: what a step gains, and what it costs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from nbyt.report.study.figures import table
 from nbyt.studies.numbers import mean_of
 from nbyt.studies.replay.claims.buffers import (
     MEASURED,
     along,
+    at,
     by_size,
     cases,
     mean,
@@ -35,7 +37,7 @@ def _rates(results: Results, case: Data) -> list[list[float] | None]:
     seconds = [one["value"] for one in _timed(results, case)["seconds"]]
     found: list[list[float] | None] = []
     for seed in case["seeds"]:
-        shares = [share(seed, place) for place in range(len(seconds) - 1)]
+        shares = [share(place)(seed) for place in range(len(seconds) - 1)]
         if None in shares:
             found.append(None)
             continue
@@ -54,7 +56,7 @@ def _balance(results: Results) -> list[Check]:
         words = "noise scale B, transitions"
         checks.append(Check(where(case, asked="noise scale"), words, scale, _LOW, _HIGH))
         sizes = _timed(results, case)["sizes"]
-        usual = [at for at, size in enumerate(sizes) if _LOW <= size <= _HIGH]
+        usual = [place for place, size in enumerate(sizes) if _LOW <= size <= _HIGH]
         best = mean([None if own is None else _best(own, usual) for own in _rates(results, case)])
         words = "progress per second, best of 32 to 256 over best of all sizes"
         checks.append(Check(where(case, asked="seconds"), words, best, low=_NEARLY))
@@ -62,7 +64,7 @@ def _balance(results: Results) -> list[Check]:
 
 
 def _best(rates: Sequence[float], places: Sequence[int]) -> float:
-    return max(rates[at] for at in places) / max(rates)
+    return max(rates[place] for place in places) / max(rates)
 
 
 def _whole(results: Results) -> list[Check]:
@@ -71,13 +73,13 @@ def _whole(results: Results) -> list[Check]:
         timed = _timed(results, case)
         last = len(timed["sizes"]) - 1
         for size in (_LOW, _HIGH):
-            at, own = timed["sizes"].index(size), where(case, size=str(size))
+            place, own = timed["sizes"].index(size), where(case, size=str(size))
             words = "progress per second, mini-batch over whole buffer"
-            number = _over(_rates(results, case), at, last)
+            number = _over(_rates(results, case), place, last)
             checks.append(Check({**own, "per": "second"}, words, number, low=1))
             words = "progress per transition processed, mini-batch over whole buffer"
-            shares = of_seeds(case, lambda seed, at=at: share(seed, at))
-            rows = of_seeds(case, lambda seed, m=size: m / seed["rows"])
+            shares = of_seeds(case, share(place))
+            rows = [size / count for count in of_seeds(case, at("rows"))]
             checks.append(Check({**own, "per": "transition"}, words, ratio(shares, rows), low=1))
     return checks
 
@@ -88,8 +90,9 @@ def _over(rates: Sequence[list[float] | None], first: int, second: int) -> Numbe
     return ratio([a for a, _ in pairs], [b for _, b in pairs])
 
 
-def _share_charts(results: Results) -> list[Data]:
-    return [over_moments(results, "replay-progress", lambda own, word: _pair(results, own, word))]
+def _progress_figures(results: Results) -> list[Data]:
+    charts = partial(_pair, results)
+    return [over_moments(results, "replay-progress", charts), *_measured_table(results)]
 
 
 def _pair(results: Results, own: list[Data], word: str) -> list[Data]:
@@ -99,7 +102,7 @@ def _pair(results: Results, own: list[Data], word: str) -> list[Data]:
         along(
             case["env"],
             sizes,
-            [mean(of_seeds(case, lambda seed, at=at: share(seed, at))) for at in range(len(sizes))],
+            [mean(of_seeds(case, share(place))) for place in range(len(sizes))],
         )
         for case in own
     ]
@@ -117,8 +120,9 @@ def _pair(results: Results, own: list[Data], word: str) -> list[Data]:
 def _per_second(results: Results, case: Data) -> Data:
     rates = [own for own in _rates(results, case) if own is not None]
     sizes = _timed(results, case)["sizes"]
-    numbers = [mean_of([own[at] / max(own) for own in rates]).as_dict() for at in range(len(sizes))]
-    return along(case["env"], sizes, numbers if rates else [{"value": None}] * len(sizes))
+    shares = [[rate / max(own) for rate in own] for own in rates]
+    numbers = [mean_of(column).as_dict() for column in zip(*shares, strict=True)]
+    return along(case["env"], sizes if rates else [], numbers)
 
 
 def _measured_table(results: Results) -> list[Data]:
@@ -127,18 +131,21 @@ def _measured_table(results: Results) -> list[Data]:
     rows = []
     for case in cases(results):
         cells: list[str | Number] = [case["env"], case["moment"]]
-        for at, size in enumerate(sizes):
-            cells.append(mean(of_seeds(case, lambda seed, at=at: seed["progress"]["shares"][at])))
-            cells.append(mean(of_seeds(case, lambda seed, m=size: _formula(seed, m))))
+        for place, size in enumerate(sizes):
+            cells.append(mean(of_seeds(case, at("progress", "shares", place))))
+            cells.append(mean(of_seeds(case, _formula(size))))
         rows.append(cells)
     head = [f"{words}, m = {m}" for m in sizes for words in ("measured", "formula")]
     title = "Share of the whole buffer's progress in one step, on 1,024 of its transitions"
     return [table(title, ["env", "moment", *head], rows)]
 
 
-def _formula(seed: Data, size: int) -> float | None:
-    scale = seed["progress"]["noise_scale"]
-    return None if scale is None else size / (size + scale)
+def _formula(size: int) -> Callable[[Data], float | None]:
+    def found(seed: Data) -> float | None:
+        scale = seed["progress"]["noise_scale"]
+        return None if scale is None else size / (size + scale)
+
+    return found
 
 
 def _seconds_table(results: Results) -> list[Data]:
@@ -148,7 +155,7 @@ def _seconds_table(results: Results) -> list[Data]:
     for one in timed:
         usual = one["seconds"][one["sizes"].index(_LOW)]["value"]
         places = [one["sizes"].index(size) for size in shown]
-        ratios = [one["ratios"][at] for at in (*places, -1)]
+        ratios = [one["ratios"][place] for place in (*places, -1)]
         rows.append([f"{one['env']}, {one['network']}", f"{usual * 1e6:.0f}", *ratios])
     head = ["env, network", "microseconds at m = 32", *(f"m = {m:,}" for m in shown)]
     title = "Seconds of a gradient step, over those at m = 32"
@@ -185,7 +192,7 @@ CLAIMS = (
         ),
         needs=("gradients", "step-seconds"),
         checks=_balance,
-        figures=lambda results: [*_share_charts(results), *_measured_table(results)],
+        figures=_progress_figures,
         notes=_notes,
     ),
     Claim(

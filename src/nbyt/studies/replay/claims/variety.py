@@ -1,9 +1,10 @@
 """Claims on what a mini-batch shows: how many different states and episodes."""
 
 from collections.abc import Callable
+from typing import Any
 
 from nbyt.report.study.figures import bars, row, series, table
-from nbyt.studies.replay.claims.buffers import MEASURED, cases, mean, of_seeds, ratio, where
+from nbyt.studies.replay.claims.buffers import MEASURED, at, cases, mean, of_seeds, ratio, where
 from nbyt.studies.study import Claim, Data, Results
 from nbyt.studies.verdict import Check, Number
 
@@ -20,34 +21,32 @@ def _more(results: Results) -> list[Check]:
     checks = []
     for case in cases(results):
         for kind in _KINDS:
-            for at, size in enumerate(_sizes(results)):
-                ways = (of_seeds(case, _found(kind, at, way)) for way in ("uniform", "sequential"))
+            for place, size in enumerate(_sizes(results)):
+                found = [_found(kind, place, way) for way in ("uniform", "sequential")]
                 words = "different ones in a random mini-batch, over those in one of neighbours"
                 own = where(case, of=kind, minibatch=str(size))
-                checks.append(Check(own, words, ratio(*ways), low=1))
+                checks.append(
+                    Check(own, words, ratio(*(of_seeds(case, one) for one in found)), low=1)
+                )
     return checks
 
 
-def _found(kind: str, at: int, sampling: str, how: str = "drawn") -> Callable[[Data], float | None]:
+def _found(kind: str, place: int, sampling: str, how: str = "drawn") -> Callable[[Data], Any]:
     """How many different ones a mini-batch shows, drawn or expected."""
-    return lambda seed: seed["variety"][kind][at][how][sampling]
-
-
-def _whole(kind: str) -> Callable[[Data], float | None]:
-    return lambda seed: seed["variety"][kind][0]["all"]
+    return at("variety", kind, place, how, sampling)
 
 
 def _charts(results: Results) -> list[Data]:
     found = []
-    for at, size in enumerate(_sizes(results)):
-        found.append(row(*(_chart(results, kind, at, size) for kind in _KINDS)))
+    for place, size in enumerate(_sizes(results)):
+        found.append(row(*(_chart(results, kind, place, size) for kind in _KINDS)))
     return [*found, _table(results)]
 
 
-def _chart(results: Results, kind: str, at: int, size: int) -> Data:
+def _chart(results: Results, kind: str, place: int, size: int) -> Data:
     some = []
     for way, name in _NAMES.items():
-        numbers = [mean(of_seeds(case, _found(kind, at, way))) for case in cases(results)]
+        numbers = [mean(of_seeds(case, _found(kind, place, way))) for case in cases(results)]
         some.append(series(name, range(len(numbers)), numbers))
     categories = [f"{case['env'].removesuffix('-v1')}, {case['moment']}" for case in cases(results)]
     return bars(f"Different {kind} in a mini-batch of {size}", categories, kind, some)
@@ -62,7 +61,7 @@ def _table(results: Results) -> Data:
     for case in cases(results):
         for kind in _KINDS:
             cells: list[str | Number] = [case["env"], case["moment"], kind]
-            cells.append(mean(of_seeds(case, _whole(kind))))
+            cells.append(mean(of_seeds(case, at("variety", kind, 0, "all"))))
             for way in _NAMES:
                 cells.append(mean(of_seeds(case, _found(kind, 0, way))))
                 cells.append(mean(of_seeds(case, _found(kind, 0, way, "expected"))))

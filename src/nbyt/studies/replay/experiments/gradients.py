@@ -64,7 +64,7 @@ def _measured(bench: Bench, task: Task, moment: Moment, seed: int) -> Data:
     whole = gradients.mean(axis=0, dtype=float)
     apart = deviations(gradients)
     places = {key: _places(*key, len(apart), generator) for key in DRAWS}
-    labels = {"states": states(moment.rows.observation), "episodes": episodes(moment.rows)}
+    labels = {"states": states(moment.rows), "episodes": episodes(moment.rows)}
     return {
         "rows": len(apart),
         "square": _number(whole @ whole),
@@ -120,8 +120,8 @@ def _exact(apart: Float[np.ndarray, "n P"]) -> dict[str, list[float | None]]:
     spread = single * rows / (rows - 1)
     return {
         "sequential": shortened(of_windows(apart, SIZES)),
-        "uniform": shortened(with_replacement(spread, rows, size) for size in SIZES),
-        "distinct": shortened(without_replacement(spread, rows, size) for size in SIZES),
+        "uniform": shortened(float(with_replacement(spread, rows, size)) for size in SIZES),
+        "distinct": shortened(float(without_replacement(spread, rows, size)) for size in SIZES),
         "stratified": shortened(of_strata(apart, SIZES)),
     }
 

@@ -95,8 +95,8 @@ def _rows(space: Any, count: int, generator: np.random.Generator) -> Transitions
         return generator.normal(size=(count, *space.shape)).astype(np.float32)
 
     action, reward = np.zeros(count, np.int32), generator.normal(size=count).astype(np.float32)
-    flags = np.zeros(count, bool), np.ones(count, bool)
-    return Transitions(seen(), action, reward, flags[0], seen(), flags[1])
+    columns: Any = (seen(), action, reward, np.zeros(count, bool), seen(), np.ones(count, bool))
+    return Transitions(*columns)
 
 
 EXPERIMENTS = (Experiment("step-seconds", "seconds of a gradient step", run, alone=True),)

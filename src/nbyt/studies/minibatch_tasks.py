@@ -1,4 +1,4 @@
-"""Three trainings, each with an early and a late stage: what both mini-batch topics look at."""
+"""Three PPO trainings, each with an early and a late stage: what mini-batch topics look at."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -61,9 +61,14 @@ class Moment:
 def moments(bench: Bench) -> Iterator[Moment]:
     """Every task's early and late stage; a first look has two tasks, trained half as long."""
     for task in bench.pick(TASKS[:2], TASKS):
-        training = train(bench, task, LAYOUT)
-        for word, updates in (("early", task.early), ("late", last(bench, task))):
-            yield Moment(task, word, training, training.at(updates))
+        yield from moments_of(bench, task)
+
+
+def moments_of(bench: Bench, task: Task) -> Iterator[Moment]:
+    """The task's early and late stage."""
+    training = train(bench, task, LAYOUT)
+    for word, updates in (("early", task.early), ("late", last(bench, task))):
+        yield Moment(task, word, training, training.at(updates))
 
 
 def batches_of(bench: Bench, moment: Moment) -> list[Batch]:
