@@ -4,6 +4,7 @@ from nbyt.studies.replay.claims import (
     correlation,
     noise,
     optimisers,
+    schemes,
     sizes,
     stability,
     training_sizes,
@@ -18,6 +19,7 @@ _IN_ORDER = (
     stability,
     training_sizes,
     optimisers,
+    schemes,
 )
 
 ALL = tuple(claim for module in _IN_ORDER for claim in module.CLAIMS)

@@ -3,6 +3,7 @@
 from nbyt.studies.replay.experiments import (
     gradients,
     optimisers,
+    schemes,
     stability,
     step_seconds,
     training_sizes,
@@ -13,6 +14,7 @@ _IN_ORDER = (
     gradients,
     training_sizes,
     stability,
+    schemes,
     optimisers,
     step_seconds,
 )

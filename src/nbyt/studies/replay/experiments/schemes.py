@@ -1,4 +1,4 @@
-"""Schemes by which PPO's batches are cut: the noise of their mini-batches, and where updates end."""
+"""Schemes by which PPO batches are cut: how noisy their mini-batches are."""
 
 from typing import NamedTuple
 

@@ -1,0 +1,224 @@
+"""Claims on schemes: how libraries cut PPO's batches, and whether it matters."""
+
+from nbyt.report.study.figures import bars, lines, row, series, slides, table
+from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.verdict import Check
+
+_TOPIC = "PPO's mini-batches, library by library"
+_NAMES = {
+    "shuffle_and_chop": "shuffle and chop",
+    "another shuffle": "another shuffle",
+    "rsl_rl": "one shuffle an update (rsl_rl)",
+    "random_fetch": "random fetch",
+    "time_slabs": "a few steps of all envs",
+    "whole_envs": "all steps of a few envs",
+    "brax": "whole unrolls (Brax)",
+    "dopamine": "blocks of time (Dopamine)",
+    "rl_games": "slices of rollouts (rl_games)",
+}
+_TOGETHER = ("time_slabs", "whole_envs", "brax", "dopamine", "rl_games")
+_ABOUT = 0.1
+_CLIP_MARGIN = 0.02
+_COSINE_MARGIN = 0.05
+_MEASURED = (
+    "PPO on FrozenLake 8x8 (table) and CartPole-v1 (64x64), frozen early and late; batches of "
+    "16x128. "
+)
+
+
+def _rows(results: Results, part: str) -> list[tuple[dict[str, str], Data]]:
+    """Every scheme and size of one gradient, with where it was measured."""
+    return [
+        (
+            {
+                "env": case["env"],
+                "stage": case["stage"],
+                "gradient": case["gradient"],
+                "scheme": _NAMES[one["scheme"]],
+                "minibatch": str(one["minibatch"]),
+            },
+            one,
+        )
+        for case in results["schemes"]["cases"]
+        if part in ("", case["gradient"])
+        for one in case["rows"]
+    ]
+
+
+def _noise(results: Results) -> list[Check]:
+    words = "Var(G_mb) / Var(G_mb) of shuffled mini-batches"
+    return [
+        Check(where, words, one["ratio"], low=1)
+        for where, one in _rows(results, "")
+        if one["scheme"] in _TOGETHER
+    ]
+
+
+def _formula(results: Results) -> list[Check]:
+    words = "mean |G_mb - G_B|², measured over expected"
+    return [
+        Check(where, words, one["against_formula"], 1 - _ABOUT, 1 + _ABOUT)
+        for where, one in _rows(results, "")
+        if "against_formula" in one
+    ]
+
+
+def _ends(results: Results) -> list[Check]:
+    asked = {
+        "ratio": ("mean |ratio - 1|, over the shuffle's", 1 - _ABOUT, 1 + _ABOUT),
+        "clip_fraction": ("clip fraction, less the shuffle's", -_CLIP_MARGIN, _CLIP_MARGIN),
+        "cosine": ("cosine with G_B, less the shuffle's", -_COSINE_MARGIN, _COSINE_MARGIN),
+    }
+    checks = []
+    for case in results["scheme-ends"]["cases"]:
+        for scheme, own in case["ends"].items():
+            if scheme == "shuffle_and_chop":
+                continue
+            where = {"env": case["env"], "stage": case["stage"], "scheme": _NAMES[scheme]}
+            for name, (words, low, high) in asked.items():
+                checks.append(Check({**where, "of": name}, words, own[name], low, high))
+    return checks
+
+
+def _noise_figures(results: Results) -> list[Data]:
+    """Bars for each gradient: schemes beside each other, stage by stage."""
+    parts = ("actor", "critic")
+    frames = [
+        [row(*(_noise_chart(results, part, size) for size in ("64", "256")))] for part in parts
+    ]
+    return [slides("scheme-noise", "gradient", parts, frames), _noise_table(results)]
+
+
+def _noise_chart(results: Results, part: str, size: str) -> Data:
+    found = [(w, one) for w, one in _rows(results, part) if w["minibatch"] == size]
+    stages = list(dict.fromkeys(f"{w['env'].removesuffix('-v1')}, {w['stage']}" for w, _ in found))
+    some = []
+    for scheme, name in _NAMES.items():
+        own = [one["ratio"] for _, one in found if one["scheme"] == scheme]
+        if own and scheme != "shuffle_and_chop":
+            some.append(series(name, range(len(own)), own))
+    title = f"{part}, mini-batches of {size}"
+    return bars(title, stages, "Var(G_mb) over a shuffle's", some)
+
+
+def _noise_table(results: Results) -> Data:
+    rows = [
+        [*where.values(), one["ratio"], one["scatter"], one.get("against_formula", "")]
+        for where, one in _rows(results, "")
+    ]
+    head = ["env", "stage", "gradient", "scheme", "mini-batch", "Var(G_mb) over a shuffle's"]
+    head += ["|G_mb - G_B|² over a shuffle's", "measured over expected"]
+    return table("Every scheme", head, rows)
+
+
+def _end_figures(results: Results) -> list[Data]:
+    """Curves over epochs, stage by stage; and the ends in a table."""
+    data = results["scheme-ends"]
+    asked = {
+        "ratio": "mean |ratio - 1|",
+        "clip_fraction": "clip fraction",
+        "cosine": "cosine with G_B",
+    }
+    frames = []
+    for case in data["cases"]:
+        charts = []
+        for name, words in asked.items():
+            some = [
+                series(_NAMES[scheme], data["looks"], [_alone(one) for one in own[name]])
+                for scheme, own in case["schemes"].items()
+                if scheme != "another shuffle"
+            ]
+            title = f"{case['env']}, {case['stage']}: {words}"
+            charts.append(lines(title, "epochs gone", words, some))
+        frames.append([row(*charts)])
+    stages = [f"{case['env'].removesuffix('-v1')}, {case['stage']}" for case in data["cases"]]
+    return [slides("scheme-ends", "stage", stages, frames), _end_table(results)]
+
+
+def _alone(number: Data) -> Data:
+    # Batches differ far more than schemes: bands over batches would hide every line.
+    return {"value": number["value"]}
+
+
+def _end_table(results: Results) -> Data:
+    names = ("ratio", "clip_fraction", "cosine")
+    rows = [
+        [case["env"], case["stage"], _NAMES[scheme], *(own[name] for name in names)]
+        for case in results["scheme-ends"]["cases"]
+        for scheme, own in case["ends"].items()
+        if scheme != "shuffle_and_chop"
+    ]
+    head = ["env", "stage", "scheme", "|ratio - 1| over a shuffle's"]
+    head += ["clip fraction less a shuffle's", "cosine less a shuffle's"]
+    return table("The end of an update beside that of a shuffled one of the same batch", head, rows)
+
+
+def _noise_notes(results: Results) -> list[str]:
+    del results
+    return [
+        "Var(G_mb) is over independent batches and over the mini-batches of each. The table has "
+        "the scatter around each batch's own gradient as well.",
+        "Schemes are named after the libraries whose rule they follow, at our sizes. With 16x128, "
+        "mini-batches of 64 of Brax, Dopamine and rl_games are the same sets of samples, and those "
+        "of 256 are pairs of whole envs: these three differ in which pairs, and in what an epoch "
+        "repeats.",
+    ]
+
+
+def _end_notes(results: Results) -> list[str]:
+    del results
+    return [
+        "Updates of the actor alone, 10 epochs of 8 mini-batches of 256, from the same weights and "
+        "optimiser; advantages are normalised in every mini-batch, as in training.",
+        "Another shuffle, of another seed, is the yardstick: what differs as much as that, differs "
+        "by chance.",
+        "The margins (10 % of |ratio - 1|, 0.02 of the clip fraction, 0.05 of the cosine) were set "
+        "before anything was measured. The same distance need not be the same place: two updates "
+        "that go equally far can end in different weights.",
+    ]
+
+
+CLAIMS = (
+    Claim(
+        id="scheme-noise",
+        topic=_TOPIC,
+        says="Schemes that keep neighbours together have noisier mini-batches than a shuffle.",
+        measured=_MEASURED
+        + "32 independent batches (quick: 12), cut into mini-batches of 64 and 256 by every "
+        "scheme; actor and critic apart, at ratio 1.",
+        asks="Var(G_mb) over that of shuffled mini-batches is above 1; interval over batches.",
+        needs=("schemes",),
+        checks=_noise,
+        figures=_noise_figures,
+        notes=_noise_notes,
+    ),
+    Claim(
+        id="scheme-formula",
+        topic=_TOPIC,
+        says=(
+            "Where a scheme draws samples or whole envs at random, the variance that it adds is "
+            "what sampling theory says."
+        ),
+        measured=_MEASURED
+        + "The mean of |G_mb - G_B|² over 8 epochs (quick: 4) of each batch, against the formula "
+        "with that batch's own spread of samples or of envs.",
+        asks="Measured over expected is within 10 % of 1; interval over batches.",
+        needs=("schemes",),
+        checks=_formula,
+    ),
+    Claim(
+        id="scheme-ends",
+        topic=_TOPIC,
+        says="Which scheme cuts the batch does not change where an update ends.",
+        measured=_MEASURED
+        + "16 batches (quick: 6), each updated by every scheme from the same weights.",
+        asks=(
+            "At the end of the update: mean |ratio - 1| within 10 % of the shuffle's, clip "
+            "fraction within 0.02, cosine with G_B within 0.05; paired by batch."
+        ),
+        needs=("scheme-ends",),
+        checks=_ends,
+        figures=_end_figures,
+        notes=_end_notes,
+    ),
+)
