@@ -8,12 +8,14 @@ from jax.flatten_util import ravel_pytree
 
 from nbyt.envs import resolve
 from nbyt.measure.td_gradients import td_contributions
-from nbyt.measure.td_progress import RATES, best_gain, losses_after
+from nbyt.measure.td_progress import STEP_SIZES, best_gain, losses_after
 from nbyt.objective.dqn import Transitions, dqn_loss
 from nbyt.policy.networks import parse_network
 from nbyt.policy.q_policy import build_q, weights_of
+from nbyt.train.dqn import rates_of
+from nbyt.train.dqn_settings import DQNSettings
 
-GAMMA = jnp.float32(0.9)
+RATES = rates_of(DQNSettings(gamma=0.9, huber=2.0))
 COUNT = 150  # more than one chunk, and not a whole number of them
 
 
@@ -39,10 +41,10 @@ def frozen():
 @pytest.mark.parametrize("double", [False, True])
 def test_the_loss_of_a_minibatch_has_their_mean_as_gradient(frozen, double) -> None:
     policy, weights, target, rows = frozen
-    each = np.asarray(td_contributions(policy, weights, target, rows, GAMMA, double=double))
+    each = np.asarray(td_contributions(policy, weights, target, rows, RATES, double=double))
     places = np.array([3, 77, 77, 149, 0])
     minibatch = jax.tree.map(lambda x: x[places], rows)
-    gradient = jax.grad(lambda w: dqn_loss(policy, w, target, minibatch, GAMMA, double=double)[0])(
+    gradient = jax.grad(lambda w: dqn_loss(policy, w, target, minibatch, RATES, double=double)[0])(
         weights
     )
     np.testing.assert_allclose(
@@ -52,13 +54,13 @@ def test_the_loss_of_a_minibatch_has_their_mean_as_gradient(frozen, double) -> N
 
 def test_steps_along_the_whole_gradient_gain_and_against_it_lose(frozen) -> None:
     policy, weights, target, rows = frozen
-    each = np.asarray(td_contributions(policy, weights, target, rows, GAMMA, double=True))
+    each = np.asarray(td_contributions(policy, weights, target, rows, RATES, double=True))
     whole = each.mean(0)
     both = np.stack([whole, 0 * whole, -whole])
-    found = np.asarray(losses_after(policy, weights, target, rows, GAMMA, both, double=True))
-    before = float(dqn_loss(policy, weights, target, rows, GAMMA, double=True)[0])
+    found = np.asarray(losses_after(policy, weights, target, rows, RATES, both, double=True))
+    before = float(dqn_loss(policy, weights, target, rows, RATES, double=True)[0])
     np.testing.assert_allclose(found[1], before, rtol=1e-5)
-    assert found.shape == (3, len(RATES))
+    assert found.shape == (3, len(STEP_SIZES))
     assert best_gain(found[:1], before) > 0 > best_gain(found[2:], before)
-    small = RATES[8]
+    small = STEP_SIZES[8]
     assert before - found[0, 8] == pytest.approx(small * float(whole @ whole), rel=0.1)

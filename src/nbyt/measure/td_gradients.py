@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from nbyt.objective.dqn import Transitions, dqn_loss
+from nbyt.objective.dqn import Rates, Transitions, dqn_loss
 from nbyt.policy.q_policy import QPolicy
 
 # Transitions whose gradients are made side by side: more would leave the processor's cache.
@@ -21,7 +21,7 @@ def td_contributions(
     weights: dict[str, Any],
     target: dict[str, Any],
     rows: Transitions,
-    gamma: Float[Array, ""],
+    rates: Rates,
     *,
     double: bool,
 ) -> Float[Array, "n P"]:
@@ -33,7 +33,7 @@ def td_contributions(
 
     def contribution(row: Transitions) -> Float[Array, " P"]:
         alone = jax.tree.map(lambda x: x[None], row)
-        loss = partial(dqn_loss, policy, target=target, rows=alone, gamma=gamma, double=double)
+        loss = partial(dqn_loss, policy, target=target, rows=alone, rates=rates, double=double)
         return ravel_pytree(jax.grad(loss, has_aux=True)(weights)[0])[0]
 
     return jax.lax.map(contribution, jax.tree.map(jnp.asarray, rows), batch_size=_CHUNK)

@@ -5,7 +5,6 @@ Everything is about one buffer and the gradient G of all of it: noise is distanc
 
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -22,6 +21,7 @@ from nbyt.studies.replay.buffer_tasks import SEEDS, WORDS, Task, moments_of, tas
 from nbyt.studies.replay.labels import episodes, states
 from nbyt.studies.replay.learning import Moment
 from nbyt.studies.study import Data, Experiment
+from nbyt.train.dqn import rates_of
 
 SIZES = tuple(2**power for power in range(11))
 LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -78,9 +78,9 @@ def _measured(bench: Bench, task: Task, moment: Moment, seed: int) -> Data:
 
 def _contributions(task: Task, moment: Moment) -> Float[np.ndarray, "n P"]:
     assert moment.rows.valid.all(), "device envs have no filler rows"
-    gamma = jnp.float32(task.settings.gamma)
+    rates = rates_of(task.settings)
     networks = (moment.policy, moment.weights, moment.target)
-    return np.asarray(td_contributions(*networks, moment.rows, gamma, double=task.settings.double))
+    return np.asarray(td_contributions(*networks, moment.rows, rates, double=task.settings.double))
 
 
 def _places(sampling: Any, size: int, rows: int, generator: np.random.Generator) -> Places:
@@ -164,7 +164,7 @@ def _progress(
             moment.weights,
             moment.target,
             rows,
-            jnp.float32(task.settings.gamma),
+            rates_of(task.settings),
             np.concatenate([np.stack([whole, 0 * whole]), *steps]),
             double=task.settings.double,
         ),
