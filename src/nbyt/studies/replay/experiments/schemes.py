@@ -1,6 +1,6 @@
 """Schemes by which PPO batches are cut: how noisy their mini-batches are."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -166,14 +166,12 @@ def _indices(bench: Bench, cut: Cut, place: int) -> Int[np.ndarray, "epochs piec
     return np.stack(epochs).reshape(count, -1, SIZES[0])
 
 
-def _env_spread(
-    moment: Moment, part: str, batch: Batch, weight: np.ndarray, whole: np.ndarray
-) -> float:
+def _env_spread(moment: Moment, part: str, batch: Batch, weight: np.ndarray, whole: Any) -> float:
     """S² of the envs' own gradients around the batch's."""
     stage, envs = moment.stage, LAYOUT.envs
     rows = by_env(envs, LAYOUT.steps).reshape(envs, -1)
     own = minibatch_gradients(stage.policy, stage.params, part, batch, weight, rows)
-    apart = np.asarray(own, float) - whole
+    apart = np.asarray(own, float) - np.asarray(whole, float)
     return float((apart**2).sum() / (envs - 1))
 
 
