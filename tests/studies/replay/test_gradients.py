@@ -15,6 +15,7 @@ from nbyt.studies.replay.experiments import gradients, step_seconds
 from nbyt.studies.replay.labels import episodes, states
 from nbyt.studies.reproducing import open_study
 from nbyt.studies.study import Study, judged
+from nbyt.train.replay_layout import ReplayLayout
 
 CLAIMS = (*correlation.CLAIMS, *variety.CLAIMS, *noise.CLAIMS, *sizes.CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -25,7 +26,8 @@ EXPERIMENTS = (*gradients.EXPERIMENTS, *step_seconds.EXPERIMENTS)
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """Two short runs of a table."""
-    task = replace(buffer_tasks.TASKS[2], moments=(1024, 2048, 3072))
+    small = ReplayLayout(1, 4, 64, buffer=1024, warm_up=1024)
+    task = replace(buffer_tasks.TASKS[2], layout=small, moments=(1024, 1536, 2048))
     study = Study("tiny", "tiny", "tiny", EXPERIMENTS, CLAIMS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buffer_tasks, "TASKS", (task,))
@@ -70,7 +72,7 @@ def test_draws_agree_with_what_is_calculated(results) -> None:
     data = results["gradients"]
     for case in data["cases"]:
         for seed in case["seeds"]:
-            assert seed["rows"] == case["steps"]
+            assert seed["rows"] == 1024
             place = data["sizes"].index(32)
             for sampling, exact in seed["exact"].items():
                 drawn = seed["drawn"][sampling]["32"]["square"]
@@ -85,7 +87,7 @@ def test_draws_agree_with_what_is_calculated(results) -> None:
 
 def test_every_size_is_timed(results) -> None:
     (case,) = results["step-seconds"]["cases"]
-    assert case["sizes"] == [*SIZES, 10_240]
+    assert case["sizes"] == [*SIZES, 1024]
     assert case["ratios"][case["sizes"].index(32)]["value"] == 1
     assert all(one["value"] > 0 for one in case["seconds"])
 

@@ -9,7 +9,7 @@ from nbyt.studies.replay.learning import Moment, follow
 from nbyt.train.dqn_settings import DQNSettings
 from nbyt.train.replay_layout import ReplayLayout
 
-SEEDS = (4, 8)
+SEEDS = (4, 6)
 WORDS = ("early", "middle", "late")
 
 

@@ -11,7 +11,7 @@ from nbyt.studies.verdict import Number
 
 MEASURED = (
     "DQN on CartPole-v1 and Acrobot-v1 (64x64), CliffWalking-v1 (table) and MinAtar Breakout (32; "
-    "quick: the first two), 8 seeds (quick: 4), frozen early, in the middle and late: every "
+    "quick: the first two), 6 seeds (quick: 4), frozen early, in the middle and late: every "
     "transition's gradient in buffers of 4,096 to 10,240. "
 )
 USUAL = (32, 256, "32 to 256")
