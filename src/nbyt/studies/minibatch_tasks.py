@@ -71,14 +71,17 @@ def moments_of(bench: Bench, task: Task) -> Iterator[Moment]:
         yield Moment(task, word, training, training.at(updates))
 
 
-def batches_of(bench: Bench, moment: Moment) -> list[Batch]:
-    """Independent batches of a stage, the same for all who ask: one program collects them."""
+def batches_of(bench: Bench, moment: Moment, count: int = 0) -> list[Batch]:
+    """Independent batches of a stage, the same for all who ask: one program collects them.
+
+    count: how many, if not the usual number.
+    """
     return frozen_batches(
         moment.training.env,
         moment.stage,
         LAYOUT,
         moment.task.settings,
-        bench.pick(*BATCHES),
+        count or bench.pick(*BATCHES),
         seed=bench.seed,
         progress=partial(bench.progress, f"{moment}: batches"),
     )

@@ -1,6 +1,6 @@
 """Claims on schemes: how libraries cut PPO's batches, and whether it matters."""
 
-from nbyt.report.study.figures import bars, lines, row, series, slides, table
+from nbyt.report.study.figures import bars, lines, row, series, slides
 from nbyt.studies.study import Claim, Data, Results
 from nbyt.studies.verdict import Check
 
@@ -92,7 +92,7 @@ def _noise_figures(results: Results) -> list[Data]:
     frames = [
         [row(*(_noise_chart(results, part, size) for size in ("64", "256")))] for part in parts
     ]
-    return [slides("scheme-noise", "gradient", parts, frames), _noise_table(results)]
+    return [slides("scheme-noise", "gradient", parts, frames)]
 
 
 def _noise_chart(results: Results, part: str, size: str) -> Data:
@@ -107,18 +107,8 @@ def _noise_chart(results: Results, part: str, size: str) -> Data:
     return bars(title, stages, "Var(G_mb) over a shuffle's", some)
 
 
-def _noise_table(results: Results) -> Data:
-    rows = [
-        [*where.values(), one["ratio"], one["scatter"], one.get("against_formula", "")]
-        for where, one in _rows(results, "")
-    ]
-    head = ["env", "stage", "gradient", "scheme", "mini-batch", "Var(G_mb) over a shuffle's"]
-    head += ["|G_mb - G_B|² over a shuffle's", "measured over expected"]
-    return table("Every scheme", head, rows)
-
-
 def _end_figures(results: Results) -> list[Data]:
-    """Curves over epochs, stage by stage; and the ends in a table."""
+    """Curves over epochs, stage by stage."""
     data = results["scheme-ends"]
     asked = {
         "ratio": "mean |ratio - 1|",
@@ -138,7 +128,7 @@ def _end_figures(results: Results) -> list[Data]:
             charts.append(lines(title, "epochs gone", words, some))
         frames.append([row(*charts)])
     stages = [f"{case['env'].removesuffix('-v1')}, {case['stage']}" for case in data["cases"]]
-    return [slides("scheme-ends", "stage", stages, frames), _end_table(results)]
+    return [slides("scheme-ends", "stage", stages, frames)]
 
 
 def _alone(number: Data) -> Data:
@@ -146,24 +136,10 @@ def _alone(number: Data) -> Data:
     return {"value": number["value"]}
 
 
-def _end_table(results: Results) -> Data:
-    names = ("ratio", "clip_fraction", "cosine")
-    rows = [
-        [case["env"], case["stage"], _NAMES[scheme], *(own[name] for name in names)]
-        for case in results["scheme-ends"]["cases"]
-        for scheme, own in case["ends"].items()
-        if scheme != "shuffle_and_chop"
-    ]
-    head = ["env", "stage", "scheme", "|ratio - 1| over a shuffle's"]
-    head += ["clip fraction less a shuffle's", "cosine less a shuffle's"]
-    return table("The end of an update beside that of a shuffled one of the same batch", head, rows)
-
-
 def _noise_notes(results: Results) -> list[str]:
     del results
     return [
-        "Var(G_mb) is over independent batches and over the mini-batches of each. The table has "
-        "the scatter around each batch's own gradient as well.",
+        "Var(G_mb) is over independent batches and over the mini-batches of each.",
         "Schemes are named after the libraries whose rule they follow, at our sizes. With 16x128, "
         "mini-batches of 64 of Brax, Dopamine and rl_games are the same sets of samples, and those "
         "of 256 are pairs of whole envs: these three differ in which pairs, and in what an epoch "
@@ -206,7 +182,7 @@ CLAIMS = (
             "what sampling theory says."
         ),
         measured=_MEASURED
-        + "The mean of |G_mb - G_B|² over 8 epochs (quick: 4) of each batch, against the formula "
+        + "The mean of |G_mb - G_B|² over 6 epochs (quick: 4) of each batch, against the formula "
         "with that batch's own spread of samples or of envs.",
         asks="Measured over expected is within 10 % of 1; interval over batches.",
         needs=("schemes",),

@@ -56,7 +56,7 @@ def _table(results: Results) -> Data:
     """Expected and drawn numbers at the smaller size."""
     head = ["env", "moment", "of", "in the buffer"]
     for name in _NAMES.values():
-        head += [f"{name}: drawn", "expected"]
+        head += [name, "expected"]
     rows = []
     for case in cases(results):
         for kind in _KINDS:

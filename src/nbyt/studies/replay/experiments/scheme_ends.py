@@ -52,7 +52,7 @@ def run(bench: Bench) -> Data:
 def _measured(bench: Bench, moment: Moment) -> Data:
     count = bench.pick(*BATCHES)
     # A stage keeps its weights only: one batch more brings the optimiser to where training has it.
-    first, *batches = batches_of(bench, moment)[: count + 1]
+    first, *batches = batches_of(bench, moment, count + 1)
     fresh = fresh_optimiser(moment.task.settings, moment.stage.params, "actor")
     every = UPDATE.minibatches
     _, optimiser = followed(moment, fresh, first, _indices(bench, SHUFFLE, 0), every)
