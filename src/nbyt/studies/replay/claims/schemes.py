@@ -88,23 +88,29 @@ def _ends(results: Results) -> list[Check]:
 
 def _noise_figures(results: Results) -> list[Data]:
     """Bars for each gradient: schemes beside each other, stage by stage."""
-    parts = ("actor", "critic")
-    frames = [
-        [row(*(_noise_chart(results, part, size) for size in ("64", "256")))] for part in parts
+    title = "Var(G_mb) over a shuffle's"
+    return [
+        row(*(_bars(results, part, size, "ratio", title) for size in ("64", "256")))
+        for part in ("actor", "critic")
     ]
-    return [slides("scheme-noise", "gradient", parts, frames)]
 
 
-def _noise_chart(results: Results, part: str, size: str) -> Data:
+def _formula_figures(results: Results) -> list[Data]:
+    """Measured over expected, at the size that every scheme can cut."""
+    title = "measured over expected"
+    charts = (_bars(results, part, "256", "against_formula", title) for part in ("actor", "critic"))
+    return [row(*charts)]
+
+
+def _bars(results: Results, part: str, size: str, key: str, y_title: str) -> Data:
     found = [(w, one) for w, one in _rows(results, part) if w["minibatch"] == size]
     stages = list(dict.fromkeys(f"{w['env'].removesuffix('-v1')}, {w['stage']}" for w, _ in found))
     some = []
     for scheme, name in _NAMES.items():
-        own = [one["ratio"] for _, one in found if one["scheme"] == scheme]
-        if own and scheme != "shuffle_and_chop":
+        own = [one[key] for _, one in found if one["scheme"] == scheme and key in one]
+        if own and (scheme, key) != ("shuffle_and_chop", "ratio"):
             some.append(series(name, range(len(own)), own))
-    title = f"{part}, mini-batches of {size}"
-    return bars(title, stages, "Var(G_mb) over a shuffle's", some)
+    return bars(f"{part}, mini-batches of {size}", stages, y_title, some)
 
 
 def _end_figures(results: Results) -> list[Data]:
@@ -187,6 +193,7 @@ CLAIMS = (
         asks="Measured over expected is within 10 % of 1; interval over batches.",
         needs=("schemes",),
         checks=_formula,
+        figures=_formula_figures,
     ),
     Claim(
         id="scheme-ends",
