@@ -33,8 +33,9 @@ _SECONDS = "Seconds: gradient steps of the same network by size, in turn, on thi
 
 
 def _rates(results: Results, case: Data) -> list[list[float] | None]:
-    """Progress per second of every seed, by size; the whole buffer comes last."""
-    seconds = [one["value"] for one in _timed(results, case)["seconds"]]
+    """Progress in the time of a step at m = 32, for every seed, by size; the whole buffer last."""
+    # Typical ratios: a mean of seconds would be at the mercy of a busy moment.
+    seconds = [one["value"] for one in _timed(results, case)["ratios"]]
     found: list[list[float] | None] = []
     for seed in case["seeds"]:
         shares = [share(place)(seed) for place in range(len(seconds) - 1)]
