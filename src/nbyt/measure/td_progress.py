@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 from nbyt.objective.dqn import Rates, Transitions, td_errors
 from nbyt.policy.q_policy import QPolicy
 
-STEP_SIZES = 2.0 ** np.arange(-16, 3)
+STEP_SIZES = 2.0 ** np.arange(-14, 8)
 """Step sizes that are tried."""
 
 

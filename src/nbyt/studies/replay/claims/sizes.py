@@ -168,7 +168,7 @@ def _notes(results: Results) -> list[str]:
     return [
         "Progress by the formula supposes that the loss bends alike in all directions, and that "
         "every size has a step size of its own. The table of measured steps shows how far that "
-        "goes: plain gradient steps, best of 19 step sizes over 12 mini-batches of each size.",
+        "goes: plain gradient steps, best of 22 step sizes over 12 mini-batches of each size.",
         "At frozen weights a step's noise can be told, not what it does to the next: targets "
         "that move, exploration, and Adam's averaging over steps are not in these numbers. So "
         "stability is here only how much of a step is signal.",
