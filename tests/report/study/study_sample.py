@@ -104,6 +104,7 @@ def _correlation() -> Data:
                 log_x=True,
                 ticks=[(t, f"{t}") for t in STEPS],
                 marks=[(0.0, "independent steps"), (0.5, "half")],
+                spans=[(STEPS[1], STEPS[3], "usual")],
             ),
             figures.row(
                 figures.heatmap(

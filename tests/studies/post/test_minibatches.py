@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from nbyt.studies import minibatch_tasks
 from nbyt.studies.bench import Bench
 from nbyt.studies.post.claims.minibatches import CLAIMS
-from nbyt.studies.post.experiments import minibatch_mistakes, minibatch_tasks, minibatches
+from nbyt.studies.post.experiments import minibatch_mistakes, minibatches
 from nbyt.studies.post.experiments.minibatch_summary import Around, Batches, summary
 from nbyt.studies.reproducing import open_study
 from nbyt.studies.study import Study, judged

@@ -5,9 +5,10 @@ from copy import deepcopy
 
 import pytest
 
+from nbyt.studies import minibatch_tasks
 from nbyt.studies.bench import Bench
 from nbyt.studies.post.claims.surrogate import CLAIMS
-from nbyt.studies.post.experiments import minibatch_tasks, surrogate
+from nbyt.studies.post.experiments import surrogate
 from nbyt.studies.reproducing import open_study
 from nbyt.studies.study import Study, judged
 

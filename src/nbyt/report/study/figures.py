@@ -25,10 +25,12 @@ def lines(
     log_y: bool = False,
     ticks: Sequence[tuple[float, str]] = (),
     marks: Sequence[tuple[float, str]] = (),
+    spans: Sequence[tuple[float, float, str]] = (),
 ) -> Data:
     """Lines with bands for their intervals.
 
     ticks: places of x with their words. marks: heights at which a thin line is drawn, with words.
+    spans: parts of x that are shaded, from, to and words.
     """
     return {
         "kind": "lines",
@@ -37,6 +39,7 @@ def lines(
         "y": {"title": y_title, "log": log_y},
         "series": list(some),
         "marks": [list(one) for one in marks],
+        "spans": [list(one) for one in spans],
     }
 
 

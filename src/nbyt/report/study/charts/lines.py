@@ -23,6 +23,12 @@ from nbyt.report.study.number import Number, has_interval, short, words
 _HEIGHT = 340
 _FEW = 14  # places that can all be ticks
 _MANY = 60  # points of a line that need no markers
+_QUIET: Data = {
+    "showarrow": False,
+    "bgcolor": "@card:0.7",
+    "borderpad": 1,
+    "font": {"size": 11, "color": "@muted"},
+}
 _ALONE = 0.008  # half the width of the band of a point alone, as a share of the axis
 
 
@@ -48,13 +54,14 @@ def _chart(one: Data, own: Reach) -> Data:
     order = sorted(enumerate(one["series"]), key=lambda pair: -pair[1]["line"])
     traces = [trace for k, series in order for trace in _traces(one, series, k, own)]
     shapes, notes = _marks(one["marks"], own)
+    shaded, words_below = _spans(one)
     return figure(
         traces,
         _HEIGHT,
         xaxis=_across(one),
         yaxis=y_axis(one["y"]["title"], own),
-        shapes=shapes,
-        annotations=notes,
+        shapes=[*shaded, *shapes],
+        annotations=[*words_below, *notes],
         margin={"l": 66, "r": 14, "t": 14, "b": 52},
     )
 
@@ -121,6 +128,20 @@ def _marks(marks: Sequence[tuple[float, str]], own: Reach) -> tuple[list[Data], 
     return shapes, notes
 
 
+def _spans(one: Data) -> tuple[list[Data], list[Data]]:
+    """A shaded part of x for each span, with its words at the foot."""
+    shapes, notes = [], []
+    # Figures of studies that were kept before there were spans have none.
+    for first, last, text in one.get("spans", []):
+        whole = {"yref": "paper", "y0": 0, "y1": 1, "x0": first, "x1": last}
+        look = {"fillcolor": "@ink:0.07", "line": {"width": 0}, "layer": "below"}
+        shapes.append({"type": "rect", **whole, **look})
+        middle = (log10(first) + log10(last)) / 2 if one["x"]["log"] else (first + last) / 2
+        own = {"x": middle, "y": 0, "yref": "paper", "yanchor": "bottom"}
+        notes.append({"text": for_chart(text), **own, **_QUIET})
+    return shapes, notes
+
+
 def _note(height: float, text: str, own: Reach) -> Data:
     at = log10(height) if own.log else height
     low, high = own.range
@@ -132,10 +153,7 @@ def _note(height: float, text: str, own: Reach) -> Data:
         "xanchor": "right",
         # Below the line where there is no room above it.
         "yanchor": "top" if at > high - 0.08 * (high - low) else "bottom",
-        "showarrow": False,
-        "bgcolor": "@card:0.7",
-        "borderpad": 1,
-        "font": {"size": 11, "color": "@muted"},
+        **_QUIET,
     }
 
 

@@ -11,7 +11,7 @@ from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.stats.sampling import never_fetched
 from nbyt.studies.bench import Bench, Training
-from nbyt.studies.post.experiments.minibatch_tasks import LAYOUT, TASKS, Task, plain, train
+from nbyt.studies.minibatch_tasks import LAYOUT, TASKS, Task, plain, train
 from nbyt.studies.study import Data, Experiment
 
 SEEDS = (3, 6)

@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from nbyt.stats import mean
 from nbyt.stats.sampling import spread, variance_ratio, with_replacement, without_replacement
-from nbyt.studies.post.experiments.minibatch_tasks import plain
+from nbyt.studies.minibatch_tasks import plain
 from nbyt.studies.study import Data
 
 

@@ -14,15 +14,15 @@ from nbyt.objective.ppo import Batch
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.studies.bench import Bench
-from nbyt.studies.post.experiments import minibatch_mistakes
-from nbyt.studies.post.experiments.minibatch_summary import Around, Batches, summary
-from nbyt.studies.post.experiments.minibatch_tasks import (
+from nbyt.studies.minibatch_tasks import (
     LAYOUT,
     Moment,
     batches_of,
     moments,
     plain,
 )
+from nbyt.studies.post.experiments import minibatch_mistakes
+from nbyt.studies.post.experiments.minibatch_summary import Around, Batches, summary
 from nbyt.studies.study import Data, Experiment
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048)

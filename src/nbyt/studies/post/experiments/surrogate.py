@@ -1,21 +1,18 @@
 """The gradient of a batch: PPO's own loss against the mean contribution, and then on its way."""
 
-from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from nbyt.measure.contributions import contribution_gap
-from nbyt.measure.drift import Drift, follow_update
 from nbyt.minibatch import shuffle_and_chop
 from nbyt.objective.ppo import Batch
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.studies.bench import Bench
-from nbyt.studies.post.experiments.minibatch_tasks import (
+from nbyt.studies.following import along_update, followed
+from nbyt.studies.minibatch_tasks import (
     LAYOUT,
     Moment,
     batches_of,
@@ -49,18 +46,19 @@ def _measured(bench: Bench, moment: Moment) -> Data:
     # A stage keeps its weights only: one batch more brings the optimiser to where training has it.
     first, *batches = batches_of(bench, moment)[: count + 1]
     fresh = fresh_optimiser(moment.task.settings, moment.stage.params, "actor")
-    _, optimiser = _followed(bench, moment, fresh, first, 0)
+    _, optimiser = followed(moment, fresh, first, _shuffle(bench, 0), EVERY)
     drifts = []
     for place, batch in enumerate(batches):
         bench.progress(f"{moment}: updates followed", place, count)
-        drifts.append(jax.device_get(_followed(bench, moment, optimiser, batch, 1 + place)[0]))
+        indices = _shuffle(bench, 1 + place)
+        drifts.append(jax.device_get(followed(moment, optimiser, batch, indices, EVERY)[0]))
     return {
         **moment.case,
         "updates": moment.stage.facts["updates"],
         "clip": moment.task.settings.clip,
         "gap": _gaps(moment, batches),
-        **{name: _along(drifts, name, 1) for name in _WHOLE},
-        **{name: _along(drifts, name, EVERY) for name in _OWN},
+        **{name: along_update(drifts, name) for name in _WHOLE},
+        **{name: along_update(drifts, name, EVERY) for name in _OWN},
     }
 
 
@@ -74,32 +72,8 @@ def _gaps(moment: Moment, batches: list[Batch]) -> Data:
     return {word: plain(mean(np.array(gaps))) for word, gaps in found.items()}
 
 
-def _followed(
-    bench: Bench, moment: Moment, optimiser: Any, batch: Batch, place: int
-) -> tuple[Drift, Any]:
-    """One update from the stage on, and where it leaves the optimiser."""
-    settings, stage = moment.task.settings, moment.stage
-    return follow_update(
-        stage.policy,
-        settings.form,
-        "actor",
-        stage.params,
-        optimiser,
-        batch,
-        coefficients_of(settings),
-        jnp.float32(settings.learning_rate),
-        shuffle_and_chop(LAYOUT, numpy_stream(bench.seed, "surrogate.shuffle", place)),
-        every=EVERY,
-    )
-
-
-def _along(drifts: list[Drift], name: str, steps: int) -> list[Data]:
-    """A number's mean over batches along the update, of so many gradient steps together.
-
-    The numbers are bounded and often crowd at a bound: Student's t is approximate there.
-    """
-    rows = np.stack([np.reshape(getattr(drift, name), (-1, steps)).mean(-1) for drift in drifts])
-    return [plain(replace(mean(column), approximate=True)) for column in rows.T]
+def _shuffle(bench: Bench, place: int) -> np.ndarray:
+    return shuffle_and_chop(LAYOUT, numpy_stream(bench.seed, "surrogate.shuffle", place))
 
 
 EXPERIMENTS = (Experiment("surrogate", "the gradient within an update", run),)

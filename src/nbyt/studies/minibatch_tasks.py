@@ -1,4 +1,4 @@
-"""Three trainings, each with an early and a late stage: what both mini-batch topics look at."""
+"""Three PPO trainings, each with an early and a late stage: what mini-batch topics look at."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -61,19 +61,27 @@ class Moment:
 def moments(bench: Bench) -> Iterator[Moment]:
     """Every task's early and late stage; a first look has two tasks, trained half as long."""
     for task in bench.pick(TASKS[:2], TASKS):
-        training = train(bench, task, LAYOUT)
-        for word, updates in (("early", task.early), ("late", last(bench, task))):
-            yield Moment(task, word, training, training.at(updates))
+        yield from moments_of(bench, task)
 
 
-def batches_of(bench: Bench, moment: Moment) -> list[Batch]:
-    """Independent batches of a stage, the same for all who ask: one program collects them."""
+def moments_of(bench: Bench, task: Task) -> Iterator[Moment]:
+    """The task's early and late stage."""
+    training = train(bench, task, LAYOUT)
+    for word, updates in (("early", task.early), ("late", last(bench, task))):
+        yield Moment(task, word, training, training.at(updates))
+
+
+def batches_of(bench: Bench, moment: Moment, count: int = 0) -> list[Batch]:
+    """Independent batches of a stage, the same for all who ask: one program collects them.
+
+    count: how many, if not the usual number.
+    """
     return frozen_batches(
         moment.training.env,
         moment.stage,
         LAYOUT,
         moment.task.settings,
-        bench.pick(*BATCHES),
+        count or bench.pick(*BATCHES),
         seed=bench.seed,
         progress=partial(bench.progress, f"{moment}: batches"),
     )
