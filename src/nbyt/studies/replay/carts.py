@@ -109,11 +109,6 @@ def begun(count: int) -> Begun:
     return Begun(np.concatenate(conditions), np.concatenate(states))
 
 
-def cells(states: Float[np.ndarray, "rows 4"]) -> Int[np.ndarray, "rows 4"]:
-    """The cell of a grid, as wide as what is near, that each state lies in."""
-    return np.floor(states / NEAR).astype(np.int64)
-
-
 def visited(
     states: Float[np.ndarray, "rows 4"], met: Float[np.ndarray, "others 4"]
 ) -> Bool[np.ndarray, " rows"]:

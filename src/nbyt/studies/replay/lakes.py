@@ -4,8 +4,8 @@ An observation is where the holes are, where the goal is, and where the agent st
 slippery, so a greedy policy's way is known from its choice in every cell.
 """
 
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -68,9 +68,7 @@ class Lakes:
         terminated = won | jnp.asarray(self.maps.holes)[state.map, cell]
         after = LakeState(state.map, cell, state.time + 1)
         truncated = (after.time >= 2 * CELLS) & ~terminated
-        return Transition(
-            after, self._seen(after), won.astype(jnp.float32), terminated, truncated
-        )
+        return Transition(after, self._seen(after), won.astype(jnp.float32), terminated, truncated)
 
     def _seen(self, state: LakeState) -> jax.Array:
         return jnp.asarray(self._sights)[state.map, state.cell]

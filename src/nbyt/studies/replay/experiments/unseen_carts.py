@@ -15,7 +15,6 @@ from nbyt.studies.replay.experiments.unseen_runs import (
     layout_of,
     moments_of,
     params_of,
-    variety,
 )
 from nbyt.studies.replay.learning import Moment, follow
 from nbyt.studies.study import Data, Experiment
@@ -55,7 +54,7 @@ def _seed(bench: Bench, seed: int) -> tuple[dict[Sampling, Data], float]:
     # The same episodes for all samplings: starts that one of them has visited count for none.
     new = ~carts.visited(begun.state, np.concatenate(met))
     wide = begun.condition == carts.CONDITIONS.index(carts.STARTS)
-    found = {one: _shown(bench, one, moments, new, seed) for one, moments in runs.items()}
+    found = {one: _shown(bench, moments, new) for one, moments in runs.items()}
     return found, float(new[wide].mean())
 
 
@@ -77,14 +76,8 @@ def _met(moment: Moment) -> tuple[np.ndarray, np.ndarray]:
     return moment.rows.observation, moment.rows.next_observation
 
 
-def _shown(
-    bench: Bench,
-    sampling: Sampling,
-    moments: tuple[Moment, ...],
-    new: Bool[np.ndarray, " episodes"],
-    seed: int,
-) -> Data:
-    """Mean returns by condition at every moment, and how varied the mini-batches are."""
+def _shown(bench: Bench, moments: tuple[Moment, ...], new: Bool[np.ndarray, " episodes"]) -> Data:
+    """Mean returns by condition at every moment."""
     count = bench.pick(*EVALUATIONS)
     rows = [carts.returns(one.policy, params_of(one), count) for one in moments]
     means = {}
@@ -93,13 +86,7 @@ def _shown(
         if words == carts.STARTS:
             own &= new
         means[words] = shortened(returns[own].mean() for returns in rows)
-    cells = [carts.cells(one.rows.observation) for one in moments]
-    varied = [variety(own, sampling, bench.seed + seed) for own in cells]
-    return {
-        "home": means.pop(carts.HOME),
-        "abroad": means,
-        "variety": float(np.mean(varied)),
-    }
+    return {"home": means.pop(carts.HOME), "abroad": means}
 
 
 EXPERIMENTS = (Experiment("unseen-carts", "CartPole changed after training", run),)

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from functools import lru_cache
 
-import numpy as np
-
 from nbyt.minibatch.replay import Sampling
 from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import shortened
@@ -15,7 +13,6 @@ from nbyt.studies.replay.experiments.unseen_runs import (
     layout_of,
     moments_of,
     params_of,
-    variety,
 )
 from nbyt.studies.replay.learning import Moment, follow
 from nbyt.studies.study import Data, Experiment
@@ -40,8 +37,7 @@ def run(bench: Bench) -> Data:
     """Every sampling at every seed."""
     total = bench.pick(*TOTAL)
     seeds = [
-        {one: _shown(bench, one, seed) for one in SAMPLINGS}
-        for seed in range(bench.pick(*SEEDS))
+        {one: _shown(bench, one, seed) for one in SAMPLINGS} for seed in range(bench.pick(*SEEDS))
     ]
     return {
         "env": "frozen lakes",
@@ -64,7 +60,7 @@ def _held_out() -> lakes.Maps:
 
 
 def _shown(bench: Bench, sampling: Sampling, seed: int) -> Data:
-    """A run's success on both sets of maps at every moment, and the variety of its mini-batches."""
+    """A run's success on both sets of maps at every moment."""
     total = bench.pick(*TOTAL)
     moments = follow(
         bench.named(sampling),
@@ -75,21 +71,14 @@ def _shown(bench: Bench, sampling: Sampling, seed: int) -> Data:
         seed=seed,
         moments=moments_of(total),
     ).moments
-    varied = [variety(_maps(one), sampling, bench.seed + seed) for one in moments]
     return {
         "home": _successes(_trained().maps, moments),
         "abroad": {UNSEEN: _successes(_held_out(), moments)},
-        "variety": float(np.mean(varied)),
     }
 
 
 def _successes(maps: lakes.Maps, moments: tuple[Moment, ...]) -> list[float | None]:
     return shortened(lakes.success(maps, one.policy, params_of(one)) for one in moments)
-
-
-def _maps(moment: Moment) -> np.ndarray:
-    """What tells the map in each row: holes and goal, not where the agent stands."""
-    return moment.rows.observation[:, : 2 * lakes.CELLS].astype(np.int8)
 
 
 EXPERIMENTS = (Experiment("unseen-lakes", "maps held out of training", run),)
