@@ -34,9 +34,9 @@ def moved(state: np.ndarray, action: int, condition: str) -> np.ndarray:
 def test_every_condition_moves_by_its_own_physics() -> None:
     assert set(PHYSICS) == set(carts.CONDITIONS)
     env = carts.Carts()
-    begun, states = jax.vmap(env.reset)(jax.random.split(jax.random.key(0), 64))
+    begun, states = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(0), 64))
     actions = np.arange(64) % 2
-    after = jax.vmap(env.step)(jax.random.split(jax.random.key(1), 64), begun, actions)
+    after = jax.jit(jax.vmap(env.step))(jax.random.split(jax.random.key(1), 64), begun, actions)
     seen = {carts.CONDITIONS[number] for number in np.asarray(begun.condition)}
     assert seen == set(carts.CONDITIONS)
     for place, number in enumerate(np.asarray(begun.condition)):

@@ -73,7 +73,7 @@ def _moments(bench: Bench, sampling: Sampling, seed: int) -> tuple[Moment, ...]:
 
 
 def _met(moment: Moment) -> tuple[np.ndarray, np.ndarray]:
-    return moment.rows.observation, moment.rows.next_observation
+    return np.asarray(moment.rows.observation), np.asarray(moment.rows.next_observation)
 
 
 def _shown(bench: Bench, moments: tuple[Moment, ...], new: Bool[np.ndarray, " episodes"]) -> Data:
