@@ -8,7 +8,7 @@ import pytest
 from nbyt.studies.numbers import mean_of
 from nbyt.studies.replay.claims import unseen_numbers as numbers
 from nbyt.studies.replay.claims.unseen import CLAIMS
-from nbyt.studies.replay.experiments import unseen_carts, unseen_lakes
+from nbyt.studies.replay.experiments import unseen_carts, unseen_lakes, unseen_runs
 from nbyt.studies.replay.experiments.unseen_runs import SAMPLINGS
 from nbyt.studies.study import judged
 from nbyt.train.dqn_settings import DQNSettings
@@ -44,7 +44,8 @@ def made(beyond: float, better: float, *, carts: bool) -> dict:
 def results(beyond: float, better: float) -> dict:
     return {
         "unseen-carts": made(beyond, better, carts=True),
-        "unseen-lakes": made(beyond, better, carts=False),
+        "unseen-few-lakes": made(beyond, better, carts=False),
+        "unseen-many-lakes": made(beyond, better, carts=False),
     }
 
 
@@ -92,18 +93,16 @@ def test_tiny_runs_fill_the_claims(bench, monkeypatch) -> None:
     small = DQNSettings(learning_rate=1e-3, network="8")
     for module in (unseen_carts, unseen_lakes):
         monkeypatch.setattr(module, "SETTINGS", small)
-        monkeypatch.setattr(module, "SEEDS", (3, 3))
+        monkeypatch.setattr(module, "SEEDS", (1, 1))
         monkeypatch.setattr(module, "TOTAL", (1200, 1200))
-    monkeypatch.setattr(unseen_lakes, "TRAINED", 20)
-    monkeypatch.setattr(unseen_lakes, "HELD_OUT", 20)
-    found = {
-        experiment.name: experiment.run(bench)
-        for module in (unseen_carts, unseen_lakes)
-        for experiment in module.EXPERIMENTS
-    }
+    monkeypatch.setattr(unseen_runs, "MOMENTS", 2)
+    monkeypatch.setattr(unseen_carts, "EVALUATIONS", (1, 1))
+    monkeypatch.setattr(unseen_lakes, "FEW", 20)
+    found = {"unseen-carts": unseen_carts.run(bench), "unseen-few-lakes": unseen_lakes.few(bench)}
+    found["unseen-many-lakes"] = found["unseen-few-lakes"]
     found = json.loads(json.dumps(found, allow_nan=False))
     assert all(0 < share <= 1 for share in found["unseen-carts"]["never_visited"])
-    lakes = [seed for row in found["unseen-lakes"]["rows"] for seed in row["seeds"]]
+    lakes = [seed for row in found["unseen-few-lakes"]["rows"] for seed in row["seeds"]]
     assert all(0 <= value <= 1 for seed in lakes for value in seed["home"])
     for claim in CLAIMS:
         assert judged(claim, found)["checks"]

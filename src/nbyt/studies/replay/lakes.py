@@ -52,7 +52,6 @@ class Lakes:
         self.observation_space: Space = Box(0.0, 1.0, (3 * CELLS,), np.float32)
         self.action_space: Space = Discrete(len(_MOVES))
         self._pairs = np.argwhere(maps.starts).astype(np.int32)
-        self._sights = sights(maps)
 
     def reset(self, key: jax.Array) -> tuple[LakeState, jax.Array]:
         """A map and a cell, all pairs alike."""
@@ -71,7 +70,9 @@ class Lakes:
         return Transition(after, self._seen(after), won.astype(jnp.float32), terminated, truncated)
 
     def _seen(self, state: LakeState) -> jax.Array:
-        return jnp.asarray(self._sights)[state.map, state.cell]
+        holes, goal = (jnp.asarray(one)[state.map] for one in (self.maps.holes, self.maps.goal))
+        places = jax.nn.one_hot(jnp.stack([goal, state.cell]), CELLS)
+        return jnp.concatenate([holes.astype(jnp.float32), places.ravel()])
 
 
 def _next_cells() -> Int[np.ndarray, "cells actions"]:

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from nbyt.stats.estimate import Estimate
 from nbyt.studies.numbers import mean_of
 from nbyt.studies.replay.claims import unseen_numbers as numbers
-from nbyt.studies.replay.claims.unseen_figures import abroad_figures, retained_figures
+from nbyt.studies.replay.claims.unseen_figures import NEEDS, abroad_figures, retained_figures
 from nbyt.studies.study import Claim, Data, Results
 from nbyt.studies.verdict import Check
-
-NEEDS = ("unseen-carts", "unseen-lakes")
 
 _TOPIC = "Generalisation"
 _MEASURED = (
@@ -17,9 +15,9 @@ _MEASURED = (
     "(64 neighbours from a random place) or newest (the last 64). CartPole-v1, 10 seeds of 40,000 "
     "steps (quick: 3 of 20,000), then greedy from wide starts (those with a state met in training "
     "near them left out), and with another pole, gravity or force. Lakes of 4 x 4 cells with 4 "
-    "holes, the map in view, trained on 200 maps, 8 seeds of 40,000 steps (quick: 3 of 20,000), "
-    "then greedy on 500 other maps from every start, by following it exactly. The mean of three "
-    "moments in the last half of a run; samplings are compared seed by seed. "
+    "holes, the map in view, trained on 200 or 2,000 maps, 8 seeds of 24,000 steps (quick: 3 of "
+    "10,000), then greedy on 500 other maps from every start, by following it exactly. The mean of "
+    "three moments in the last half of a run; samplings are compared seed by seed. "
 )
 
 

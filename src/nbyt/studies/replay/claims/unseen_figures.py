@@ -4,25 +4,30 @@ from nbyt.report.study import figures
 from nbyt.studies.replay.claims import unseen_numbers as numbers
 from nbyt.studies.study import Data, Results
 
-_CARTS, _LAKES = "unseen-carts", "unseen-lakes"
-_LEVEL = {_CARTS: "return", _LAKES: "share of starts that reach the goal"}
+_REACHED = "share of starts that reach the goal"
+_LEVEL = {
+    "unseen-carts": "return",
+    "unseen-few-lakes": _REACHED,
+    "unseen-many-lakes": _REACHED,
+}
+NEEDS = tuple(_LEVEL)
 
 
 def abroad_figures(results: Results) -> list[Data]:
     """Levels by condition, on the way, and as a table."""
     return [
-        figures.row(*(_levels(name, results[name]) for name in (_CARTS, _LAKES))),
+        figures.row(*(_levels(name, results[name]) for name in NEEDS)),
         figures.row(*_curves(results)),
-        *(_level_table(results[name]) for name in (_CARTS, _LAKES)),
+        *(_level_table(results[name]) for name in NEEDS),
     ]
 
 
 def retained_figures(results: Results) -> list[Data]:
     """The retained share by condition, abroad against home, and the drops as a table."""
     return [
-        figures.row(*(_shares(results[name]) for name in (_CARTS, _LAKES))),
-        figures.row(*(_against_home(name, results[name]) for name in (_CARTS, _LAKES))),
-        *(_drop_table(results[name]) for name in (_CARTS, _LAKES)),
+        figures.row(*(_shares(results[name]) for name in NEEDS)),
+        figures.row(*(_against_home(name, results[name]) for name in NEEDS)),
+        *(_drop_table(results[name]) for name in NEEDS),
     ]
 
 
@@ -42,7 +47,7 @@ def _levels(name: str, data: Data) -> Data:
 def _curves(results: Results) -> list[Data]:
     """At home and under the first condition, along the run."""
     found = []
-    for name in (_CARTS, _LAKES):
+    for name in NEEDS:
         data = results[name]
         for condition in (data["home"], data["conditions"][0]):
             some = []

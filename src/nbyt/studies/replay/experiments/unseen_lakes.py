@@ -19,8 +19,9 @@ from nbyt.studies.study import Data, Experiment
 from nbyt.train.dqn_settings import DQNSettings
 
 SEEDS = (3, 8)
-TOTAL = (20_000, 40_000)
-TRAINED, HELD_OUT = 200, 500
+TOTAL = (10_000, 24_000)
+FEW, MANY = 200, 2000
+HELD_OUT = 500
 UNSEEN = "maps never met"
 SETTINGS = DQNSettings(
     gamma=0.9,
@@ -33,38 +34,43 @@ SETTINGS = DQNSettings(
 )
 
 
-def run(bench: Bench) -> Data:
+def few(bench: Bench) -> Data:
+    """Trained on so few maps that a network can know them by heart."""
+    return run(bench, FEW)
+
+
+def many(bench: Bench) -> Data:
+    """Trained on so many that it cannot: a map is met three times or so."""
+    return run(bench, MANY)
+
+
+def run(bench: Bench, trained: int) -> Data:
     """Every sampling at every seed."""
     total = bench.pick(*TOTAL)
-    seeds = [
-        {one: _shown(bench, one, seed) for one in SAMPLINGS} for seed in range(bench.pick(*SEEDS))
-    ]
+    count = bench.pick(*SEEDS)
+    seeds = [{one: _shown(bench, trained, one, seed) for one in SAMPLINGS} for seed in range(count)]
     return {
-        "env": "frozen lakes",
+        "env": f"lakes, {trained:,} maps",
         "home": "maps of training",
         "conditions": [UNSEEN],
         "steps": [update * layout_of(total).fresh for update in moments_of(total)],
-        "maps": {"trained": TRAINED, "held_out": HELD_OUT},
+        "maps": {"trained": trained, "held_out": HELD_OUT},
         "rows": by_sampling(seeds),
     }
 
 
-@lru_cache(maxsize=1)
-def _trained() -> lakes.Lakes:
-    return lakes.Lakes(f"{TRAINED} maps", lakes.part(lakes.drawn(TRAINED), 0, TRAINED))
+@lru_cache(maxsize=2)
+def _env(trained: int) -> lakes.Lakes:
+    last = HELD_OUT + trained
+    return lakes.Lakes(f"{trained} maps", lakes.part(lakes.drawn(last), HELD_OUT, last))
 
 
-def _held_out() -> lakes.Maps:
-    last = TRAINED + HELD_OUT
-    return lakes.part(lakes.drawn(last), TRAINED, last)
-
-
-def _shown(bench: Bench, sampling: Sampling, seed: int) -> Data:
+def _shown(bench: Bench, trained: int, sampling: Sampling, seed: int) -> Data:
     """A run's success on both sets of maps at every moment."""
     total = bench.pick(*TOTAL)
     moments = follow(
         bench.named(sampling),
-        _trained(),
+        _env(trained),
         layout_of(total),
         total,
         replace(SETTINGS, sampling=sampling),
@@ -72,8 +78,8 @@ def _shown(bench: Bench, sampling: Sampling, seed: int) -> Data:
         moments=moments_of(total),
     ).moments
     return {
-        "home": _successes(_trained().maps, moments),
-        "abroad": {UNSEEN: _successes(_held_out(), moments)},
+        "home": _successes(_env(trained).maps, moments),
+        "abroad": {UNSEEN: _successes(lakes.drawn(HELD_OUT), moments)},
     }
 
 
@@ -81,4 +87,7 @@ def _successes(maps: lakes.Maps, moments: tuple[Moment, ...]) -> list[float | No
     return shortened(lakes.success(maps, one.policy, params_of(one)) for one in moments)
 
 
-EXPERIMENTS = (Experiment("unseen-lakes", "maps held out of training", run),)
+EXPERIMENTS = (
+    Experiment("unseen-few-lakes", "maps held out, few trained on", few),
+    Experiment("unseen-many-lakes", "maps held out, many trained on", many),
+)

@@ -1,5 +1,8 @@
 """Runs that differ only in how mini-batches are drawn, looked at on their way."""
 
+import jax
+import jax.numpy as jnp
+
 from nbyt.minibatch.replay import Sampling
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.q_policy import greedy
@@ -24,7 +27,7 @@ def moments_of(total: int) -> tuple[int, ...]:
 
 def params_of(moment: Moment) -> Params:
     """The moment's greedy policy."""
-    return greedy(moment.weights)
+    return greedy(jax.tree.map(jnp.asarray, moment.weights))
 
 
 def by_sampling(seeds: list[dict[Sampling, Data]]) -> list[Data]:
