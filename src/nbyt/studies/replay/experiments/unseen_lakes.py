@@ -21,7 +21,7 @@ from nbyt.train.dqn_settings import DQNSettings
 SEEDS = (3, 8)
 TOTAL = (10_000, 24_000)
 FEW, MANY = 200, 2000
-HELD_OUT = 500
+HELD_OUT = 500  # and as many at most of those trained on are looked at
 UNSEEN = "maps never met"
 SETTINGS = DQNSettings(
     gamma=0.9,
@@ -78,7 +78,7 @@ def _shown(bench: Bench, trained: int, sampling: Sampling, seed: int) -> Data:
         moments=moments_of(total),
     ).moments
     return {
-        "home": _successes(_env(trained).maps, moments),
+        "home": _successes(lakes.part(_env(trained).maps, 0, HELD_OUT), moments),
         "abroad": {UNSEEN: _successes(lakes.drawn(HELD_OUT), moments)},
     }
 
