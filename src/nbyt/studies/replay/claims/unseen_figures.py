@@ -4,11 +4,10 @@ from nbyt.report.study import figures
 from nbyt.studies.replay.claims import unseen_numbers as numbers
 from nbyt.studies.study import Data, Results
 
-_REACHED = "share of starts that reach the goal"
 _LEVEL = {
     "unseen-carts": "return",
-    "unseen-few-lakes": _REACHED,
-    "unseen-many-lakes": _REACHED,
+    "unseen-few-lakes": "success",
+    "unseen-many-lakes": "success",
 }
 NEEDS = tuple(_LEVEL)
 
@@ -16,7 +15,7 @@ NEEDS = tuple(_LEVEL)
 def abroad_figures(results: Results) -> list[Data]:
     """Levels by condition, on the way, and as a table."""
     return [
-        figures.row(*(_levels(name, results[name]) for name in NEEDS)),
+        *_arranged([_levels(name, results[name]) for name in NEEDS]),
         figures.row(*_curves(results)),
         *(_level_table(results[name]) for name in NEEDS),
     ]
@@ -25,10 +24,15 @@ def abroad_figures(results: Results) -> list[Data]:
 def retained_figures(results: Results) -> list[Data]:
     """The retained share by condition, abroad against home, and the drops as a table."""
     return [
-        figures.row(*(_shares(results[name]) for name in NEEDS)),
+        *_arranged([_shares(results[name]) for name in NEEDS]),
         figures.row(*(_against_home(name, results[name]) for name in NEEDS)),
         *(_drop_table(results[name]) for name in NEEDS),
     ]
+
+
+def _arranged(some: list[Data]) -> list[Data]:
+    """The first over the whole width, because it has many conditions; the others in a row."""
+    return [some[0], figures.row(*some[1:])]
 
 
 def _samplings(data: Data) -> list[str]:

@@ -50,11 +50,10 @@ def run(bench: Bench, trained: int) -> Data:
     count = bench.pick(*SEEDS)
     seeds = [{one: _shown(bench, trained, one, seed) for one in SAMPLINGS} for seed in range(count)]
     return {
-        "env": f"lakes, {trained:,} maps",
+        "env": f"Lakes, {trained:,} maps",
         "home": "maps of training",
         "conditions": [UNSEEN],
         "steps": [update * layout_of(total).fresh for update in moments_of(total)],
-        "maps": {"trained": trained, "held_out": HELD_OUT},
         "rows": by_sampling(seeds),
     }
 
