@@ -129,7 +129,7 @@ def test_starts_that_were_met_do_not_count(bench, monkeypatch) -> None:
 def test_a_tiny_run_on_lakes_is_the_same_twice(bench, monkeypatch) -> None:
     monkeypatch.setattr(unseen_lakes, "SETTINGS", SMALL)
     monkeypatch.setattr(unseen_lakes, "SEEDS", (1, 1))
-    monkeypatch.setattr(unseen_lakes, "TOTAL", (1200, 1200))
+    monkeypatch.setattr(unseen_lakes, "TOTAL_FEW", (1200, 1200))
     monkeypatch.setattr(unseen_lakes, "FEW", 20)
     first, second = (unseen_lakes.few(bench) for _ in range(2))
     assert first == second

@@ -19,8 +19,8 @@ from nbyt.studies.study import Data, Experiment
 from nbyt.train.dqn_settings import DQNSettings
 
 SEEDS = (3, 8)
-TOTAL = (10_000, 24_000)
 FEW, MANY = 200, 2000
+TOTAL_FEW, TOTAL_MANY = (20_000, 40_000), (10_000, 24_000)
 HELD_OUT = 500  # and as many at most of those trained on are looked at
 UNSEEN = "maps never met"
 SETTINGS = DQNSettings(
@@ -36,19 +36,20 @@ SETTINGS = DQNSettings(
 
 def few(bench: Bench) -> Data:
     """Trained on so few maps that a network can know them by heart."""
-    return run(bench, FEW)
+    return run(bench, FEW, bench.pick(*TOTAL_FEW))
 
 
 def many(bench: Bench) -> Data:
-    """Trained on so many that it cannot: a map is met three times or so."""
-    return run(bench, MANY)
+    """Trained on so many that it cannot: a map is met a few times only."""
+    return run(bench, MANY, bench.pick(*TOTAL_MANY))
 
 
-def run(bench: Bench, trained: int) -> Data:
+def run(bench: Bench, trained: int, total: int) -> Data:
     """Every sampling at every seed."""
-    total = bench.pick(*TOTAL)
-    count = bench.pick(*SEEDS)
-    seeds = [{one: _shown(bench, trained, one, seed) for one in SAMPLINGS} for seed in range(count)]
+    env, count = _env(trained), bench.pick(*SEEDS)
+    seeds = [
+        {one: _shown(bench, env, total, one, seed) for one in SAMPLINGS} for seed in range(count)
+    ]
     return {
         "env": f"Lakes, {trained:,} maps",
         "home": "maps of training",
@@ -64,12 +65,11 @@ def _env(trained: int) -> lakes.Lakes:
     return lakes.Lakes(f"{trained} maps", lakes.part(lakes.drawn(last), HELD_OUT, last))
 
 
-def _shown(bench: Bench, trained: int, sampling: Sampling, seed: int) -> Data:
+def _shown(bench: Bench, env: lakes.Lakes, total: int, sampling: Sampling, seed: int) -> Data:
     """A run's success on both sets of maps at every moment."""
-    total = bench.pick(*TOTAL)
     moments = follow(
         bench.named(sampling),
-        _env(trained),
+        env,
         layout_of(total),
         total,
         replace(SETTINGS, sampling=sampling),
@@ -77,7 +77,7 @@ def _shown(bench: Bench, trained: int, sampling: Sampling, seed: int) -> Data:
         moments=moments_of(total),
     ).moments
     return {
-        "home": _successes(lakes.part(_env(trained).maps, 0, HELD_OUT), moments),
+        "home": _successes(lakes.part(env.maps, 0, HELD_OUT), moments),
         "abroad": {UNSEEN: _successes(lakes.drawn(HELD_OUT), moments)},
     }
 
