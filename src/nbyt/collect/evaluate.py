@@ -53,14 +53,20 @@ def episode_returns(
     key = stream(jax.random.key(seed), "evaluate")
     if isinstance(env, HostEnv):
         return _host_returns(env, policy, params, key, seed)
-    watch = _device_returns(env, policy, params, key)
+    watch = _device_returns(env, policy, params, beginnings(env, seed), key)
     returns = np.asarray(watch.total, float)
     return Evaluation(returns, int((~watch.ended).sum()), int(watch.spoiled.sum()))
 
 
+def beginnings(env: DeviceEnv, seed: int) -> Runner:
+    """Where the episodes of `episode_returns` with this seed begin."""
+    return start(env, _DEVICE_EPISODES, stream(jax.random.key(seed), "evaluate"))
+
+
 @partial(jax.jit, static_argnames=("env", "policy"))
-def _device_returns(env: DeviceEnv, policy: ActorCritic, params: Params, key: jax.Array) -> _Watch:
-    runner = start(env, _DEVICE_EPISODES, key)
+def _device_returns(
+    env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, key: jax.Array
+) -> _Watch:
     blank = jnp.zeros(_DEVICE_EPISODES)
     watch = _Watch(jnp.int32(0), runner, blank, blank.astype(bool), blank.astype(bool))
     return jax.lax.while_loop(_under_way, partial(_watch_step, env, policy, params, key), watch)

@@ -1,6 +1,7 @@
 """Environments of gymnax, on the device. The only file that imports gymnax."""
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
@@ -19,15 +20,17 @@ with deferred():
 
 
 class GymnaxEnv:
-    """A gymnax environment with its default parameters, as a `DeviceEnv`.
+    """A gymnax environment as a `DeviceEnv`, with its default parameters unless some are changed.
 
     Its own `step` resets and merges; `step_env` and `is_truncated` keep the end of an episode, its
     kind and its last observation apart.
     """
 
-    def __init__(self, name: str, env: Any) -> None:
-        self.id = f"gymnax:{name}"
-        self._env, self._settings = env, env.default_params
+    def __init__(self, name: str, env: Any, **changes: float) -> None:
+        words = ", ".join(f"{setting}={value:g}" for setting, value in changes.items())
+        self.id = f"gymnax:{name}({words})" if changes else f"gymnax:{name}"
+        self._name, self._env = name, env
+        self._settings = _replaced(env.default_params, changes, self.id)
         self.observation_space = _space(env.observation_space(self._settings))
         self.action_space = _space(env.action_space(self._settings))
         self.time_limit: int | None = int(self._settings.max_steps_in_episode)
@@ -53,6 +56,10 @@ class GymnaxEnv:
             truncated & ~terminated,
         )
 
+    def changed(self, **changes: float) -> "GymnaxEnv":
+        """The environment with some of gymnax's parameters changed, the others as by default."""
+        return GymnaxEnv(self._name, self._env, **changes)
+
     def _observation(self, observation: jax.Array) -> jax.Array:
         dtype = jnp.int32 if isinstance(self.observation_space, Discrete) else jnp.float32
         return jnp.asarray(observation, dtype).reshape(self.observation_space.shape)
@@ -77,6 +84,18 @@ def find(name: str) -> GymnaxEnv | None:
             fix="an env that downloads data needs a network the first time",
         ) from error
     return GymnaxEnv(name, env)
+
+
+def _replaced(settings: Any, changes: dict[str, float], where: str) -> Any:
+    known = [field.name for field in fields(settings)]
+    unknown = sorted(set(changes) - set(known))
+    if unknown:
+        raise EnvUsageError(
+            f"no parameter is called {', '.join(unknown)}",
+            where=where,
+            fix=f"one of: {', '.join(known)}",
+        )
+    return settings.replace(**changes)
 
 
 def _space(space: Any) -> Space:

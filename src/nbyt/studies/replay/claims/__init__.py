@@ -8,6 +8,7 @@ from nbyt.studies.replay.claims import (
     sizes,
     stability,
     training_sizes,
+    unseen,
     variety,
 )
 
@@ -16,9 +17,10 @@ _IN_ORDER = (
     variety,
     noise,
     sizes,
-    stability,
     training_sizes,
     optimisers,
+    stability,
+    unseen,
     schemes,
 )
 

@@ -7,13 +7,17 @@ from nbyt.studies.replay.experiments import (
     stability,
     step_seconds,
     training_sizes,
+    unseen_carts,
+    unseen_lakes,
 )
 
 # The longest first, so that no worker is left with one at the end.
 _IN_ORDER = (
-    gradients,
     training_sizes,
     stability,
+    gradients,
+    unseen_lakes,
+    unseen_carts,
     schemes,
     optimisers,
     step_seconds,
