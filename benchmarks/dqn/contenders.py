@@ -19,21 +19,8 @@ class _Nbyt:
         from nbyt.train import hardware
 
         hardware.prepare("cpu", cache=False)
-        from nbyt.envs import resolve
-        from nbyt.train.dqn_course import DQNCourse
-        from nbyt.train.dqn_plan import DQNPlan
-        from nbyt.train.dqn_settings import DQNSettings
-        from nbyt.train.replay_layout import ReplayLayout
 
-        layout = ReplayLayout(ENVS, STEPS, MINIBATCH, 1, BUFFER, WARM_UP)
-        settings = DQNSettings(
-            gamma=GAMMA,
-            learning_rate=LEARNING_RATE,
-            target_every=TARGET_EVERY,
-            max_grad_norm=MAX_GRAD_NORM,
-            network="x".join(str(width) for width in WIDTHS),
-        )
-        self._course = DQNCourse(DQNPlan(env, layout, _LONG, 0, settings, ()), resolve(env))
+        self._course = nbyt_course(env, _LONG, 0, MINIBATCH)
         self._blocks = self._course.updates(1)
         self.go(4)
 
@@ -77,6 +64,25 @@ class StableBaselines:
         began = time.perf_counter()
         self._model.learn(units * UNIT, reset_num_timesteps=False)
         return time.perf_counter() - began
+
+
+def nbyt_course(env: str, total: int, seed: int, minibatch: int) -> Any:
+    """Our DQN with these sizes, before its first update."""
+    from nbyt.envs import resolve
+    from nbyt.train.dqn_course import DQNCourse
+    from nbyt.train.dqn_plan import DQNPlan
+    from nbyt.train.dqn_settings import DQNSettings
+    from nbyt.train.replay_layout import ReplayLayout
+
+    layout = ReplayLayout(ENVS, STEPS, minibatch, 1, BUFFER, WARM_UP)
+    settings = DQNSettings(
+        gamma=GAMMA,
+        learning_rate=LEARNING_RATE,
+        target_every=TARGET_EVERY,
+        max_grad_norm=MAX_GRAD_NORM,
+        network="x".join(str(width) for width in WIDTHS),
+    )
+    return DQNCourse(DQNPlan(env, layout, total, seed, settings, ()), resolve(env))
 
 
 def stable_baselines(env: str, seed: int, **changes: Any) -> Any:

@@ -12,18 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.dqn.contenders import (
-    BUFFER,
-    ENVS,
-    GAMMA,
-    LEARNING_RATE,
-    MAX_GRAD_NORM,
-    STEPS,
-    TARGET_EVERY,
-    WARM_UP,
-    WIDTHS,
-    stable_baselines,
-)
+from benchmarks.dqn.contenders import nbyt_course, stable_baselines
 from benchmarks.parity.compare import Comparison, compare, curve, iqm
 from benchmarks.parity.play import random_returns
 from nbyt.store.atomic import write_json
@@ -81,22 +70,7 @@ def standing(found: dict[str, Any]) -> tuple[Comparison, ...]:
 
 def ours(seed: int) -> list[float | None]:
     """The mean return of the episodes that ended in each thousand steps, of one of our runs."""
-    from nbyt.envs import resolve
-    from nbyt.train.dqn_course import DQNCourse
-    from nbyt.train.dqn_plan import DQNPlan
-    from nbyt.train.dqn_settings import DQNSettings
-    from nbyt.train.replay_layout import ReplayLayout
-
-    settings = DQNSettings(
-        gamma=GAMMA,
-        learning_rate=LEARNING_RATE,
-        target_every=TARGET_EVERY,
-        max_grad_norm=MAX_GRAD_NORM,
-        network="x".join(str(width) for width in WIDTHS),
-    )
-    layout = ReplayLayout(ENVS, STEPS, MINIBATCH, 1, BUFFER, WARM_UP)
-    env = f"gym:{_TASK}"
-    course = DQNCourse(DQNPlan(env, layout, TOTAL, seed, settings, ()), resolve(env))
+    course = nbyt_course(f"gym:{_TASK}", TOTAL, seed, MINIBATCH)
     rows = [course.row(made) for made in course.updates(1)]
     course.close()
     return [row["mean_return"] for row in rows]

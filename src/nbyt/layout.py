@@ -25,8 +25,8 @@ class Layout:
 
     def __post_init__(self) -> None:
         for name in ("envs", "steps", "epochs"):
-            _require_whole(name, getattr(self, name), least=1)
-        _require_whole("minibatch", self.minibatch, least=0)
+            require_whole(name, getattr(self, name), least=1)
+        require_whole("minibatch", self.minibatch, least=0)
         if self.minibatch == 0:
             object.__setattr__(self, "minibatch", self.batch)
         if self.batch % self.minibatch:
@@ -54,7 +54,7 @@ class Layout:
 
     def updates(self, total: int) -> int:
         """Whole updates in a run of `total` environment steps."""
-        _require_whole("total", total, least=1)
+        require_whole("total", total, least=1)
         if total < self.batch:
             raise LayoutError(
                 f"total={total} is smaller than one batch of {self.batch} samples "
@@ -88,7 +88,8 @@ def _listed(numbers: list[int]) -> str:
     return ", ".join(str(number) for number in numbers)
 
 
-def _require_whole(name: str, value: object, *, least: int) -> None:
+def require_whole(name: str, value: object, *, least: int) -> None:
+    """Nothing, or an error for what is no whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise LayoutError(
             f"{name} must be a whole number of at least {max(least, 1)}, not {value!r}",

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from math import prod
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -10,11 +9,11 @@ from cyclopts import Parameter
 
 from nbyt.cli.options import Common, Count, Settings
 from nbyt.cli.output import Outcome
-from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, would_do
+from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, weights_of, would_do
 from nbyt.envs import resolve
 from nbyt.layout import Layout
-from nbyt.policy.actor_critic import Params, build
-from nbyt.policy.files import read_stage, require_env
+from nbyt.policy.actor_critic import build
+from nbyt.policy.files import read_stage
 from nbyt.train import hardware
 from nbyt.train.plan import Plan
 from nbyt.train.settings import PPOSettings
@@ -57,7 +56,7 @@ def run(
     announce(plan, common)
     if options.dry_run:
         return _dry_run(plan, as_json=common.json)
-    return carry_out(plan, options, common, _weights(plan, options.from_))
+    return carry_out(plan, options, common, weights_of(plan, options.from_, read_stage))
 
 
 def _plan(env: str, layout: LayoutOptions, options: RunOptions, settings: PPOSettings) -> Plan:
@@ -67,14 +66,6 @@ def _plan(env: str, layout: LayoutOptions, options: RunOptions, settings: PPOSet
     # Built now, so that a network that does not fit the env is refused before anything is written.
     build(found.observation_space, found.action_space, settings.parsed_network)
     return Plan(found.id, sizes, options.total, options.seed, settings, stages, options.vector)
-
-
-def _weights(plan: Plan, path: Path | None) -> Params | None:
-    if path is None:
-        return None
-    stage = read_stage(path)
-    require_env(stage, plan.env, str(path))
-    return stage.params
 
 
 def _dry_run(plan: Plan, *, as_json: bool) -> Outcome:

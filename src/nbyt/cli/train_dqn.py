@@ -1,17 +1,15 @@
 """`nbyt train --algo dqn`: DQN with exactly the sizes that were asked for."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from nbyt.cli.options import Common, Count
 from nbyt.cli.output import Outcome
-from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, would_do
+from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, weights_of, would_do
 from nbyt.envs import resolve
-from nbyt.policy.actor_critic import Params
-from nbyt.policy.files import read_q_stage, require_env
+from nbyt.policy.files import read_q_stage
 from nbyt.policy.q_policy import build_q
 from nbyt.train import hardware
 from nbyt.train.dqn_course import buffer_bytes
@@ -63,7 +61,7 @@ def run(
     announce(plan, common)
     if options.dry_run:
         return _dry_run(plan, as_json=common.json)
-    return carry_out(plan, options, common, _weights(plan, options.from_))
+    return carry_out(plan, options, common, weights_of(plan, options.from_, read_q_stage))
 
 
 def _plan(env: str, layout: ReplayOptions, options: RunOptions, settings: DQNSettings) -> DQNPlan:
@@ -73,14 +71,6 @@ def _plan(env: str, layout: ReplayOptions, options: RunOptions, settings: DQNSet
     # Built now, so that an env without numbered actions is refused before anything is written.
     build_q(found.observation_space, found.action_space, settings.parsed_network)
     return DQNPlan(found.id, sizes, options.total, options.seed, settings, stages, options.vector)
-
-
-def _weights(plan: DQNPlan, path: Path | None) -> Params | None:
-    if path is None:
-        return None
-    stage = read_q_stage(path)
-    require_env(stage, plan.env, str(path))
-    return stage.params
 
 
 def _dry_run(plan: DQNPlan, *, as_json: bool) -> Outcome:

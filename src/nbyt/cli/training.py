@@ -1,5 +1,6 @@
 """What training commands have in common: where a run goes, its progress, and what is said of it."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from nbyt.collect.evaluate import LONGEST
 from nbyt.errors import UsageError
 from nbyt.integrations.trackers import TensorBoard, WeightsAndBiases
 from nbyt.policy.actor_critic import Params
+from nbyt.policy.files import require_env
+from nbyt.policy.stage import Stage
 from nbyt.stats import Estimate
 from nbyt.store.folder import METRICS
 from nbyt.store.manifest import manifest
@@ -95,6 +98,15 @@ def carry_out(
     if not common.json:
         _show(plan, folder, result)
     return outcome
+
+
+def weights_of(plan: AnyPlan, path: Path | None, read: Callable[[Path], Stage]) -> Params | None:
+    """The weights to begin with: those of the stage at `path`, None without one."""
+    if path is None:
+        return None
+    stage = read(path)
+    require_env(stage, plan.env, str(path))
+    return stage.params
 
 
 def announce(plan: AnyPlan, common: Common) -> None:

@@ -1,7 +1,7 @@
 """Plan: one training run, described completely."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
@@ -11,25 +11,56 @@ from nbyt.train.settings import PPOSettings
 _DEFAULT_SHARES = (0.1, 0.5, 1.0)
 
 
+class Sizes(Protocol):
+    """How an update gets and uses its samples."""
+
+    @property
+    def envs(self) -> int:
+        """Parallel environments."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """Steps of each between two updates."""
+        ...
+
+    def updates(self, total: int) -> int:
+        """Whole updates in a run of `total` environment steps."""
+        ...
+
+    def as_dict(self) -> dict[str, int]:
+        """Plain numbers."""
+        ...
+
+
+class Settings(Protocol):
+    """What decides the numbers beside the sizes."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        ...
+
+
+AnySizes = TypeVar("AnySizes", bound=Sizes)
+AnySettings = TypeVar("AnySettings", bound=Settings)
+
+
 @dataclass(frozen=True)
-class Plan:
-    """Env, layout, length, seed and settings of a run, and the updates after which stages are kept.
+class RunPlan(Generic[AnySizes, AnySettings]):
+    """Env, sizes, length, seed and settings of a run, and the updates after which stages are kept.
 
     vector: how host envs run, "sync" or "async"; it does not change the numbers.
     """
 
+    algo: ClassVar[str]
+
     env: str
-    layout: Layout
+    layout: AnySizes
     total: int
     seed: int
-    settings: PPOSettings
+    settings: AnySettings
     stages: tuple[int, ...]
     vector: str = "sync"
-
-    @property
-    def algo(self) -> str:
-        """The algorithm's name."""
-        return "ppo"
 
     @property
     def updates(self) -> int:
@@ -47,6 +78,12 @@ class Plan:
             "settings": self.settings.as_dict(),
             "stages": list(self.stages),
         }
+
+
+class Plan(RunPlan[Layout, PPOSettings]):
+    """A run of PPO."""
+
+    algo = "ppo"
 
 
 def stage_updates(

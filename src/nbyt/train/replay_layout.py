@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 
 from nbyt.errors import LayoutError
+from nbyt.layout import require_whole
 
 _USUAL_BUFFER = 100_000
 
@@ -29,11 +30,11 @@ class ReplayLayout:
 
     def __post_init__(self) -> None:
         for name in ("envs", "steps", "minibatch", "gradient_steps", "warm_up"):
-            _require_positive(name, getattr(self, name))
+            require_whole(name, getattr(self, name), least=1)
         if self.buffer == 0:
             rows = max(_USUAL_BUFFER // self.fresh, -(-self.minibatch // self.fresh))
             object.__setattr__(self, "buffer", rows * self.fresh)
-        _require_positive("buffer", self.buffer)
+        require_whole("buffer", self.buffer, least=1)
         if self.buffer < self.minibatch:
             raise LayoutError(
                 f"a buffer of {self.buffer} transitions is smaller than a mini-batch of "
@@ -85,13 +86,4 @@ class ReplayLayout:
         return (
             f"{self.envs} envs x {self.steps} steps, then {self.gradient_steps} mini-batches of "
             f"{self.minibatch} from the last {self.buffer:,} transitions"
-        )
-
-
-def _require_positive(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise LayoutError(
-            f"{name} must be a whole number of at least 1, not {value!r}",
-            where=name,
-            fix=f"give {name} as a positive whole number",
         )
