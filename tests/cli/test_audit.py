@@ -98,7 +98,7 @@ WRONG = {
     "no module": (["no_such_module:sampler"], "cannot be imported"),
     "no name": (["own_samplers:nothing"], "cannot be imported"),
     "no scheme": (["braks"], "did you mean brax"),
-    "not callable": (["own_samplers:number"], "not callable"),
+    "not callable": (["own_samplers:number"], "no sampler can be made"),
     "floats": (["own_samplers:floats"], "not an array of whole numbers"),
     "endless": (["own_samplers:endless"], "reading stopped there"),
     "raises": (["own_samplers:broken"], "RuntimeError: on fire"),

@@ -198,5 +198,5 @@ def test_questions_that_make_no_sense_are_refused() -> None:
         audit(planted.right, **sizes, envs=8, steps=4)
     with pytest.raises(UsageError, match="order"):
         audit(planted.right, **sizes, order="sideways")
-    with pytest.raises(UsageError, match="not callable"):
+    with pytest.raises(UsageError, match="no sampler can be made"):
         audit([1, 2], **sizes)

@@ -24,7 +24,7 @@ def test_the_buffer_of_stable_baselines3_is_right(buffer) -> None:
         sampler_of(buffer), batch=128, minibatch=32, epochs=4, envs=2, steps=64, order="env-major"
     )
     assert found.ok and found.minibatch_sizes == (32,) * 4 and found.remarks == ()
-    short = audit(sampler_of(buffer), batch=128, minibatch=48, epochs=4)
+    short = audit(buffer, batch=128, minibatch=48, epochs=4)
     assert short.ok and short.minibatch_sizes == (48, 48, 32) and short.remarks
 
 

@@ -16,7 +16,7 @@ from nbyt.cli.progress import watched
 from nbyt.cli.stages import env_of
 from nbyt.envs import resolve
 from nbyt.envs.user_code import imported
-from nbyt.minibatch import Audit, audit
+from nbyt.minibatch import Audit, audit, sampler_of
 from nbyt.minibatch.asked import ask, usual_split
 from nbyt.minibatch.named import find
 from nbyt.policy.files import read_stage, require_env
@@ -94,7 +94,8 @@ def run(
         return _dry(planned(asked).as_dict(), common)
     envs, steps, order = asked.envs, asked.steps, options.order
     if ":" in sampler:
-        function = imported(sampler, where="sampler", fix="give package.module:sampler")
+        found_there = imported(sampler, where="sampler", fix="give package.module:sampler")
+        function = found_there if callable(found_there) else sampler_of(found_there)
     else:
         # A scheme of ours knows how its batch is made, so the audit may know it too.
         envs, steps = (envs, steps) if envs else usual_split(batch)

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from nbyt.errors import UsageError
 from nbyt.minibatch.asked import Asked, ask
 from nbyt.minibatch.epochs import Update, cut
 from nbyt.minibatch.faults import Fault, faults, remarks
+from nbyt.minibatch.live import sampler_of
 from nbyt.minibatch.penalty import NO_FORMULA, Penalty, from_formula
 from nbyt.minibatch.reading import read
 
@@ -77,16 +77,12 @@ def audit(
 ) -> Audit:
     """What a sampler does to a batch; it is called as sampler(batch, minibatch, epochs, seed).
 
+    A live buffer or loader will do, too: see `sampler_of`.
     envs and steps tell time from envs; order: index t * N + n ("time-major") or n * T + t
     ("env-major") is step t of env n.
     """
     if not callable(sampler):
-        raise UsageError(
-            f"{type(sampler).__name__} is not callable",
-            where="sampler",
-            fix="give a function sampler(batch, minibatch, epochs, seed), or wrap a live buffer "
-            "with nbyt.minibatch.sampler_of",
-        )
+        sampler = sampler_of(sampler)
     asked = ask(batch, minibatch, epochs, envs, steps, order)
     seeds = tuple(range(seed, seed + _updates(asked)))
     calls = [read(sampler, batch, minibatch, epochs, own) for own in seeds]
