@@ -199,4 +199,4 @@ def test_questions_that_make_no_sense_are_refused() -> None:
     with pytest.raises(UsageError, match="order"):
         audit(planted.right, **sizes, order="sideways")
     with pytest.raises(UsageError, match="no sampler can be made"):
-        audit([1, 2], **sizes)
+        audit(7, **sizes)

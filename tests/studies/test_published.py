@@ -1,0 +1,71 @@
+"""The committed copies of the studies: verdicts follow from checks, pages from data."""
+
+import json
+import re
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.studies.publish import page
+
+from nbyt.studies.post.study import POST
+from nbyt.studies.replay.study import REPLAY
+from nbyt.studies.study import Study
+from nbyt.studies.verdict import RULE, Check, judge
+
+DOCS = Path(__file__).parents[2] / "docs"
+STUDIES = pytest.mark.parametrize("study", [POST, REPLAY], ids=lambda study: study.name)
+
+
+def found(study: Study) -> dict[str, Any]:
+    """What `nbyt reproduce` found."""
+    return json.loads((DOCS / study.name / "study.json").read_text())
+
+
+@STUDIES
+def test_every_verdict_follows_from_its_checks(study: Study) -> None:
+    data = found(study)
+    assert data["rule"] == RULE
+    for claim in data["claims"]:
+        checks = [_check(one) for one in claim["checks"]]
+        assert [check.says for check in checks] == [one["says"] for one in claim["checks"]]
+        assert str(judge(checks)) == claim["verdict"], claim["id"]
+
+
+def _check(one: dict[str, Any]) -> Check:
+    low, high = one["between"]
+    ends = (-inf if low is None else low, inf if high is None else high)
+    return Check(one["case"], one["quantity"], one["number"], *ends)
+
+
+@STUDIES
+def test_it_is_the_study_that_the_command_does(study: Study) -> None:
+    data = found(study)
+    assert [claim["id"] for claim in data["claims"]] == [claim.id for claim in study.claims]
+    assert data["effort"] == "full"
+
+
+@STUDIES
+def test_the_table_of_verdicts_is_made_from_the_data(study: Study) -> None:
+    assert (DOCS / f"{study.name}.md").read_text() == page(found(study))
+
+
+@STUDIES
+def test_the_page_is_whole_and_names_no_place(study: Study) -> None:
+    data = found(study)
+    html = (DOCS / study.name / "report.html").read_text()
+    assert all(f'id="claim-{claim["id"]}"' in html for claim in data["claims"])
+    for text in (html, json.dumps(data)):
+        assert not re.search(r"/(work|home|root|tmp)/", text)
+
+
+def test_the_readme_says_what_was_found() -> None:
+    readme = " ".join((DOCS.parent / "README.md").read_text().split())
+    for study in (POST, REPLAY):
+        assert f"{len(found(study)['claims'])} statements of it are measured" in readme
+    verdicts = {claim["id"]: claim["verdict"] for claim in found(POST)["claims"]}
+    assert verdicts["long-rollouts-credit"] == "does not hold"
+    dominates = verdicts["covariance-dominates"]
+    assert dominates.startswith("holds when gradient is: critic (") and "actor (" in dominates
+    assert verdicts["envs-lower-variance"].startswith("holds when advantages is: raw (")
