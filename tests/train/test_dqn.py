@@ -180,3 +180,22 @@ def test_exploration_comes_down_in_a_line() -> None:
     assert wanted.epsilon(0) == wanted.epsilon(99) == 1.0
     assert wanted.epsilon(800) == pytest.approx(0.6)
     assert wanted.epsilon(1600) == wanted.epsilon(3200) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("env", "network"),
+    [
+        ("tests.train.test_everywhere:Pictures", "auto"),
+        ("envpool:CartPole-v1", "8"),
+        ("tabular:CliffWalking-v1", "auto"),
+    ],
+)
+def test_it_learns_from_every_kind_of_observation(tmp_path: Path, env: str, network: str) -> None:
+    """Bytes of large pictures stay bytes on the host; filler rows after a reset do not count."""
+    layout = ReplayLayout(envs=2, steps=2, minibatch=8, buffer=64, warm_up=16)
+    settings = DQNSettings(network=network, learning_rate=0.01)
+    run(plan(env, updates=12, layout=layout, settings=settings), tmp_path)
+    stages = [read_q_stage(tmp_path / f"stage-{number}") for number in (1, 3)]
+    before, after = (jax.tree.leaves(stage.params) for stage in stages)
+    assert any(not np.array_equal(*pair) for pair in zip(before, after, strict=True))
+    assert RunFolder(tmp_path).read_metrics()[-1]["loss"] is not None
