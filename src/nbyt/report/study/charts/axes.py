@@ -98,7 +98,12 @@ def x_axis(title: str, found: Reach, ticks: Sequence[tuple[float, str]] = ()) ->
 
 def y_axis(title: str, found: Reach) -> Data:
     """A vertical axis."""
-    axis: Data = {"title": {"text": for_chart(title)}, "range": found.range, **_PLAIN}
+    axis: Data = {
+        "title": {"text": for_chart(title)},
+        "range": found.range,
+        "automargin": True,
+        **_PLAIN,
+    }
     if not found.log:
         return {**axis, "zeroline": True}
     return {**axis, "type": "log", "zeroline": False, **_ticks(log_ticks(found))}

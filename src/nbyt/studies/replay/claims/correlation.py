@@ -26,7 +26,7 @@ _SIZES = (32, 256)
 def _neighbours(results: Results) -> list[Check]:
     return [
         Check(
-            where(case, of=words),
+            where(case, **{"correlation of": words}),
             "correlation of transitions one apart",
             mean(of_seeds(case, at("correlation", key, 0))),
             low=0,
@@ -46,7 +46,7 @@ def _decorrelation(results: Results) -> list[Check]:
     sizes = results["gradients"]["sizes"]
     return [
         Check(
-            where(case, minibatch=str(size)),
+            where(case, **{"mini-batch": str(size)}),
             "Var of mini-batches of neighbours / Var of mini-batches drawn at random",
             _gain(case, size, sizes),
             low=1,

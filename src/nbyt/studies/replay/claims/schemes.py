@@ -35,7 +35,7 @@ def _rows(results: Results, part: str) -> list[tuple[dict[str, str], Data]]:
                 "stage": case["stage"],
                 "gradient": case["gradient"],
                 "scheme": _NAMES[one["scheme"]],
-                "minibatch": str(one["minibatch"]),
+                "mini-batch": str(one["minibatch"]),
             },
             one,
         )
@@ -82,7 +82,7 @@ def _ends(results: Results) -> list[Check]:
                 continue
             where = {"env": case["env"], "stage": case["stage"], "scheme": _NAMES[scheme]}
             for name, (words, low, high) in asked.items():
-                checks.append(Check({**where, "of": name}, words, own[name], low, high))
+                checks.append(Check({**where, "what": name}, words, own[name], low, high))
     return checks
 
 
@@ -103,7 +103,7 @@ def _formula_figures(results: Results) -> list[Data]:
 
 
 def _bars(results: Results, part: str, size: str, key: str, y_title: str) -> Data:
-    found = [(w, one) for w, one in _rows(results, part) if w["minibatch"] == size]
+    found = [(w, one) for w, one in _rows(results, part) if w["mini-batch"] == size]
     stages = list(dict.fromkeys(f"{w['env'].removesuffix('-v1')}, {w['stage']}" for w, _ in found))
     some = []
     for scheme, name in _NAMES.items():

@@ -24,7 +24,7 @@ def _more(results: Results) -> list[Check]:
             for place, size in enumerate(_sizes(results)):
                 found = [_found(kind, place, way) for way in ("uniform", "sequential")]
                 words = "different ones in a random mini-batch, over those in one of neighbours"
-                own = where(case, of=kind, minibatch=str(size))
+                own = where(case, **{"different": kind, "mini-batch": str(size)})
                 checks.append(
                     Check(own, words, ratio(*(of_seeds(case, one) for one in found)), low=1)
                 )
