@@ -5,7 +5,8 @@ from typing import Any
 
 # One mini-batch of 32 for every 4 steps of one env, as SB3 has it by default.
 ENVS, STEPS, MINIBATCH, BUFFER, WARM_UP = 1, 4, 32, 50_000, 1_000
-LEARNING_RATE, GAMMA, TARGET_EVERY, MAX_GRAD_NORM = 5e-4, 0.99, 2_000, 10.0
+LEARNING_RATE, GAMMA, TARGET_EVERY, MAX_GRAD_NORM = 1e-3, 0.98, 1_000, 10.0
+EXPLORATION = 0.2
 WIDTHS = (64, 64)
 UNIT = 1_000  # environment steps
 _LONG = 1_000_000_000
@@ -79,8 +80,10 @@ def nbyt_course(env: str, total: int, seed: int, minibatch: int) -> Any:
         gamma=GAMMA,
         learning_rate=LEARNING_RATE,
         target_every=TARGET_EVERY,
+        exploration=EXPLORATION,
         max_grad_norm=MAX_GRAD_NORM,
         network="x".join(str(width) for width in WIDTHS),
+        initial="uniform",
     )
     return DQNCourse(DQNPlan(env, layout, total, seed, settings, ()), resolve(env))
 
@@ -99,6 +102,7 @@ def stable_baselines(env: str, seed: int, **changes: Any) -> Any:
         "gradient_steps": 1,
         "target_update_interval": TARGET_EVERY,
         "max_grad_norm": MAX_GRAD_NORM,
+        "exploration_fraction": EXPLORATION,
         "policy_kwargs": {"net_arch": list(WIDTHS)},
     }
     return DQN("MlpPolicy", env, seed=seed, device="cpu", **(settings | changes))

@@ -9,7 +9,7 @@ from gymnasium.spaces import Box, Discrete
 from nbyt.collect.host_q_actor import HostQActor
 from nbyt.errors import UsageError
 from nbyt.policy.networks import Network
-from nbyt.policy.q_policy import build_q, greedy, law, weights_of
+from nbyt.policy.q_policy import build_q, greedy, law, uniform_weights, weights_of
 
 SPACES = Box(-1, 1, (3,), np.float32), Discrete(4)
 
@@ -27,10 +27,11 @@ def test_greedy_acting_takes_the_best_action() -> None:
     policy = build_q(*SPACES, Network("mlp", (8,), "relu"))
     params = policy.init(jax.random.key(0))
     seen = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
-    best = np.asarray(policy.values(params, seen)).argmax(axis=-1)
+    shown = jnp.asarray(seen)
+    best = np.asarray(policy.values(params, shown)).argmax(axis=-1)
     noise = policy.head.noise(jax.random.key(1), (50,))
-    assert np.array_equal(policy.head.sample(policy.parameters(params, seen), noise), best)
-    assert np.allclose(policy.value(params, seen), policy.values(params, seen).max(axis=-1))
+    assert np.array_equal(policy.head.sample(policy.parameters(params, shown), noise), best)
+    assert np.allclose(policy.value(params, shown), policy.values(params, shown).max(axis=-1))
     actor = HostQActor(policy, weights_of(params), 0.0, np.random.default_rng(2))
     assert np.array_equal(actor.act(seen, 0)[1], best)
 
@@ -39,7 +40,7 @@ def test_the_host_explores_as_often_as_it_should() -> None:
     policy = build_q(*SPACES, Network("mlp", (8,), "relu"))
     params = policy.init(jax.random.key(0))
     seen = np.zeros((20_000, 3), np.float32)
-    best = int(np.asarray(policy.values(params, seen[:1])).argmax())
+    best = int(np.asarray(policy.values(params, jnp.asarray(seen[:1]))).argmax())
     actor = HostQActor(policy, weights_of(params), 0.4, np.random.default_rng(3))
     shares = np.bincount(actor.act(seen, 0)[0], minlength=4) / len(seen)
     wanted = np.full(4, 0.1)
@@ -50,6 +51,20 @@ def test_the_host_explores_as_often_as_it_should() -> None:
 def test_epsilon_is_no_weight() -> None:
     weights = {"logits": jnp.zeros((2, 2))}
     assert set(weights_of(greedy(weights, 0.5))) == {"logits"}
+
+
+def test_uniform_weights_fill_their_range() -> None:
+    policy = build_q(*SPACES, Network("mlp", (200, 50), "relu"))
+    weights = uniform_weights(policy, jax.random.key(1))
+    for layer, inputs in zip([*weights["layers"], weights["head"]], (3, 200, 50), strict=True):
+        for own in layer.values():
+            largest = float(np.abs(own).max()) * inputs**0.5
+            assert largest <= 1 and (own.size < 50 or largest > 0.9)
+    template = weights_of(policy.init(None))
+    assert jax.tree.map(jnp.shape, weights) == jax.tree.map(jnp.shape, template)
+    assert not np.array_equal(
+        weights["head"]["w"], uniform_weights(policy, jax.random.key(2))["head"]["w"]
+    )
 
 
 def test_continuous_actions_are_refused() -> None:

@@ -1,6 +1,7 @@
 """A policy that follows Q-values: the best action, or with probability epsilon any action."""
 
 from dataclasses import fields
+from math import prod
 from typing import Any
 
 import jax
@@ -43,6 +44,29 @@ class QPolicy(ActorCritic):
 def greedy(weights: dict[str, Any], epsilon: float | jax.Array = 0.0) -> Params:
     """The parameters of a Q-policy with these weights."""
     return Params({**weights, "epsilon": jnp.asarray(epsilon, jnp.float32)}, None)
+
+
+def uniform_weights(policy: QPolicy, key: jax.Array) -> dict[str, Any]:
+    """Fresh weights and biases, uniform within 1 / √inputs of their layer; a table's are zero.
+
+    Drawn by NumPy, like orthogonal ones.
+    """
+    blank = weights_of(policy.init(None))
+    if policy.network.kind == "table":
+        return blank
+    words = np.asarray(jax.random.key_data(key)).tolist()
+    generator = np.random.default_rng(np.random.SeedSequence(words))
+
+    def drawn(layer: dict[str, jax.Array], inputs: int) -> dict[str, jax.Array]:
+        reach = inputs**-0.5
+        return {
+            name: jnp.asarray(generator.uniform(-reach, reach, own.shape), jnp.float32)
+            for name, own in layer.items()
+        }
+
+    layers = [drawn(layer, prod(layer["w"].shape[:-1])) for layer in blank["layers"]]
+    # A head's weights are stored [outputs, inputs].
+    return {"layers": layers, "head": drawn(blank["head"], blank["head"]["w"].shape[1])}
 
 
 def weights_of(params: Params) -> dict[str, Any]:

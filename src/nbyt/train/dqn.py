@@ -9,7 +9,7 @@ import optax
 from jaxtyping import Array, Float
 
 from nbyt.objective.dqn import Rates, Seen, Transitions, dqn_loss
-from nbyt.policy.q_policy import QPolicy, weights_of
+from nbyt.policy.q_policy import QPolicy, uniform_weights, weights_of
 from nbyt.rng import stream
 from nbyt.train.dqn_settings import DQNSettings
 
@@ -29,8 +29,10 @@ class QLearner(NamedTuple):
 
 def new_learner(policy: QPolicy, settings: DQNSettings, key: jax.Array) -> QLearner:
     """A learner before its first gradient step; its target network begins as a copy."""
-    weights = weights_of(policy.init(stream(key, "policy")))
-    return with_weights(settings, weights)
+    own = stream(key, "policy")
+    if settings.initial == "uniform":
+        return with_weights(settings, uniform_weights(policy, own))
+    return with_weights(settings, weights_of(policy.init(own)))
 
 
 def with_weights(settings: DQNSettings, weights: dict[str, Any]) -> QLearner:

@@ -60,6 +60,9 @@ class DQNSettings:
     activation: Literal["tanh", "relu", "swish"] = "relu"
     """Activation of an MLP's layers."""
 
+    initial: Literal["orthogonal", "uniform"] = "orthogonal"
+    """How weights begin: orthogonal, or uniform within 1 / √inputs as in torch and SB3."""
+
     on_nonfinite: Literal["stop", "drop"] = "stop"
     """What to do with a NaN or infinity from an env: stop, or leave those rows out."""
 
