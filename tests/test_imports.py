@@ -92,7 +92,8 @@ def test_every_module_imports_alone() -> None:
     code = f"""
 import os, sys, traceback, warnings
 warnings.filterwarnings("ignore")
-import cyclopts, flax, gymnasium, jax, jaxtyping, optax, rich, scipy.special
+import cyclopts, flax, gymnasium, jax, jaxtyping, optax, plotly, rich.progress, rich.table
+import safetensors.numpy, scipy.special, scipy.stats, yaml
 for name in {names!r}:
     child = os.fork()
     if child == 0:

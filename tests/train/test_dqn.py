@@ -194,7 +194,7 @@ def test_it_learns_from_every_kind_of_observation(tmp_path: Path, env: str, netw
     """Bytes of large pictures stay bytes on the host; filler rows after a reset do not count."""
     layout = ReplayLayout(envs=2, steps=2, minibatch=8, buffer=64, warm_up=16)
     settings = DQNSettings(network=network, learning_rate=0.01)
-    run(plan(env, updates=12, layout=layout, settings=settings), tmp_path)
+    run(plan(env, updates=6, layout=layout, settings=settings), tmp_path)
     stages = [read_q_stage(tmp_path / f"stage-{number}") for number in (1, 3)]
     before, after = (jax.tree.leaves(stage.params) for stage in stages)
     assert any(not np.array_equal(*pair) for pair in zip(before, after, strict=True))

@@ -12,11 +12,9 @@ from nbyt.objective.dqn import Rates, Seen, Transitions, dqn_loss
 from nbyt.policy.q_policy import QPolicy, uniform_weights, weights_of
 from nbyt.rng import stream
 from nbyt.train.dqn_settings import DQNSettings
+from nbyt.train.flat import flat_if_small
 
 _RMSPROP_DECAY = 0.99
-# One flat vector for all layers means a handful of operations a step instead of a dozen a layer;
-# from about so many weights on, putting it together costs more than that.
-_FEW_WEIGHTS = 20_000
 
 
 class QLearner(NamedTuple):
@@ -81,9 +79,7 @@ def optimiser(settings: DQNSettings, weights: Any) -> optax.GradientTransformati
         "sgd": optax.identity,
     }
     clip = optax.clip_by_global_norm(settings.max_grad_norm)
-    steps = optax.chain(clip, kinds[settings.optimizer]())
-    small = sum(leaf.size for leaf in jax.tree.leaves(weights)) <= _FEW_WEIGHTS
-    return optax.flatten(steps) if small else steps
+    return flat_if_small(optax.chain(clip, kinds[settings.optimizer]()), weights)
 
 
 def _gradient_step(

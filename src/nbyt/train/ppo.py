@@ -24,6 +24,7 @@ from nbyt.policy import normalise
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import numpy_stream, stream
 from nbyt.train.batch import BatchNumbers, Scale
+from nbyt.train.flat import flat_if_small
 from nbyt.train.hardware import settle
 from nbyt.train.settings import PPOSettings
 
@@ -164,7 +165,8 @@ def trained(params: Params, part: str) -> dict[str, Any]:
 
 def fresh_optimiser(settings: PPOSettings, params: Params, part: str) -> Any:
     """The optimiser's state before a part's first gradient step."""
-    return _optimiser(settings.max_grad_norm).init(trained(params, part))
+    weights = trained(params, part)
+    return _optimiser(settings.max_grad_norm, weights).init(weights)
 
 
 def coefficients_of(settings: PPOSettings) -> Coefficients:
@@ -195,7 +197,7 @@ def gradient_step(
     weights, state, stopped = carried
     minibatch = jax.tree.map(lambda rows: rows[indices], batch)
     gradient, numbers = jax.grad(loss, has_aux=True)(weights, minibatch)
-    change, next_state = _optimiser(settings.max_grad_norm).update(gradient, state)
+    change, next_state = _optimiser(settings.max_grad_norm, weights).update(gradient, state)
     moved = jax.tree.map(lambda w, c: w - rate * c, weights, change)
     if settings.target_kl is None:
         return (moved, next_state, stopped), (numbers, jnp.float32(1))
@@ -231,11 +233,9 @@ def part_loss(
     return total, numbers
 
 
-def _optimiser(max_grad_norm: float) -> optax.GradientTransformation:
-    # One flat vector for all layers: a handful of operations a step instead of a dozen a layer.
-    return optax.flatten(
-        optax.chain(optax.clip_by_global_norm(max_grad_norm), optax.scale_by_adam(eps=_ADAM_EPS))
-    )
+def _optimiser(max_grad_norm: float, weights: Any) -> optax.GradientTransformation:
+    clip = optax.clip_by_global_norm(max_grad_norm)
+    return flat_if_small(optax.chain(clip, optax.scale_by_adam(eps=_ADAM_EPS)), weights)
 
 
 def _devices(parts: tuple[str, ...]) -> list[Any]:
