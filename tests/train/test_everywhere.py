@@ -17,6 +17,7 @@ from nbyt.train.plan import Plan
 from nbyt.train.settings import PPOSettings
 
 LAYOUT = Layout(envs=4, steps=16, minibatch=32, epochs=2)
+TINY = Layout(envs=2, steps=2, minibatch=2, epochs=1)  # a large picture takes a while
 
 
 class Dials(gymnasium.Env):
@@ -59,7 +60,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "one-hot": ("tabular:CliffWalking-v1", {"network": "8"}, {}),
     "continuous": ("gymnax:Pendulum-v1", {"network": "8", "normalise_rewards": True}, {}),
     "images": ("gymnax:Breakout-MinAtar", {}, {}),
-    "large images": ("tests.train.test_everywhere:Pictures", {"shared": True}, {}),
+    "large images": ("tests.train.test_everywhere:Pictures", {"shared": True}, {"layout": TINY}),
     "dials": ("tests.train.test_everywhere:Dials", {"network": "8", "stagger": True}, {}),
     "processes": ("gym:CartPole-v1", {"network": "8", "stagger": True}, {"vector": "async"}),
     "mujoco": ("gym:Hopper-v5", {"network": "8", "normalise_observations": True}, {}),
@@ -71,11 +72,13 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_trains(tmp_path: Path, case: str) -> None:
     env, settings, more = CASES[case]
-    plan = Plan(env, LAYOUT, 3 * LAYOUT.batch, 1, PPOSettings(**settings), (1, 3), **more)
+    more = {"layout": LAYOUT} | more
+    total = 3 * more["layout"].batch
+    plan = Plan(env, total=total, seed=1, settings=PPOSettings(**settings), stages=(1, 3), **more)
     result = train(plan, open_run(tmp_path, plan.identity()))
     assert math.isfinite(result.final_return.value)
     rows = RunFolder(tmp_path).read_metrics()
-    assert [row["steps"] for row in rows] == [64, 128, 192]
+    assert [row["steps"] for row in rows] == [total // 3, 2 * total // 3, total]
     before, after = (read_stage(Path(stage)).params for stage in result.stages)
     leaves = zip(_weights(before), _weights(after), strict=True)
     assert any(not np.array_equal(one, other) for one, other in leaves)
