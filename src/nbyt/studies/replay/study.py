@@ -14,6 +14,6 @@ REPLAY = Study(
     ),
     experiments=experiments.ALL,
     claims=claims.ALL,
-    cpu_minutes=(5, 20),
+    cpu_minutes=(9, 25),
     worker_gb=2,
 )
