@@ -20,7 +20,7 @@ from nbyt.store.atomic import write_json
 RESULTS = Path(__file__).with_name("parity.json")
 TOTAL, ROW = 50_000, 1_000
 MINIBATCH = 64
-FIRST, MORE, MOST = 8, 8, 32
+FIRST, MORE, MOST = 16, 8, 32
 _TASK = "CartPole-v1"
 
 

@@ -10,18 +10,18 @@ import numpy as np
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import LayoutError
 from nbyt.minibatch.replay import Filled, draw
-from nbyt.objective.dqn import Rates, Transitions
+from nbyt.objective.dqn import Transitions
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.files import shapes, to_tensors
 from nbyt.policy.q_policy import QPolicy, build_q, greedy, weights_of
 from nbyt.rng import numpy_stream, stream
 from nbyt.store.tensors import TENSORS_LIMIT, match
 from nbyt.train.dqn import QLearner, new_learner, rates_of, with_weights
-from nbyt.train.dqn_device import Schedule, Tally, begin, block
+from nbyt.train.dqn_block import Schedule, World
+from nbyt.train.dqn_device import DeviceWorld
 from nbyt.train.dqn_host import HostWorld
 from nbyt.train.dqn_metrics import dqn_row
 from nbyt.train.dqn_plan import DQNPlan
-from nbyt.train.hardware import settle
 from nbyt.train.metrics import Made, Row
 from nbyt.train.replay_layout import ReplayLayout
 
@@ -37,21 +37,14 @@ class DQNCourse:
     def __init__(
         self, plan: DQNPlan, env: DeviceEnv | HostEnv, weights: Params | None = None
     ) -> None:
-        self._plan, self._env = plan, env
+        self._plan = plan
         self.policy, learner = beginning(plan, env)
         _require_savable(plan.layout, env)
         if weights is not None:
             match(to_tensors(weights_of(weights)), shapes(learner.weights), "--from")
             learner = with_weights(plan.settings, weights_of(weights))
         self._length = max(1, _BLOCK_STEPS // plan.layout.fresh)
-        self._key = jax.random.key(plan.seed)
-        if isinstance(env, HostEnv):
-            self._host: HostWorld | None = HostWorld(
-                env, self.policy, plan.layout, learner, seed=plan.seed, vector=plan.vector
-            )
-        else:
-            self._host = None
-            self._world = settle(begin(env, plan.layout, learner, self._key))
+        self._world = _world(plan, env, self.policy, learner)
 
     @property
     def params(self) -> Params:
@@ -61,28 +54,20 @@ class DQNCourse:
     @property
     def learner(self) -> QLearner:
         """Network, target network and optimiser; gone once the next block is under way."""
-        return self._world.learner if self._host is None else self._host.learner
+        return self._world.learner
 
     def experience(self, updates: int) -> Transitions:
         """What the buffer holds after so many updates, the oldest first, as NumPy arrays."""
         filled = Filled(updates * self._plan.layout.fresh, self._plan.layout.buffer)
         places = filled.place(np.arange(filled.count))
-        rows = self._world.replay.rows if self._host is None else self._host.replay.rows
-        return jax.tree.map(lambda x: np.asarray(x)[places], rows)
+        return jax.tree.map(lambda x: np.asarray(x)[places], self._world.rows)
 
     def updates(self, first: int) -> Iterator[Made]:
         """Blocks of updates; a block ends where a stage is to be kept."""
-        plan = self._plan
-        ends = sorted({*range(self._length, plan.updates, self._length), *plan.stages})
-        for last in sorted({*ends, plan.updates}):
-            if last < first:
-                continue
-            rates = rates_of(plan.settings)
-            schedule = self._schedule(first, last)
-            if self._host is not None:
-                tally = self._host.block(plan.settings.form, schedule, rates)
-            else:
-                tally = self._block(schedule, rates)
+        plan, rates = self._plan, rates_of(self._plan.settings)
+        ends = {*range(self._length, plan.updates, self._length), *plan.stages, plan.updates}
+        for last in sorted(end for end in ends if end >= first):
+            tally = self._world.block(plan.settings.form, self._schedule(first, last), rates)
             yield Made(last, {**tally._asdict(), "updates": last - first + 1})
             first = last + 1
 
@@ -96,36 +81,15 @@ class DQNCourse:
 
     def state(self) -> Any:
         """Learner and buffer, and the environments where they are on the device."""
-        if self._host is None:
-            return self._world
-        return {"learner": self._host.learner, "rows": self._host.replay.rows}
+        return self._world.state()
 
     def restore(self, state: Any) -> None:
         """Go on from a checkpoint; host environments start anew."""
-        if self._host is None:
-            self._world = settle(state)
-            return
-        self._host.learner = state["learner"]
-        self._host.replay.rows = jax.tree.map(np.array, state["rows"])
+        self._world.restore(state)
 
     def close(self) -> None:
         """Stop the environments."""
-        if self._host is not None:
-            self._host.close()
-
-    def _block(self, schedule: Schedule, rates: Rates) -> Tally:
-        plan = self._plan
-        self._world, tally = block(
-            self._env,
-            self.policy,
-            plan.settings.form,
-            plan.layout,
-            self._world,
-            schedule,
-            rates,
-            self._key,
-        )
-        return tally
+        self._world.close()
 
     def _schedule(self, first: int, last: int) -> Schedule:
         """What is known beforehand of updates `first` to `last`, filled up to a block's length."""
@@ -153,6 +117,13 @@ def beginning(plan: DQNPlan, env: DeviceEnv | HostEnv) -> tuple[QPolicy, QLearne
     policy = build_q(env.observation_space, env.action_space, plan.settings.parsed_network)
     key = stream(jax.random.key(plan.seed), "learner")
     return policy, new_learner(policy, plan.settings, key)
+
+
+def _world(plan: DQNPlan, env: DeviceEnv | HostEnv, policy: QPolicy, learner: QLearner) -> World:
+    given = (policy, plan.layout, learner, plan.seed)
+    if isinstance(env, HostEnv):
+        return HostWorld(env, *given, vector=plan.vector)
+    return DeviceWorld(env, *given)
 
 
 def _places(plan: DQNPlan, number: int) -> np.ndarray:

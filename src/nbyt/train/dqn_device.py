@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
 
 from nbyt.collect.device import Row, Runner, advance, start, step_inputs
 from nbyt.collect.replay import Replay, empty, read, write
@@ -15,11 +14,13 @@ from nbyt.objective.dqn import Rates, Seen, Transitions
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.rng import stream
 from nbyt.train.dqn import QLearner, copied, improve
+from nbyt.train.dqn_block import Schedule, Tally, nonfinite, row_of, without
 from nbyt.train.dqn_settings import DQNSettings
+from nbyt.train.hardware import settle
 from nbyt.train.replay_layout import ReplayLayout
 
 
-class World(NamedTuple):
+class Carried(NamedTuple):
     """All that a run on the device carries: what is learnt, the environments, the buffer."""
 
     learner: QLearner
@@ -27,67 +28,67 @@ class World(NamedTuple):
     replay: Replay
 
 
-class Schedule(NamedTuple):
-    """What is known beforehand of a block of B updates; only the first `count` are made."""
+class DeviceWorld:
+    """N environments, their buffer and the learner, all on the device."""
 
-    first: Int[Any, ""]
-    count: Int[Any, ""]
-    epsilon: Float[Any, " B"]
-    learning_rate: Float[Any, " B"]
-    learns: Bool[Any, " B"]
-    copies: Bool[Any, " B"]
-    places: Int[Any, "B gradient_steps minibatch"]
+    def __init__(
+        self, env: DeviceEnv, policy: QPolicy, layout: ReplayLayout, learner: QLearner, seed: int
+    ) -> None:
+        self._env, self._policy, self._layout = env, policy, layout
+        self._key = jax.random.key(seed)
+        runner = start(env, layout.envs, stream(self._key, "envs"))
+        observation = jax.ShapeDtypeStruct(runner.observation.shape[1:], runner.observation.dtype)
+        replay = empty(layout.buffer, row_of(observation))
+        self._carried = settle(Carried(learner, runner, replay))
 
+    @property
+    def learner(self) -> QLearner:
+        """Network, target network and optimiser; gone once the next block is under way."""
+        return self._carried.learner
 
-class Tally(NamedTuple):
-    """What a block's updates showed, summed up.
+    @property
+    def rows(self) -> Transitions:
+        """All places of the buffer, written or not."""
+        return self._carried.replay.rows
 
-    fault: the first row of the block (update, then t * N + n) with a number that is not finite, or
-    -1, and its action. dropped: rows left out for that.
-    """
+    def block(self, settings: DQNSettings, schedule: Schedule, rates: Rates) -> Tally:
+        """What a block of updates showed; numbers may still be on their way."""
+        given = (self._env, self._policy, settings, self._layout, self._carried)
+        self._carried, tally = _block(*given, schedule, rates, self._key)
+        return tally
 
-    episodes: jax.Array
-    returns: jax.Array
-    lengths: jax.Array
-    learning: jax.Array
-    seen: Seen
-    fault: jax.Array
-    fault_action: jax.Array
-    dropped: jax.Array
+    def state(self) -> Any:
+        """Everything: learner, environments and buffer."""
+        return self._carried
 
+    def restore(self, state: Any) -> None:
+        """Go on from a checkpoint."""
+        self._carried = settle(state)
 
-def begin(env: DeviceEnv, layout: ReplayLayout, learner: QLearner, key: jax.Array) -> World:
-    """The world before its first step."""
-    runner = start(env, layout.envs, stream(key, "envs"))
-    observation = jax.ShapeDtypeStruct(runner.observation.shape[1:], runner.observation.dtype)
-    return World(learner, runner, empty(layout.buffer, row_of(observation)))
-
-
-def row_of(observation: Any) -> Transitions:
-    """The shapes of one transition, given those of an observation."""
-    number: Any = partial(jax.ShapeDtypeStruct, ())
-    flag = number(jnp.bool_)
-    return Transitions(observation, number(jnp.int32), number(jnp.float32), flag, observation, flag)
+    def close(self) -> None:
+        """Nothing to release on the device."""
 
 
-@partial(jax.jit, static_argnames=("env", "policy", "settings", "layout"), donate_argnames="world")
-def block(
+@partial(
+    jax.jit, static_argnames=("env", "policy", "settings", "layout"), donate_argnames="carried"
+)
+def _block(
     env: DeviceEnv,
     policy: QPolicy,
     settings: DQNSettings,
     layout: ReplayLayout,
-    world: World,
+    carried: Carried,
     schedule: Schedule,
     rates: Rates,
     key: jax.Array,
-) -> tuple[World, Tally]:
-    """The world after a block of updates, and what they showed."""
+) -> tuple[Carried, Tally]:
+    """What is carried after a block of updates, and what they showed."""
     length = schedule.epsilon.shape[0]
     keys = jax.vmap(partial(update_key, key))(schedule.first + jnp.arange(length))
     draw = partial(step_inputs, policy, steps=layout.steps, envs=layout.envs)
     inputs = jax.vmap(draw)(keys)
     body = partial(_update, env, policy, settings, layout, schedule, rates, inputs)
-    return jax.lax.fori_loop(0, schedule.count, body, (world, _blank()))
+    return jax.lax.fori_loop(0, schedule.count, body, (carried, _blank()))
 
 
 def _update(
@@ -99,8 +100,8 @@ def _update(
     rates: Rates,
     inputs: Any,
     place: jax.Array,
-    carried: tuple[World, Tally],
-) -> tuple[World, Tally]:
+    carried: tuple[Carried, Tally],
+) -> tuple[Carried, Tally]:
     (learner, runner, replay), tally = carried
     acting = greedy(learner.weights, schedule.epsilon[place])
     own = jax.tree.map(lambda x: x[place], inputs)
@@ -121,7 +122,7 @@ def _update(
         lambda: (learner, _unseen()),
     )
     tally = _add(tally, rows, fresh, bad, seen, schedule.learns[place], place * layout.fresh)
-    return World(learner, runner, replay), tally
+    return Carried(learner, runner, replay), tally
 
 
 def _step(
@@ -134,22 +135,6 @@ def _step(
     alive = jnp.ones_like(row.terminated)
     rows = Transitions(before, row.action, row.reward, row.terminated, after, alive)
     return runner, (row, rows)
-
-
-def nonfinite(rows: Transitions) -> Bool[Array, " rows"]:
-    """Rows of experience with a reward or an observation that is not finite."""
-    fine = jnp.isfinite(rows.reward)
-    if jnp.issubdtype(rows.observation.dtype, jnp.floating):
-        axes = tuple(range(1, rows.observation.ndim))
-        for seen in (rows.observation, rows.next_observation):
-            fine &= jnp.isfinite(seen).all(axis=axes)
-    return ~fine & rows.valid
-
-
-def without(rows: Transitions, bad: Bool[Array, " rows"]) -> Transitions:
-    """The rows, bad ones made harmless and marked as no experience."""
-    clean = jax.tree.map(lambda x: jnp.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), rows)
-    return clean._replace(valid=rows.valid & ~bad)
 
 
 def _blank() -> Tally:

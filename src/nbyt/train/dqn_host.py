@@ -15,7 +15,7 @@ from nbyt.objective.dqn import Rates, Seen, Transitions
 from nbyt.policy.q_policy import QPolicy
 from nbyt.rng import numpy_stream, seeds
 from nbyt.train.dqn import QLearner, copied, improve
-from nbyt.train.dqn_device import Schedule, Tally, row_of
+from nbyt.train.dqn_block import Schedule, Tally, nonfinite, row_of, without
 from nbyt.train.dqn_settings import DQNSettings
 from nbyt.train.replay_layout import ReplayLayout
 
@@ -29,8 +29,8 @@ class HostWorld:
         policy: QPolicy,
         layout: ReplayLayout,
         learner: QLearner,
-        *,
         seed: int,
+        *,
         vector: str,
     ) -> None:
         running = env.start(layout.envs, vector=vector)
@@ -39,7 +39,7 @@ class HostWorld:
         self._runner = HostRunner(running, policy, seeds(seed, "env.start", layout.envs))
         seen = device_kind(self._runner.observation)
         row = row_of(jax.ShapeDtypeStruct(seen.shape[1:], seen.dtype))
-        self.replay = HostReplay(layout.buffer, row)
+        self._replay = HostReplay(layout.buffer, row)
 
     def block(self, settings: DQNSettings, schedule: Schedule, rates: Rates) -> Tally:
         """What a block of updates showed."""
@@ -50,8 +50,11 @@ class HostWorld:
             epsilon = float(schedule.epsilon[place])
             actor = HostQActor(self._policy, self.learner.weights, epsilon, luck)
             record, episodes = self._runner.go(actor, self._layout.steps)
-            fresh, bad = _checked(_transitions(record), drop=settings.on_nonfinite == "drop")
-            self.replay.write(fresh, (number - 1) * self._layout.fresh)
+            fresh = _transitions(record)
+            bad = nonfinite(fresh)
+            if settings.on_nonfinite == "drop" and bad.any():
+                fresh = without(fresh, bad)
+            self._replay.write(fresh, (number - 1) * self._layout.fresh)
             tally.note(episodes, fresh, bad, place * self._layout.fresh)
             if schedule.copies[place]:
                 self.learner = _copied(self.learner, rates.target_mix)
@@ -60,12 +63,26 @@ class HostWorld:
                 tally.seen.append(self._learn(settings, schedule.places[place], own))
         return tally.made()
 
+    @property
+    def rows(self) -> Transitions:
+        """All places of the buffer, written or not."""
+        return self._replay.rows
+
+    def state(self) -> Any:
+        """Learner and buffer; the environments cannot be saved."""
+        return {"learner": self.learner, "rows": self._replay.rows}
+
+    def restore(self, state: Any) -> None:
+        """Go on from a checkpoint, with environments that start anew."""
+        self.learner = state["learner"]
+        self._replay.rows = jax.tree.map(np.array, state["rows"])
+
     def close(self) -> None:
         """Stop the environments."""
         self._runner.close()
 
     def _learn(self, settings: DQNSettings, places: np.ndarray, rates: Rates) -> Seen:
-        minibatches = self.replay.read(places)
+        minibatches = self._replay.read(places)
         self.learner, seen = _improve(self._policy, settings, self.learner, minibatches, rates)
         return seen
 
@@ -114,15 +131,3 @@ def _transitions(record: Record) -> Transitions:
         following = np.where(cut, record.final_observation, following)
     kept: Any = (record.observation, record.action, record.reward, record.terminated, following)
     return Transitions(*(x.reshape(-1, *x.shape[2:]) for x in (*kept, record.valid)))
-
-
-def _checked(rows: Transitions, *, drop: bool) -> tuple[Transitions, np.ndarray]:
-    """The rows, and which hold numbers that are not finite; those made harmless if asked."""
-    fine = np.isfinite(rows.reward)
-    for seen in (rows.observation, rows.next_observation):
-        fine &= np.isfinite(seen).reshape(len(fine), -1).all(axis=1)
-    bad = ~fine & rows.valid
-    if drop and bad.any():
-        clean = jax.tree.map(lambda x: np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), rows)
-        rows = clean._replace(valid=rows.valid & ~bad)
-    return rows, bad
