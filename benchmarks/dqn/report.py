@@ -55,8 +55,8 @@ and it cannot draw in the other ways.
 
 On CartPole the Huber loss as usual (`--huber 1`) is fickle: a fall is one transition in hundreds
 with an error near 100, and counting it linearly hides it. With frequent copies to the target
-network Q-values grow beyond what is possible, here and in Stable-Baselines3 alike. `--huber 100`
-counts it squared.
+network Q-values then grow beyond what is possible, as [a claim on divergence](replay.md) shows.
+`--huber 100` counts it squared.
 
 Everything below is written by `python -m benchmarks.dqn.report` from the files in
 `benchmarks/dqn`, and these come from `make dqn`.
@@ -124,7 +124,7 @@ a mini-batch of {parity.MINIBATCH} every 4 steps, no double Q-learning, `--initi
 Interquartile means over seeds of the mean return of training episodes; brackets are 95 % intervals
 (bootstrap over seeds). The difference is nbyt less SB3, in shares of the range from random actions
 to the best point of SB3's curve; it agrees where the whole interval lies within 10 %. There are
-8 seeds at least, more where the whole curve did not agree yet, {parity.MOST} at most.
+{parity.FIRST} seeds at least, more where the whole curve did not agree yet, {parity.MOST} at most.
 
 | part of the curve | nbyt | SB3 | difference | verdict |
 |---|---|---|---|---|

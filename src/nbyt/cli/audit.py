@@ -94,8 +94,8 @@ def run(
         return _dry(planned(asked).as_dict(), common)
     envs, steps, order = asked.envs, asked.steps, options.order
     if ":" in sampler:
-        found_there = imported(sampler, where="sampler", fix="give package.module:sampler")
-        function = found_there if callable(found_there) else sampler_of(found_there)
+        thing = imported(sampler, where="sampler", fix="give package.module:sampler")
+        function = sampler_of(thing)
     else:
         # A scheme of ours knows how its batch is made, so the audit may know it too.
         envs, steps = (envs, steps) if envs else usual_split(batch)

@@ -90,7 +90,8 @@ def run(tokens: list[str]) -> int:
 def _call(tokens: list[str], *, as_json: bool) -> object:
     """What the subcommand returns. With --json, stdout belongs to the one JSON object."""
     options = _config(tokens)
-    app = build_app(_value_of("--algo", tokens) or options.get("algo", "ppo"))
+    algo = _value_of("--algo", tokens) or options.get("algo", "ppo")
+    app = build_app(algo)
     source = _value_of("--config", tokens) or ""
     app.config = [Dict(options, use_commands_as_keys=False, source=source)] if options else []
     talk = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
@@ -102,6 +103,8 @@ def _call(tokens: list[str], *, as_json: bool) -> object:
             return app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         where = f"nbyt {tokens[0]}" if tokens and tokens[0] in _COMMANDS else "nbyt"
+        if (tokens[:1], algo) == (["train"], "dqn"):
+            where += " --algo dqn"
         raise UsageError(_words(error), where=where, fix=f"see `{where} --help`") from error
 
 

@@ -81,8 +81,7 @@ def audit(
     envs and steps tell time from envs; order: index t * N + n ("time-major") or n * T + t
     ("env-major") is step t of env n.
     """
-    if not callable(sampler):
-        sampler = sampler_of(sampler)
+    sampler = sampler_of(sampler)
     asked = ask(batch, minibatch, epochs, envs, steps, order)
     seeds = tuple(range(seed, seed + _updates(asked)))
     calls = [read(sampler, batch, minibatch, epochs, own) for own in seeds]

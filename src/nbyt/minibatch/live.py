@@ -23,6 +23,8 @@ def sampler_of(thing: Any) -> Sampler:
     BatchSampler, an object whose get(minibatch) gives index arrays, and anything that gives the
     index arrays of one epoch each time it is iterated. A sampler passes through.
     """
+    if callable(thing):
+        return thing
     if hasattr(thing, "get") and hasattr(thing, "_get_samples"):
         return _rollout_buffer(thing)
     if getattr(thing, "batch_sampler", None) is not None:
@@ -34,8 +36,6 @@ def sampler_of(thing: Any) -> Sampler:
         raise _unknown(thing, "which can be read only once")
     if isinstance(thing, Iterable) and not isinstance(thing, dict | str | bytes):
         return _each_epoch(thing)
-    if callable(thing):
-        return thing
     raise _unknown(thing, "which is none that is known")
 
 

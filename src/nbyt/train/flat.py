@@ -6,7 +6,7 @@ import jax
 import optax
 
 # One flat vector means a handful of operations a step instead of a dozen a layer; from about so
-# many weights on, putting it together costs more than that (on CPU 5 times the step of a CNN).
+# many weights on, putting it together costs several times what that saves.
 _FEW_WEIGHTS = 20_000
 
 

@@ -83,7 +83,10 @@ class ReplayLayout:
         return asdict(self)
 
     def __str__(self) -> str:
+        envs = "1 env" if self.envs == 1 else f"{self.envs} envs"
+        count = self.gradient_steps
+        drawn = "1 mini-batch" if count == 1 else f"{count} mini-batches"
         return (
-            f"{self.envs} envs x {self.steps} steps, then {self.gradient_steps} mini-batches of "
-            f"{self.minibatch} from the last {self.buffer:,} transitions"
+            f"{envs} x {self.steps} steps, then {drawn} of {self.minibatch} from the last "
+            f"{self.buffer:,} transitions"
         )
