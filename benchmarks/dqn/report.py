@@ -49,9 +49,10 @@ Which rows are in the buffer follows from the number of updates, so draws are ma
 found by the update's number like all randomness here, and hold only rows that are there.
 What the ways to draw do to learning is measured by [`nbyt reproduce replay`](replay.md).
 
-The buffer is {own}. flashbax, which would be the library to use, keeps trajectories and draws
-pairs of neighbours with replacement: the last observation of a truncated episode is lost in it,
-and it cannot draw in the other ways.
+The buffer is a page of our own code (`nbyt.collect.replay`). flashbax has an item buffer that could
+hold these rows, but its buffers draw for themselves: here the place of every row is chosen by one
+of the ways above, the same on the device and on the host, and writing and reading are all that is
+left for a buffer to do.
 
 On CartPole the Huber loss as usual (`--huber 1`) is fickle: a fall is one transition in hundreds
 with an error near 100, and counting it linearly hides it. With frequent copies to the target
@@ -61,14 +62,13 @@ network Q-values then grow beyond what is possible, as [a claim on divergence](r
 Everything below is written by `python -m benchmarks.dqn.report` from the files in
 `benchmarks/dqn`, and these come from `make dqn`.
 """
-_OWN = "a page of our own code (`nbyt.collect.replay`)"
 
 
 def main() -> None:
     """Nothing; the page is then written."""
     timed = json.loads(RESULT.read_text())
     parts = [
-        _HEAD.format(own=_OWN),
+        _HEAD,
         _solves(solves.read()),
         _parity(parity.read()),
         _speed(timed),
