@@ -26,7 +26,7 @@ def per_sample(
     found = resolve(env)
     effort = replace(EFFORTS["normal"], looks="none")
     question = make_question(found, batch=BATCH, effort=effort, seed=seed, **options)
-    given = given_subjects(stages, found.id) if stages else []
+    given = given_subjects(stages, found) if stages else []
     with tempfile.TemporaryDirectory() as folder:
         kept = open_folder(question, given, Path(folder) / "advice", force=False)
         return answer_question(question, kept, given=given, per="sample").data

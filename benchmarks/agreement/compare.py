@@ -15,6 +15,7 @@ from nbyt.measure.chains import Chains, Resources
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.probing import probe
 from nbyt.measure.request import make_request
+from nbyt.measure.specimen import StageSpecimen
 from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import LEVEL, Estimate
@@ -75,8 +76,11 @@ def compared(env_id: str, stage: Stage, *, count: int, chains: int, seed: int) -
 
 def _harvest(env: DeviceEnv, stage: Stage, **asked: Any) -> Harvest:
     """The vectors of the chains that the probe measured: the same request, the same chains."""
-    request = make_request(stage, **asked)
-    pooled = Chains(env, stage, request, Resources(), request.chains, lambda *_: None)
+    request = make_request(stage.facts, **asked)
+    specimen = StageSpecimen(env, stage)
+    pooled = Chains(
+        StageSpecimen(env, stage), request, Resources(), request.chains, lambda *_: None
+    )
     pooled.add()
     return pooled.found
 

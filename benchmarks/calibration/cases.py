@@ -40,7 +40,7 @@ class Case:
         """What `nbyt.probe` would be asked for."""
         control = self.control
         return make_request(
-            control.stage,
+            control.stage.facts,
             batch=control.batch,
             steps=self.steps,
             gamma=control.gamma,

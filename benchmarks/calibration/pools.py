@@ -18,6 +18,7 @@ from nbyt.gradients.assembly import endless_gram, products_of
 from nbyt.gradients.engine import Harvest, harvest
 from nbyt.gradients.phase import phase_products
 from nbyt.gradients.plan import Plan, plan_for
+from nbyt.gradients.stage_engine import StageEngine
 from nbyt.gradients.weights import Aim
 from nbyt.measure.critic import critic_sums
 from nbyt.rng import numpy_stream, seeds
@@ -57,6 +58,7 @@ class Drawer:
         self.control = case.control
         self.request = case.request(0)
         self.policy, self.params = self.control.stage.policy, self.control.stage.params
+        self.engine = StageEngine(self.policy, self.params)
         self._lot: tuple[int, list[Pool]] = (-1, [])
 
     @cached_property
@@ -78,7 +80,7 @@ class Drawer:
     @cached_property
     def plan(self) -> Plan:
         """How the chains are cut to fit in memory."""
-        return plan_for(self.policy, self.params, self.case.chains, self.aim, _MEMORY)
+        return plan_for(self.engine.footprint(self.aim), self.case.chains, self.aim, _MEMORY)
 
     def draw(self, place: int) -> Pooled:
         """The pool at this place of the case's endless row of pools."""
@@ -130,7 +132,7 @@ class Drawer:
         return Sampler(self.control)
 
     def _harvest(self, pool: Pool, aim: Aim) -> Harvest:
-        return harvest(self.policy, self.params, pool, aim, self.plan)
+        return harvest(self.engine, pool, aim, self.plan)
 
     def _lags(self, found: Harvest) -> dict[str, LagProducts]:
         return {
@@ -151,8 +153,8 @@ class Drawer:
             _PHASE_CHAINS, request.chain_steps, 0, request.gamma, seed, synchronised=True, round=1
         )
         pool = self._collect(wanted)
-        own = harvest(self.policy, self.params, pool, self.aim, self.plan, found.scale)
-        made = phase_products(self.policy, self.params, pool, own, self.aim, self.plan)
+        own = harvest(self.engine, pool, self.aim, self.plan, found.scale)
+        made = phase_products(self.engine, pool, own, self.aim, self.plan)
         return {(name, k): part for name, one in made.items() for (k, _), part in one.items()}
 
 

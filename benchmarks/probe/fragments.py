@@ -18,6 +18,7 @@ from nbyt.gradients.engine import slabs
 from nbyt.gradients.weights import scale_of
 from nbyt.measure.chains import Chains, Resources
 from nbyt.measure.request import make_request
+from nbyt.measure.specimen import StageSpecimen
 from nbyt.policy.stage import Stage
 
 BATCH = 2048
@@ -54,9 +55,12 @@ def fragments(*, rounds: int, seconds: float) -> list[dict[str, Any]]:
 
 def _slab(stage: Stage) -> tuple[Chains, Slab]:
     """The first slab of a probe's pool, as it goes into the program."""
-    request = make_request(stage, batch=BATCH, advantages="raw", chains=8)
+    request = make_request(stage.facts, batch=BATCH, advantages="raw", chains=8)
     env, ahead = resolve(CARTPOLE.env), request.ahead
-    chains = Chains(env, stage, request, Resources(), request.chains, lambda *_: None)
+    specimen = StageSpecimen(env, stage)
+    chains = Chains(
+        StageSpecimen(env, stage), request, Resources(), request.chains, lambda *_: None
+    )
     plan = PoolPlan(request.chains, request.chain_steps + ahead, ahead, request.gamma, 0)
     pool = collect_pool(env, stage.policy, stage.params, plan)
     every = slice(0, pool.chains)

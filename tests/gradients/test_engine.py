@@ -11,6 +11,7 @@ from nbyt.gradients.assembly import products_of
 from nbyt.gradients.digest import _LAG_STRIDE, digest
 from nbyt.gradients.engine import Gathered, harvest
 from nbyt.gradients.plan import Plan
+from nbyt.gradients.stage_engine import StageEngine
 from nbyt.gradients.weights import Aim, scale_of, weigh
 from nbyt.stats.products import Products
 
@@ -25,6 +26,10 @@ _AIM = Aim(
     entropy_coefficient=0.3,
     joined=True,
 )
+
+
+def _engine(case: Case) -> StageEngine:
+    return StageEngine(case.policy, case.params)
 
 
 def _scores(case: Case, pool: Pool) -> dict[str, np.ndarray]:
@@ -50,7 +55,7 @@ def _scores(case: Case, pool: Pool) -> dict[str, np.ndarray]:
 def test_harvest_is_what_written_out_gradients_give(case: Case) -> None:
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
     lags = (1, 3)
-    found = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, lags, 0))
+    found = harvest(_engine(case), pool, _AIM, Plan(_CHAINS, _STEPS, lags, 0))
     scale = scale_of(pool, _AIM)
     fragment, whole = weigh(pool, _AIM, scale, slice(0, _CHAINS))
     scores = _scores(case, pool)
@@ -99,8 +104,8 @@ def _pairs(g: np.ndarray) -> np.ndarray:
 def test_slabs_and_blocks_change_nothing() -> None:
     case = make_case(*CASES["mlp"])
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
-    whole = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, (), 0))
-    cut = harvest(case.policy, case.params, pool, _AIM, Plan(3, 4, (), 0))
+    whole = harvest(_engine(case), pool, _AIM, Plan(_CHAINS, _STEPS, (), 0))
+    cut = harvest(_engine(case), pool, _AIM, Plan(3, 4, (), 0))
     assert cut.partners.tolist() == [1, 1, 2, 2, 2]
     for name, one in whole.objectives.items():
         other = cut.objectives[name]
@@ -113,9 +118,9 @@ def test_total_of_separate_networks_is_actor_and_critic_side_by_side() -> None:
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
     aim = Aim((2, 8), (0.9,), _STEPS, 0.95, True, value_coefficient=0.7)
     plan = Plan(_CHAINS, _STEPS, (), 0)
-    apart = harvest(case.policy, case.params, pool, aim, plan)
+    apart = harvest(_engine(case), pool, aim, plan)
     joined = Aim((2, 8), (0.9,), _STEPS, 0.95, True, value_coefficient=0.7, joined=True)
-    together = harvest(case.policy, case.params, pool, joined, plan)
+    together = harvest(_engine(case), pool, joined, plan)
     one = products_of(apart, aim, "total", 1, 0)
     other = products_of(together, joined, "total", 1, 0)
     for field in ("square", "step_square", "step_pairs", "means", "cross", "reference"):
@@ -125,8 +130,8 @@ def test_total_of_separate_networks_is_actor_and_critic_side_by_side() -> None:
 def test_sketches_keep_inner_products_within_their_spread() -> None:
     case = make_case(*CASES["mlp"])
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
-    exact = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, (), 0))
-    sketched = harvest(case.policy, case.params, pool, _AIM, Plan(_CHAINS, _STEPS, (), 64))
+    exact = harvest(_engine(case), pool, _AIM, Plan(_CHAINS, _STEPS, (), 0))
+    sketched = harvest(_engine(case), pool, _AIM, Plan(_CHAINS, _STEPS, (), 64))
     truth = products_of(exact, _AIM, "actor", 2, 0).means[0]
     groups = products_of(sketched, _AIM, "actor", 2, 0).means
     error = groups.std(axis=0, ddof=1) / np.sqrt(len(groups))
@@ -139,5 +144,5 @@ def test_one_compilation_serves_all_blocks() -> None:
     before = digest._cache_size()
     for seed in (0, 1):
         pool = noise_pool(case, 7, _STEPS + _AHEAD, seed)
-        harvest(case.policy, case.params, pool, _AIM, Plan(3, _STEPS, (2,), 0))
+        harvest(_engine(case), pool, _AIM, Plan(3, _STEPS, (2,), 0))
     assert digest._cache_size() == before + 1

@@ -9,6 +9,7 @@ from nbyt.exact import garnet
 from nbyt.gradients.assembly import products_of
 from nbyt.gradients.engine import Harvest, harvest
 from nbyt.gradients.plan import plan_for
+from nbyt.gradients.stage_engine import StageEngine
 from nbyt.gradients.units import Units
 from nbyt.gradients.weights import Aim
 from nbyt.stats.moments import moments_of, step_variance
@@ -24,12 +25,13 @@ def rounds() -> list[Harvest]:
     control = garnet(6, 2, 0)
     policy, params = control.stage.policy, control.stage.params
     pool = collect_pool(control.env, policy, params, PoolPlan(CHAINS, 64, 0, 0.9, 0))
-    plan = plan_for(policy, params, CHAINS, AIM, 2**30)
+    engine = StageEngine(policy, params)
+    plan = plan_for(engine.footprint(AIM), CHAINS, AIM, 2**30)
     quarters = [
         Pool(*(array[:, first : first + AT_ONCE] for array in pool))
         for first in range(0, CHAINS, AT_ONCE)
     ]
-    return [harvest(policy, params, some, AIM, plan) for some in (pool, *quarters)]
+    return [harvest(engine, some, AIM, plan) for some in (pool, *quarters)]
 
 
 def _united(rounds: list[Harvest], most: int) -> Harvest:

@@ -8,6 +8,7 @@ from nbyt.gradients.weights import Scale
 from nbyt.measure.chains import Resources
 from nbyt.measure.plane import draw_plane
 from nbyt.measure.request import make_request
+from nbyt.measure.specimen import StageSpecimen
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +16,7 @@ def drawn() -> list[dict]:
     """Planes of a random MDP with a wrong critic, at two T."""
     control = garnet(6, 2, 0)
     request = make_request(
-        control.stage,
+        control.stage.facts,
         batch=256,
         steps=[2, 32],
         gamma=control.gamma,
@@ -25,8 +26,7 @@ def drawn() -> list[dict]:
     )
     scale = Scale(np.zeros((2, 1)), np.ones((2, 1)), 0.0, 0.0, 1.0)
     return draw_plane(
-        control.env,
-        control.stage,
+        StageSpecimen(control.env, control.stage),
         request,
         scale,
         (2, 32),

@@ -31,12 +31,12 @@ def test_all_divisors_up_to_2048_are_measured_and_many_are_thinned_to_twelve() -
 
 
 def test_what_is_not_given_comes_from_the_stages_training() -> None:
-    request = make_request(_TRAINED, batch=64)
+    request = make_request(_TRAINED.facts, batch=64)
     assert (request.gamma, request.lambdas, request.normalise) == (0.9, (0.8,), True)
     assert (request.value_coefficient, request.entropy_coefficient) == (0.25, 0.01)
-    bare = make_request(_BARE, batch=64)
+    bare = make_request(_BARE.facts, batch=64)
     assert (bare.gamma, bare.lambdas, bare.normalise) == (0.99, (0.95,), False)
-    assert make_request(_TRAINED, batch=64, advantages="raw").normalise is False
+    assert make_request(_TRAINED.facts, batch=64, advantages="raw").normalise is False
 
 
 @pytest.mark.parametrize(("gamma", "steps"), [(0.99, 459), (0.0, 1), (0.5, 7), (1.0, 5000)])
@@ -45,10 +45,10 @@ def test_the_reference_looks_as_far_as_one_percent(gamma: float, steps: int) -> 
 
 
 def test_chains_hold_whole_fragments_of_every_length() -> None:
-    request = make_request(_BARE, batch=600, steps=[3, 8, 100])
+    request = make_request(_BARE.facts, batch=600, steps=[3, 8, 100])
     assert request.chain_steps >= 1024
     assert all(request.chain_steps % steps == 0 for steps in (3, 8, 100))
-    assert make_request(_BARE, batch=64, steps=[4, 32], chain_steps=33).chain_steps == 64
+    assert make_request(_BARE.facts, batch=64, steps=[4, 32], chain_steps=33).chain_steps == 64
 
 
 @pytest.mark.parametrize(
@@ -67,5 +67,5 @@ def test_chains_hold_whole_fragments_of_every_length() -> None:
 )
 def test_bad_requests_are_refused_in_words(options: dict, words: str) -> None:
     with pytest.raises((LayoutError, UsageError), match=words) as caught:
-        make_request(_BARE, **options)
+        make_request(_BARE.facts, **options)
     assert caught.value.fix and caught.value.exit_code == 2

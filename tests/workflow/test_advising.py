@@ -62,8 +62,8 @@ def test_the_same_question_is_answered_from_the_folder(advised, monkeypatch) -> 
         raise AssertionError("measured again")
 
     for module, name in (
-        (measuring, "probe"),
-        (closer, "probe"),
+        (measuring, "examine"),
+        (closer, "examine"),
         (subjects, "train"),
     ):
         monkeypatch.setattr(module, name, no)

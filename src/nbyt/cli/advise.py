@@ -143,7 +143,7 @@ def run(
         )
     hardware.prepare(options.device)
     found = resolve(env)
-    given = given_subjects(options.from_, found.id) if options.from_ else []
+    given = given_subjects(options.from_, found) if options.from_ else []
     console = talk(quiet=common.quiet)
     wanted = options.max_envs or HOST_ENVS
     most = startable(found, wanted, options.vector) if isinstance(found, HostEnv) else None

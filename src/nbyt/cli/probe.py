@@ -151,7 +151,7 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
     stage = read_stage(path)
     env = resolve(env_of(stage, options.env, str(path), trust=options.trust_env))
     if options.dry_run:
-        request = make_request(stage, **_request(options))
+        request = make_request(stage.facts, **_request(options))
         cost = cost_of(env, stage, request, memory_size(options.memory))
         if not common.json:
             show(facts_table([(k.replace("_", " "), f"{v:,}") for k, v in cost.items()]))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Shaped
 
 from nbyt.gradients import products
@@ -26,8 +27,8 @@ class Slab(NamedTuple):
     part -> [W, c, t], weights for sums over all steps; the first of them is the endless chain's.
     """
 
-    observation: Shaped[Array, "c t ..."]
-    action: Shaped[Array, "c t ..."]
+    observation: Shaped[np.ndarray, "c t ..."] | Shaped[Array, "c t ..."]
+    action: Shaped[np.ndarray, "c t ..."] | Shaped[Array, "c t ..."]
     fragment: dict[str, dict[str, Float[Array, "K M c t"]]]
     whole: dict[str, dict[str, Float[Array, "W c t"]]]
 

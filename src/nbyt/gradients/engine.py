@@ -1,21 +1,70 @@
-"""The JAX engine: a pool in, sums for the statistics out, in slabs that fit in memory."""
+"""The harvest of a pool: sums for the statistics, in slabs that fit in memory.
+
+An engine knows the gradients of one frozen policy's steps, in whatever framework that is written.
+Everything else is the same for all of them, and nothing after this file knows which it was.
+"""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 
 from nbyt.collect.pool import Pool
-from nbyt.gradients.digest import Slab, digest, lag_rows
-from nbyt.gradients.plan import Plan, one_row
+from nbyt.gradients.digest import Digest, Slab, lag_rows
+from nbyt.gradients.plan import Footprint, Plan
 from nbyt.gradients.sketch import Sketch
-from nbyt.gradients.weights import Aim, Parts, Scale, objective_parts, scale_of, weigh
-from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.gradients.weights import Aim, Parts, Scale, scale_of, weigh
 
 Progress = Callable[[int, int], None]
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """The gradients of one frozen policy's steps; NumPy arrays in and out.
+
+    shared: whether actor and critic have weights in common.
+    """
+
+    @property
+    def shared(self) -> bool:
+        """Whether actor and critic have weights in common."""
+        ...
+
+    def footprint(self, aim: Aim) -> Footprint:
+        """What measuring takes."""
+        ...
+
+    def digest(
+        self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
+    ) -> dict[str, Digest]:
+        """A slab's sums for each objective; `steps` are the lengths of the K fragments."""
+        ...
+
+    def crowd_squares(
+        self, slab: Slab, steps: tuple[int, ...]
+    ) -> dict[str, Float[np.ndarray, "K M"]]:
+        """Sums over updates of the squared norm of all chains' summed contributions."""
+        ...
+
+    def gradient(
+        self,
+        observation: Shaped[np.ndarray, "R ..."],
+        action: Shaped[np.ndarray, "R ..."],
+        weights: dict[str, Float[np.ndarray, " R"]],
+    ) -> Float[np.ndarray, " P"]:
+        """The weighted sum over steps of each part's gradient, to all weights there are."""
+        ...
+
+    def along(
+        self,
+        observation: Shaped[np.ndarray, "R ..."],
+        action: Shaped[np.ndarray, "R ..."],
+        direction: Float[np.ndarray, " P"],
+    ) -> Float[np.ndarray, " R"]:
+        """Every step's score along a direction among all weights."""
+        ...
 
 
 class Gathered(NamedTuple):
@@ -51,8 +100,7 @@ class Harvest(NamedTuple):
 
 
 def harvest(
-    policy: ActorCritic,
-    params: Params,
+    engine: Engine,
     pool: Pool,
     aim: Aim,
     plan: Plan,
@@ -64,7 +112,7 @@ def harvest(
     blocks: list[dict[str, Gathered]] = []
     partners: list[int] = []
     for chains in plan.blocks(pool.chains):
-        blocks.append(_block(policy, params, pool, aim, scale, plan, chains))
+        blocks.append(_block(engine, pool, aim, scale, plan, chains))
         size = chains.stop - chains.start
         partners += [size - 1] * size
         progress(chains.stop, pool.chains)
@@ -76,27 +124,6 @@ def _beside(some: list[Gathered]) -> Gathered:
     """The sums of several sets of chains as those of one."""
     fields = zip(zip(*some, strict=True), CHAIN_AXES.values(), strict=True)
     return Gathered(*(np.concatenate(parts, axis) for parts, axis in fields))
-
-
-def program_bytes(policy: ActorCritic, params: Params, aim: Aim, plan: Plan) -> int:
-    """Memory of the compiled program with its arguments and results."""
-    rows = (plan.chains, plan.steps)
-    observation, action = (
-        jax.ShapeDtypeStruct((*rows, *x.shape[1:]), x.dtype) for x in one_row(policy, params)
-    )
-    sets = len(aim.lambdas) + (2 if aim.first_only else 0)
-    names = objective_parts(aim)
-    fragment, whole = (
-        {
-            name: {part: jax.ShapeDtypeStruct((*shape, *rows), jnp.float32) for part in parts}
-            for name, parts in names.items()
-        }
-        for shape in ((len(aim.steps), sets), (3,))
-    )
-    slab: Any = Slab(observation, action, fragment, whole)  # type: ignore[arg-type]
-    program = digest.lower(policy, params, slab, aim.steps, plan.lags).compile()
-    needs: Any = program.memory_analysis()
-    return int(needs.temp_size_in_bytes + needs.argument_size_in_bytes + needs.output_size_in_bytes)
 
 
 def slabs(
@@ -113,19 +140,12 @@ def slabs(
 
 
 def _block(
-    policy: ActorCritic,
-    params: Params,
-    pool: Pool,
-    aim: Aim,
-    scale: Scale,
-    plan: Plan,
-    chains: slice,
+    engine: Engine, pool: Pool, aim: Aim, scale: Scale, plan: Plan, chains: slice
 ) -> dict[str, Gathered]:
     """Sums of one block of chains, slab after slab in time."""
     sums: dict[str, _Sums] = {}
     for end, slab in slabs(pool, aim, scale, plan, chains):
-        digested = jax.device_get(digest(policy, params, slab, aim.steps, plan.lags))
-        for name, found in digested.items():
+        for name, found in engine.digest(slab, aim.steps, plan.lags).items():
             sums.setdefault(name, _Sums(aim, plan)).add(found, end)
     size = chains.stop - chains.start
     return {name: one.gathered(size) for name, one in sums.items()}
@@ -179,10 +199,10 @@ class _Sums:
         return Sketch(vectors.shape[-1], self._plan.places, self._plan.seed)(vectors)
 
 
-def _rows(array: np.ndarray, time: slice, chains: slice, size: int) -> jax.Array:
+def _rows(array: np.ndarray, time: slice, chains: slice, size: int) -> np.ndarray:
     """Rows of a block's chains, chain first; repeats fill the block up and weigh nothing."""
     some = np.arange(chains.start, chains.stop)
-    return jnp.asarray(np.swapaxes(array[time, chains][:, np.resize(some, size) - some[0]], 0, 1))
+    return np.swapaxes(array[time, chains][:, np.resize(some, size) - some[0]], 0, 1)
 
 
 def _padded(parts: Parts, size: int) -> Parts:

@@ -5,26 +5,18 @@ gradient depends on where in the episode it falls. That part is common to all en
 of envs averages it away.
 """
 
-from functools import partial
-
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from nbyt.collect.pool import Pool
-from nbyt.gradients import products
-from nbyt.gradients.digest import Slab
-from nbyt.gradients.engine import Gathered, Harvest, slabs
-from nbyt.gradients.layers import layers
+from nbyt.gradients.engine import Engine, Gathered, Harvest, slabs
 from nbyt.gradients.plan import Plan
 from nbyt.gradients.weights import Aim
-from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.stats.phase import PhaseProducts
 
 
 def phase_products(
-    policy: ActorCritic, params: Params, pool: Pool, found: Harvest, aim: Aim, plan: Plan
+    engine: Engine, pool: Pool, found: Harvest, aim: Aim, plan: Plan
 ) -> dict[str, dict[tuple[int, int], PhaseProducts]]:
     """Products between chains at the same update, by objective and places of T and lambda.
 
@@ -35,8 +27,7 @@ def phase_products(
     crowds: dict[str, list[np.ndarray]] = {}
     for chains in blocks:
         for _, slab in slabs(pool, aim, found.scale, plan, chains):
-            sums = jax.device_get(_crowd_squares(policy, params, slab, aim.steps))
-            for name, value in sums.items():
+            for name, value in engine.crowd_squares(slab, aim.steps).items():
                 crowds.setdefault(name, []).append(value)
     return {
         name: {
@@ -47,45 +38,6 @@ def phase_products(
         }
         for name, own in found.objectives.items()
     }
-
-
-@partial(jax.jit, static_argnames=("policy", "steps"))
-def _crowd_squares(
-    policy: ActorCritic, params: Params, slab: Slab, steps: tuple[int, ...]
-) -> dict[str, Float[Array, "K M"]]:
-    """Sum over updates of the squared norm of all chains' summed contributions."""
-    time_first = jax.tree.map(lambda x: x.swapaxes(0, 1), (slab.observation, slab.action))
-    flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), time_first)
-    used = tuple(dict.fromkeys(part for parts in slab.fragment.values() for part in parts))
-    rows = layers(policy, params, flat[0], flat[1], used)
-    return {
-        name: jnp.stack(
-            [
-                _crowd_square(
-                    products.touched(rows, tuple(parts)),
-                    {part: w[place] for part, w in parts.items()},
-                    length,
-                )
-                for place, length in enumerate(steps)
-            ]
-        )
-        for name, parts in slab.fragment.items()
-    }
-
-
-def _crowd_square(
-    rows: list[products.Layer], weights: dict[str, Float[Array, "M c t"]], length: int
-) -> Float[Array, " M"]:
-    chains, time = next(iter(weights.values())).shape[1:]
-    updates = time // length
-    count = updates * length * chains
-    folded = products.grouped(jax.tree.map(lambda x: x[:count], rows), updates)
-
-    def one(weights: dict[str, Float[Array, "c t"]]) -> Float[Array, ""]:
-        own = {part: w.T.reshape(-1)[:count].reshape(updates, -1) for part, w in weights.items()}
-        return jnp.sum(products.group_sums(folded, own) ** 2)
-
-    return jax.lax.map(one, weights)
 
 
 def _compared(

@@ -1,4 +1,4 @@
-"""A stage's chains: collected round by round, harvested, and kept as sums only."""
+"""A specimen's chains: collected round by round, harvested, and kept as sums only."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -6,9 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from nbyt.collect.pool import Pool, collect_pool
+from nbyt.collect.pool import Pool
 from nbyt.collect.segment import PoolPlan
-from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.engine import Harvest, harvest
 from nbyt.gradients.phase import phase_products
 from nbyt.gradients.plan import Plan, plan_for
@@ -18,7 +17,7 @@ from nbyt.measure.critic import critic_sums
 from nbyt.measure.remarks import limit_weight
 from nbyt.measure.request import Request
 from nbyt.measure.returns import return_sums
-from nbyt.policy.stage import Stage
+from nbyt.measure.specimen import Specimen
 from nbyt.stats.phase import PhaseProducts
 
 # What is under way, how much of it is done, and how much there is.
@@ -38,15 +37,14 @@ class Resources:
 
 @dataclass
 class Chains:
-    """The chains of one stage so far.
+    """The chains of one specimen so far.
 
     found: their harvest; with starts at a reset, `settled` is that of as many chains at random
     phases, which give the reference. critic, returns: sums for the critic's quality, and for the
     mean return.
     """
 
-    env: DeviceEnv | HostEnv
-    stage: Stage
+    specimen: Specimen
     request: Request
     resources: Resources
     most: int
@@ -71,16 +69,16 @@ class Chains:
             request.normalise,
             request.value_coefficient,
             request.entropy_coefficient,
-            joined=self.stage.policy.shared or request.entropy_coefficient > 0,
+            joined=self.specimen.engine.shared or request.entropy_coefficient > 0,
             first_only=request.start == "reset",
         )
 
     @property
     def plan(self) -> Plan:
         """How the chains are cut to fit in memory."""
-        policy, params = self.stage.policy, self.stage.params
+        foot = self.specimen.engine.footprint(self.aim)
         chains = min(self.most, MOST)
-        return plan_for(policy, params, chains, self.aim, self.resources.memory, self.request.seed)
+        return plan_for(foot, chains, self.aim, self.resources.memory, self.request.seed)
 
     @property
     def found(self) -> Harvest:
@@ -113,8 +111,9 @@ class Chains:
             own = replace(aim, steps=(1,), first_only=False)
             self._gather(self._settled, pool, own, scale_of(pool, own))
         self._critic.append(critic_sums(pool, aim.gamma, aim.measured))
-        self._returns.append(return_sums(pool, self.stage.facts.get("reward_scale")))
-        self.limit_weight = limit_weight(self.env, pool, aim.gamma)
+        self._returns.append(return_sums(pool, self.specimen.facts.get("reward_scale")))
+        if not self.specimen.goes_on:
+            self.limit_weight = limit_weight(pool, aim.gamma)
         self.rounds += 1
 
     def phase(self) -> dict[str, dict[tuple[int, int], PhaseProducts]]:
@@ -128,7 +127,7 @@ class Chains:
         own = scale._replace(mean=scale.mean[:, :1], spread=scale.spread[:, :1])
         done = partial(self._say, "phase gradients", 0, pool.chains)
         found = self._harvest(pool, aim, own, done)
-        return phase_products(self.stage.policy, self.stage.params, pool, found, aim, plan)
+        return phase_products(self.specimen.engine, pool, found, aim, plan)
 
     def _collect(
         self,
@@ -147,15 +146,12 @@ class Chains:
             request.gamma,
             request.seed,
             synchronised,
-            self.stage.facts.get("reward_scale"),
+            self.specimen.facts.get("reward_scale"),
             self.resources.envs,
             self.resources.vector,
             self.rounds,
         )
-        policy, params = self.stage.policy, self.stage.params
-        return collect_pool(
-            self.env, policy, params, plan, lambda done, total: self.progress(what, done, total)
-        )
+        return self.specimen.collect(plan, lambda done, total: self.progress(what, done, total))
 
     def _gather(self, units: Units, pool: Pool, aim: Aim, scale: Scale) -> None:
         """Harvest a pool, no more chains at a time than there are units."""
@@ -167,8 +163,7 @@ class Chains:
     def _harvest(
         self, pool: Pool, aim: Aim, scale: Scale, progress: Callable[[int, int], None]
     ) -> Harvest:
-        policy, params = self.stage.policy, self.stage.params
-        return harvest(policy, params, pool, aim, self.plan, scale, progress)
+        return harvest(self.specimen.engine, pool, aim, self.plan, scale, progress)
 
     def _say(self, what: str, before: int, total: int, done: int, _part: int) -> None:
         self.progress(what, before + done, total)

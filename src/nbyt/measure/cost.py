@@ -9,11 +9,12 @@ import jax
 import numpy as np
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.gradients.engine import program_bytes
 from nbyt.gradients.plan import vector_bytes, written_bytes
+from nbyt.gradients.stage_engine import program_bytes
 from nbyt.gradients.units import MOST
 from nbyt.measure.chains import Chains, Resources
 from nbyt.measure.request import Request
+from nbyt.measure.specimen import StageSpecimen
 from nbyt.policy.stage import Stage
 
 # The compiler's own, and the programs that collect: measured.
@@ -27,17 +28,18 @@ def cost_of(
 ) -> dict[str, int]:
     """Samples of the pool, and bytes: of the pool, the units' vectors, the program, and at most."""
     process = _resident()
-    chains = Chains(env, stage, request, Resources(memory), request.chains, lambda *_: None)
-    aim, plan = chains.aim, chains.plan
+    specimen = StageSpecimen(env, stage)
+    chains = Chains(specimen, request, Resources(memory), request.chains, lambda *_: None)
+    aim, plan, foot = chains.aim, chains.plan, specimen.engine.footprint(chains.aim)
     samples = request.chains * (request.chain_steps + request.ahead)
     seen = np.dtype(env.observation_space.dtype).itemsize * prod(env.observation_space.shape or ())
     pool = samples * (seen + 4 * 6 + 2)
     units = min(request.chains, MOST)
     # Of all chains at once, block by block and joined; further chains are added to those.
     copies = 2 if units == request.chains else 3
-    vectors = copies * vector_bytes(stage.params, units, aim, plan)
-    vectors += _BLOCK * written_bytes(stage.params, plan.chains, aim)
-    program = program_bytes(stage.policy, stage.params, aim, plan)
+    vectors = copies * vector_bytes(foot, units, aim, plan)
+    vectors += _BLOCK * written_bytes(foot, plan.chains, aim)
+    program = program_bytes(specimen.engine, aim, plan)
     return {
         "samples": samples,
         "process_bytes": process + _COMPILING,

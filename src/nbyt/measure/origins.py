@@ -12,10 +12,12 @@ from nbyt.exact import sources as exact_sources
 from nbyt.gradients.sources import measure_sources
 from nbyt.gradients.weights import Scale
 from nbyt.measure.request import Request
+from nbyt.measure.specimen import Specimen, StageSpecimen
 from nbyt.policy.stage import Stage
 
 OBJECTIVES = ("actor", "critic")
 NAMES = ("sampling", "own_step", "credit", "coupling", "environment", "policy", "variance")
+OTHER_FRAMEWORK = "sources of noise are traced for nbyt's own policies, not for those of other code"
 # Env steps that cloning may take, and the rollouts that keep an interval usable.
 _STEPS = 8_000_000
 _HOST_STEPS = 200_000
@@ -36,8 +38,7 @@ def require_measured(request: Request, steps: tuple[int, ...]) -> None:
 
 
 def sources_of(
-    env: DeviceEnv | HostEnv,
-    stage: Stage,
+    specimen: Specimen,
     request: Request,
     steps: tuple[int, ...],
     scale: Scale,
@@ -49,6 +50,9 @@ def sources_of(
     """
     if not steps:
         return {"reason": "not asked for"}
+    if not isinstance(specimen, StageSpecimen):
+        return {"reason": OTHER_FRAMEWORK}
+    env, stage = specimen.env, specimen.stage
     if isinstance(env, HostEnv) and (reason := why_not(env)):
         return {"reason": reason}
     exact = _exact(env, stage, request, steps)

@@ -18,6 +18,7 @@ from nbyt.measure.origins import require_measured, sources_of
 from nbyt.measure.remarks import remarks
 from nbyt.measure.request import CHAINS, Request, Start, make_request
 from nbyt.measure.returns import mean_return
+from nbyt.measure.specimen import Specimen, StageSpecimen
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
@@ -65,7 +66,7 @@ def probe(
     found = resolve(env)
     stage = _stage(policy, found.id)
     request = make_request(
-        stage,
+        stage.facts,
         batch=batch,
         steps=steps,
         gamma=gamma,
@@ -76,16 +77,40 @@ def probe(
         start=start,
         seed=seed,
     )
+    return examine(
+        StageSpecimen(found, stage),
+        request,
+        precision=precision,
+        max_samples=max_samples,
+        phase=phase,
+        sources=sources,
+        resources=resources,
+        progress=progress,
+    )
+
+
+def examine(
+    specimen: Specimen,
+    request: Request,
+    *,
+    precision: float | None = None,
+    max_samples: int = MAX_SAMPLES,
+    phase: bool = True,
+    sources: Any = (),
+    resources: Resources = Resources(),
+    progress: Progress = lambda what, done, total: None,
+) -> Measurement:
+    """The measurement that `request` asks for, of a policy in whatever framework."""
     require_measured(request, tuple(sources))
     began = time.monotonic()
     rounds = _most_rounds(request, precision, max_samples)
-    pooled = Chains(found, stage, request, resources, rounds * request.chains, progress)
+    pooled = Chains(specimen, request, resources, rounds * request.chains, progress)
     measured, reached = _until_precise(pooled, precision, rounds)
     return _measurement(
         pooled,
         measured,
         phase=pooled.phase() if phase and request.start == "stationary" else {},
-        sources=sources_of(found, stage, request, tuple(sources), pooled.found.scale, progress),
+        sources=sources_of(specimen, request, tuple(sources), pooled.found.scale, progress),
         precision={"asked": precision, "reached": reached, "rounds": pooled.rounds},
         seconds=time.monotonic() - began,
     )
@@ -182,7 +207,7 @@ def _measurement(
     lags = _lags(pooled)
     chains = pooled.rounds * request.chains
     return Measurement(
-        env=pooled.env.id,
+        env=pooled.specimen.id,
         request=request,
         chains=chains,
         layouts=tuple(

@@ -3,20 +3,14 @@
 import numpy as np
 
 from nbyt.collect.pool import Pool
-from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.measure.request import Request
 from nbyt.stats.jackknife import DEPENDABLE
 from nbyt.stats.lags import LagProfile
 from nbyt.stats.products import Products
 
 
-def limit_weight(env: DeviceEnv | HostEnv, pool: Pool, gamma: float) -> float:
-    """Mean weight gamma^k of the critic's value at time limits, k steps ahead, in the reference.
-
-    0 for a device env: there the reference goes on past the limit.
-    """
-    if not isinstance(env, HostEnv):
-        return 0.0
+def limit_weight(pool: Pool, gamma: float) -> float:
+    """Mean weight gamma^k of the critic's value at time limits, k steps ahead, in the reference."""
     weight, later = np.zeros(pool.chains), []
     for truncated, terminated in zip(pool.truncated[::-1], pool.terminated[::-1], strict=True):
         weight = np.where(truncated, 1.0, np.where(terminated, 0.0, weight)) * gamma

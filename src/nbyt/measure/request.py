@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import nearest_divisors
-from nbyt.policy.stage import Stage
 
 Start = Literal["stationary", "reset"]
 
@@ -45,7 +44,7 @@ class Request:
 
 
 def make_request(
-    stage: Stage,
+    facts: dict[str, Any],
     *,
     batch: int,
     steps: Any = None,
@@ -57,8 +56,8 @@ def make_request(
     start: Start = "stationary",
     seed: int = 0,
 ) -> Request:
-    """The request; what is not given comes from the stage's own training, or is the usual value."""
-    known = stage.facts.get("settings", {})
+    """The request; what is not given comes from a stage's `facts`, or is the usual value."""
+    known = facts.get("settings", {})
     _whole("batch", batch, 1)
     _whole("chains", chains, LEAST_CHAINS)
     lengths = fragment_lengths(batch, steps)

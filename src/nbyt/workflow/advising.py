@@ -25,7 +25,7 @@ from nbyt.workflow.effort import effort as effort_named
 from nbyt.workflow.estimate import startable
 from nbyt.workflow.measuring import measure
 from nbyt.workflow.question import HOST_ENVS, Question, make_question
-from nbyt.workflow.subjects import Subject, fingerprint, given_subjects, trained_subjects
+from nbyt.workflow.subjects import Subject, given_subjects, trained_subjects
 
 # The name under which progress speaks of the whole work.
 OVERALL = "parts done"
@@ -81,7 +81,7 @@ def advise(
     options: the other words of `make_question`, such as seed, total, stages, lambdas, max_envs.
     """
     found = resolve(env)
-    given = given_subjects(stages_from, found.id) if stages_from else []
+    given = given_subjects(stages_from, found) if stages_from else []
     if isinstance(found, HostEnv):
         wanted = options.get("max_envs") or HOST_ENVS
         options["max_envs"] = startable(found, wanted, options.get("vector", "sync"))
@@ -107,7 +107,7 @@ def advise(
 
 def as_trained(given: Sequence[Subject], settings: PPOSettings) -> PPOSettings:
     """The settings with gamma and lambda of the stages that are given, where they say them."""
-    known = given[0].stage.facts.get("settings", {}) if given else {}
+    known = given[0].specimen.facts.get("settings", {}) if given else {}
     return replace(
         settings,
         gamma=known.get("gamma", settings.gamma),
@@ -121,7 +121,7 @@ def open_folder(
     """The folder of the advice, new or resumed; another question's folder is refused."""
     env, effort = question.env.id.partition(":")[2], question.effort.name
     name = slug(f"advise-{env}-{question.batch}-{effort}-seed{question.seed}")
-    identity = {**question.identity(), "from": [fingerprint(one.stage) for one in given]}
+    identity = {**question.identity(), "from": [one.specimen.fingerprint for one in given]}
     made_by = manifest("advise", identity, question.seed, hardware.describe())
     path = Path(out) if out is not None else Path("runs") / name
     return open_as(AdviceFolder, path, identity, manifest=made_by, force=force)

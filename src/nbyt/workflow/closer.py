@@ -1,5 +1,6 @@
 """A closer look at a stage: T and lambda together, phase, sources of noise, and a picture."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ from nbyt.gradients.weights import Scale
 from nbyt.measure.chains import Progress, Resources
 from nbyt.measure.origins import sources_of
 from nbyt.measure.plane import draw_plane
-from nbyt.measure.probing import probe
+from nbyt.measure.probing import examine
 from nbyt.measure.request import Request, make_request
+from nbyt.measure.specimen import Specimen
 from nbyt.stats.jackknife import DEPENDABLE
 from nbyt.workflow.measuring import Measured
 from nbyt.workflow.question import Question
@@ -26,29 +28,24 @@ def look_closer(
     """What one stage says beside the ranking, around the advised T."""
     lengths = _lengths(question.steps, best)
     resources = Resources(question.memory, question.max_envs, question.vector)
-    found = probe(
-        question.env,
-        measured.subject.stage,
-        batch=question.batch,
-        steps=lengths,
-        gamma=question.settings.gamma,
-        lam=question.lambdas,
-        chains=_chains(question),
-        seed=question.seed,
+    specimen = measured.subject.specimen
+    found = examine(
+        specimen,
+        _request(question, specimen, lengths, question.lambdas),
         phase=True,
         resources=resources,
         progress=lambda what, done, total: progress(f"closer look: {what}", done, total),
     )
-    request, scale = _request(question, measured), _scale(measured)
-    stage, env = measured.subject.stage, question.env
+    request = _request(question, specimen, question.steps, question.lambdas[:1])
+    scale = _scale(measured)
     traced = max(t for t in question.steps if t <= max(_LONGEST_TRACED, question.steps[0]))
     traced = min(best, traced)
     pictured = tuple(sorted({question.steps[0], *question.trained, best, question.steps[-1]}))
     return {
         "lambdas": list(question.lambdas),
         "layouts": found.as_dict()["layouts"],
-        "sources": sources_of(env, stage, request, (traced,), scale, progress),
-        "plane": draw_plane(env, stage, request, scale, pictured, resources, progress),
+        "sources": sources_of(specimen, request, (traced,), scale, progress),
+        "plane": draw_plane(specimen, request, scale, pictured, resources, progress),
     }
 
 
@@ -62,13 +59,15 @@ def _lengths(steps: tuple[int, ...], best: int) -> list[int]:
     return sorted({best, *(steps[place] for place in places)})
 
 
-def _request(question: Question, measured: Measured) -> Request:
+def _request(
+    question: Question, specimen: Specimen, steps: Sequence[int], lambdas: Sequence[float]
+) -> Request:
     return make_request(
-        measured.subject.stage,
+        specimen.facts,
         batch=question.batch,
-        steps=question.steps,
+        steps=steps,
         gamma=question.settings.gamma,
-        lam=question.lambdas[:1],
+        lam=lambdas,
         chains=_chains(question),
         seed=question.seed,
     )

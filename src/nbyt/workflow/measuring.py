@@ -6,7 +6,8 @@ from typing import Any
 
 from nbyt.measure.chains import Progress, Resources
 from nbyt.measure.measurement import OBJECTIVES, Measurement
-from nbyt.measure.probing import probe
+from nbyt.measure.probing import examine
+from nbyt.measure.request import make_request
 from nbyt.rank.evidence import Evidence, evidence_of
 from nbyt.rng import numpy_stream
 from nbyt.store.advice import AdviceFolder
@@ -61,15 +62,18 @@ def measure(
 def _probe(
     question: Question, subject: Subject, number: int, chains: int, what: str, progress: Progress
 ) -> tuple[Tensors, dict[str, Any]]:
-    measured = probe(
-        question.env,
-        subject.stage,
+    request = make_request(
+        subject.specimen.facts,
         batch=question.batch,
         steps=question.steps,
         gamma=question.settings.gamma,
         lam=question.lambdas[:1],
         chains=chains,
         seed=question.seed,
+    )
+    measured = examine(
+        subject.specimen,
+        request,
         phase=False,
         resources=Resources(question.memory, question.max_envs, question.vector),
         progress=lambda part, done, total: progress(f"{what}: {part}", done, total),

@@ -1,6 +1,5 @@
 """Subjects: the stages that are measured, trained for it or handed over."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,9 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from nbyt.collect.evaluate import episode_returns
+from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import StoreError, UsageError
+from nbyt.gradients.stage_engine import StageEngine
 from nbyt.measure.chains import Progress
-from nbyt.policy.files import read_stage, require_env, to_tensors
+from nbyt.measure.specimen import Specimen, StageSpecimen
+from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
 from nbyt.rank.weights import chosen, gathered, learning_weights, sample_weights
 from nbyt.store.advice import AdviceFolder
@@ -23,14 +25,14 @@ from nbyt.workflow.question import Question
 
 @dataclass(frozen=True)
 class Subject:
-    """A stage, the samples it was trained with, and the (envs, steps) of its training if known.
+    """A specimen, the samples it was trained with, and the (envs, steps) of its training if known.
 
     areas: how much it counts among those of its training, by way of weighing; None if unknown.
     source: the folder that it was read from, if the user named one.
     """
 
     name: str
-    stage: Stage
+    specimen: Specimen
     updates: int | None
     samples: int | None
     trained_with: tuple[int, int] | None
@@ -50,7 +52,7 @@ def trained_subjects(question: Question, folder: AdviceFolder, progress: Progres
             watch = Watch(progress, f"training with {envs}x{steps}", plan.updates)
             train(plan, run, (watch,), env=question.env)
         prefix = f"{envs}x{steps} " if len(question.trained) > 1 else ""
-        kept = [_subject(read_stage(path), prefix) for path in run.stages()]
+        kept = [_own(question.env, read_stage(path), prefix) for path in run.stages()]
         found += _worth_measuring(question, kept, _returns(question, folder, kept, progress))
     return found
 
@@ -66,8 +68,9 @@ def _returns(
         return known
     found: list[float | None] = []
     for number, one in enumerate(kept, start=1):
-        stage = one.stage
-        played = episode_returns(question.env, stage.policy, stage.params, question.seed)
+        engine = one.specimen.engine
+        assert isinstance(engine, StageEngine), "stages trained here are nbyt's own"
+        played = episode_returns(question.env, engine.policy, engine.params, question.seed)
         returns = played.returns[np.isfinite(played.returns)]
         found.append(float(returns.mean()) if len(returns) else None)
         progress("playing episodes", number, len(kept))
@@ -92,17 +95,17 @@ def _worth_measuring(
     ]
 
 
-def given_subjects(stages: Sequence[Stage | Path | str], env_id: str) -> list[Subject]:
+def given_subjects(stages: Sequence[Stage | Path | str], env: DeviceEnv | HostEnv) -> list[Subject]:
     """The stages that the user names: stages, their folders, or runs that hold several."""
     found = []
     for given in stages:
         if isinstance(given, Stage):
-            found.append(_subject(given, ""))
+            found.append(_own(env, given, ""))
             continue
         for path in _stage_folders(Path(given)):
             stage = read_stage(path)
-            require_env(stage, env_id, str(path))
-            found.append(replace(_subject(stage, ""), source=str(path)))
+            require_env(stage, env.id, str(path))
+            found.append(replace(_own(env, stage, ""), source=str(path)))
     if not found:
         raise UsageError("no stage given", where="--from", fix="give the folder of a run or stage")
     repeated = len({one.name for one in found}) < len(found)
@@ -112,14 +115,6 @@ def given_subjects(stages: Sequence[Stage | Path | str], env_id: str) -> list[Su
         replace(one, name=f"stage {number}, {one.name}")
         for number, one in enumerate(found, start=1)
     ]
-
-
-def fingerprint(stage: Stage) -> str:
-    """A hash of the stage's weights, by which an advice knows what it was measured on."""
-    digest = hashlib.sha256()
-    for name, array in sorted(to_tensors(stage.params).items()):
-        digest.update(name.encode() + array.tobytes())
-    return digest.hexdigest()
 
 
 def _stage_folders(path: Path) -> list[Path]:
@@ -135,12 +130,17 @@ def _stage_folders(path: Path) -> list[Path]:
     return folders
 
 
-def _subject(stage: Stage, prefix: str) -> Subject:
-    facts = stage.facts
+def _own(env: DeviceEnv | HostEnv, stage: Stage, prefix: str) -> Subject:
+    return subject_of(StageSpecimen(env, stage), prefix)
+
+
+def subject_of(specimen: Specimen, prefix: str = "") -> Subject:
+    """The specimen with what it knows of its training."""
+    facts = specimen.facts
     layout = facts.get("layout")
     return Subject(
         f"{prefix}update {facts['updates']}" if "updates" in facts else "the stage",
-        stage,
+        specimen,
         facts.get("updates"),
         facts.get("steps"),
         (layout["envs"], layout["steps"]) if layout else None,

@@ -10,6 +10,7 @@ from nbyt.measure.chains import Resources
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.plane import draw_plane
 from nbyt.measure.probing import probe
+from nbyt.measure.specimen import StageSpecimen
 from nbyt.policy.stage import Stage
 from nbyt.stats.comparison import Candidate, compare
 from nbyt.stats.lags import LagProfile
@@ -162,8 +163,7 @@ def _planes(
     assert isinstance(scale, Scale), "a probe keeps its scale"
     steps = (measured.request.steps[0], measured.request.steps[-1])
     return draw_plane(
-        env,
-        stage,
+        StageSpecimen(env, stage),
         measured.request,
         scale,
         steps,

@@ -8,6 +8,7 @@ from nbyt.exact import sources as exact_sources
 from nbyt.gradients.weights import Scale
 from nbyt.measure.origins import sources_of
 from nbyt.measure.request import make_request
+from nbyt.measure.specimen import StageSpecimen
 from nbyt.stats.combine import added, divided
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.studies.bench import Bench
@@ -58,16 +59,10 @@ def _cloned(bench: Bench, task: Task) -> Data:
     training = bench.trained(task.env, TRAINED, stages=updates, settings=task.settings)
     stage = training.at(task.stages["middle"])
     steps = bench.pick(_CLONED_STEPS[:-1], _CLONED_STEPS)
-    request = make_request(stage, batch=BATCH, steps=steps, advantages="raw", seed=bench.seed)
+    request = make_request(stage.facts, batch=BATCH, steps=steps, advantages="raw", seed=bench.seed)
     raw = Scale(np.zeros((len(steps), 1)), np.ones((len(steps), 1)), 0.0, 0.0, 1.0)
-    found = sources_of(
-        training.env,
-        stage,
-        request,
-        steps,
-        raw,
-        bench.saying(task.name),
-    )
+    specimen = StageSpecimen(training.env, stage)
+    found = sources_of(specimen, request, steps, raw, bench.saying(task.name))
     layouts = [
         {
             "envs": one["envs"],

@@ -1,0 +1,98 @@
+"""A specimen: a frozen policy in its env, as the instrument takes it, in whatever framework."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from nbyt.collect.pool import Pool, collect_pool
+from nbyt.collect.segment import PoolPlan
+from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.gradients.engine import Engine
+from nbyt.gradients.stage_engine import StageEngine
+from nbyt.policy.files import to_tensors
+from nbyt.policy.stage import Stage
+
+Progress = Callable[[int, int], None]
+
+
+@runtime_checkable
+class Specimen(Protocol):
+    """What is measured: it makes pools, and its engine knows the gradients of their steps."""
+
+    @property
+    def id(self) -> str:
+        """The env's id."""
+        ...
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is known of its training, as in a stage: settings, updates, steps, reward_scale."""
+        ...
+
+    @property
+    def engine(self) -> Engine:
+        """Its gradients."""
+        ...
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether its pools look past time limits."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of its weights, by which an advice knows what it was measured on."""
+        ...
+
+    def collect(self, plan: PoolPlan, progress: Progress) -> Pool:
+        """The pool that `plan` asks for."""
+        ...
+
+
+@dataclass(frozen=True)
+class StageSpecimen:
+    """One of nbyt's own stages in an env."""
+
+    env: DeviceEnv | HostEnv
+    stage: Stage
+
+    @property
+    def id(self) -> str:
+        """The env's id."""
+        return self.env.id
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is known of the stage's training."""
+        return self.stage.facts
+
+    @cached_property
+    def engine(self) -> StageEngine:
+        """The gradients of the stage's layers."""
+        return StageEngine(self.stage.policy, self.stage.params)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether pools look past time limits: only a device env can go on there."""
+        return not isinstance(self.env, HostEnv)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the stage's weights."""
+        return hashed(to_tensors(self.stage.params))
+
+    def collect(self, plan: PoolPlan, progress: Progress) -> Pool:
+        """The pool that `plan` asks for."""
+        return collect_pool(self.env, self.stage.policy, self.stage.params, plan, progress)
+
+
+def hashed(tensors: Mapping[str, np.ndarray]) -> str:
+    """A hash of named arrays."""
+    digest = hashlib.sha256()
+    for name, array in sorted(tensors.items()):
+        digest.update(name.encode() + array.tobytes())
+    return digest.hexdigest()
