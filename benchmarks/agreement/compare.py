@@ -77,7 +77,6 @@ def compared(env_id: str, stage: Stage, *, count: int, chains: int, seed: int) -
 def _harvest(env: DeviceEnv, stage: Stage, **asked: Any) -> Harvest:
     """The vectors of the chains that the probe measured: the same request, the same chains."""
     request = make_request(stage.facts, **asked)
-    specimen = StageSpecimen(env, stage)
     pooled = Chains(
         StageSpecimen(env, stage), request, Resources(), request.chains, lambda *_: None
     )

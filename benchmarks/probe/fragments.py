@@ -57,7 +57,6 @@ def _slab(stage: Stage) -> tuple[Chains, Slab]:
     """The first slab of a probe's pool, as it goes into the program."""
     request = make_request(stage.facts, batch=BATCH, advantages="raw", chains=8)
     env, ahead = resolve(CARTPOLE.env), request.ahead
-    specimen = StageSpecimen(env, stage)
     chains = Chains(
         StageSpecimen(env, stage), request, Resources(), request.chains, lambda *_: None
     )

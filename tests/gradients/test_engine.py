@@ -8,7 +8,7 @@ from tests.gradients.conftest import CASES, Case, make_case, noise_pool
 
 from nbyt.collect.pool import Pool
 from nbyt.gradients.assembly import products_of
-from nbyt.gradients.digest import _LAG_STRIDE, digest
+from nbyt.gradients.digest import LAG_STRIDE, digest
 from nbyt.gradients.engine import Gathered, harvest
 from nbyt.gradients.plan import Plan
 from nbyt.gradients.stage_engine import StageEngine
@@ -75,7 +75,7 @@ def test_harvest_is_what_written_out_gradients_give(case: Case) -> None:
         assert_allclose(own.endless_square, (endless**2).sum(-1).mean(-1), **near)
         assert_allclose(own.endless_pairs, _pairs(endless), rtol=2e-3, atol=near["atol"])
         for place, lag in enumerate(lags):
-            product = (endless[:, :-lag] * endless[:, lag:]).sum(-1)[:, ::_LAG_STRIDE]
+            product = (endless[:, :-lag] * endless[:, lag:]).sum(-1)[:, ::LAG_STRIDE]
             assert_allclose(own.lags[place], product.mean(axis=1), **near)
 
 

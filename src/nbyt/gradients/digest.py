@@ -17,7 +17,7 @@ from nbyt.gradients.layers import Layer, layers
 from nbyt.policy.actor_critic import ActorCritic, Params
 
 # Every so many steps a lag's product is taken; neighbours would tell the same.
-_LAG_STRIDE = 4
+LAG_STRIDE = 4
 
 
 class Slab(NamedTuple):
@@ -72,7 +72,7 @@ def digest(
 
 def lag_rows(time: int, lag: int) -> int:
     """How many products a slab of `time` steps takes at a lag."""
-    return -(-(time - lag) // _LAG_STRIDE)
+    return -(-(time - lag) // LAG_STRIDE)
 
 
 def _objective(
@@ -212,8 +212,8 @@ def _lags(
     chains, time = rows[0].inputs.shape[:2]
     found = []
     for lag in lags:
-        early = jax.tree.map(lambda x, lag=lag: x[:, : time - lag : _LAG_STRIDE], (rows, weights))
-        late = jax.tree.map(lambda x, lag=lag: x[:, lag::_LAG_STRIDE], (rows, weights))
+        early = jax.tree.map(lambda x, lag=lag: x[:, : time - lag : LAG_STRIDE], (rows, weights))
+        late = jax.tree.map(lambda x, lag=lag: x[:, lag::LAG_STRIDE], (rows, weights))
         total = jnp.zeros(chains)
         for a in weights:
             for b in weights:
