@@ -318,6 +318,32 @@ def _quietly() -> Iterator[None]:
         Distribution.set_default_validate_args(before)
 
 
+def joined(modules: list[Module]) -> Module:
+    """Several modules as one."""
+    return modules[0] if len(modules) == 1 else torch.nn.ModuleList(modules)
+
+
+def require_scores(module: Module) -> None:
+    """Nothing, where the score of a single step can be had of a module."""
+    if not any(p.requires_grad for p in module.parameters()):
+        raise UsageError(
+            "the module has no parameter that is trained", where="module", fix="give another"
+        )
+    for name, one in module.named_modules():
+        if isinstance(one, torch.nn.RNNBase | torch.nn.RNNCellBase):
+            raise UsageError(
+                f"'{name}' is recurrent: the score of a step depends on the steps before it",
+                where="module",
+                fix="measure a policy without memory",
+            )
+        if isinstance(one, torch.nn.modules.batchnorm._BatchNorm) and one.training:
+            raise UsageError(
+                f"'{name}' normalises over the batch: a single step has no score of its own",
+                where="module",
+                fix="call eval() on it before measuring, or use LayerNorm",
+            )
+
+
 def without_gradients() -> Any:
     """A context in which torch keeps no graph."""
     return torch.no_grad()

@@ -40,7 +40,7 @@ def direction(products: Products, moments: Moments, variance: Estimate, envs: in
     chains = products.chains
     if is_zero(products):
         return Direction(*[undetermined(ZERO, chains)] * 4)
-    noise = _noise_factor(products, moments, variance, envs)
+    noise = noise_factor(products, moments, variance, envs)
     if not np.any(products.reference):
         nothing = undetermined("the reference gradient is zero", chains)
         return Direction(nothing, nothing, noise, nothing)
@@ -87,7 +87,7 @@ def _bounds(top: Replicates, lengths: list[Replicates], chains: int) -> Bounds |
     return squared and (_signed_root(squared[0]), _signed_root(squared[1]))
 
 
-def _noise_factor(products: Products, moments: Moments, variance: Estimate, envs: int) -> Estimate:
+def noise_factor(products: Products, moments: Moments, variance: Estimate, envs: int) -> Estimate:
     """u / (u + V/N) = r / (r + 1), from the interval of the ratio r = u / (V/N)."""
     if variance.value is None:
         return variance

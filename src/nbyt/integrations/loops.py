@@ -1,0 +1,100 @@
+"""What probes of hand-written training loops share: arrays in, a measurement out, kept if asked."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nbyt.gradients.engine import Engine
+from nbyt.integrations.arrays import live_batch
+from nbyt.integrations.history import History
+from nbyt.measure.live import BatchMeasurement, LiveBatch, Loss, measure_batch
+
+
+class LoopProbe:
+    """Measures batches that a loop hands over; a subclass knows the policy's engine."""
+
+    def __init__(
+        self,
+        *,
+        gamma: float,
+        lam: float,
+        value_coefficient: float,
+        entropy_coefficient: float,
+        normalise: bool,
+        history: History | None,
+    ) -> None:
+        self._discount = {"gamma": gamma, "lam": lam}
+        self._loss = Loss(value_coefficient, entropy_coefficient, normalise)
+        self._history = history
+        self.updates, self.samples = 0, 0
+
+    def engine(self, row: tuple[np.ndarray, np.ndarray]) -> Engine:
+        """The engine of the policy; `row` is one step of it."""
+        raise NotImplementedError
+
+    def measure(
+        self,
+        obs: Any,
+        actions: Any,
+        rewards: Any,
+        terminated: Any,
+        truncated: Any,
+        values: Any,
+        *,
+        last_values: Any = None,
+        final_values: Any = None,
+        advantages: Any = None,
+        update: int | None = None,
+        samples: int | None = None,
+        mean_return: float | None = None,
+    ) -> BatchMeasurement:
+        """What the batch says about its gradients; arrays [T, N, ...] of any library.
+
+        To be called before the policy is updated with the batch. last_values [N]: the critic's of
+        the observation after the last step. final_values [T, N]: the critic's of the last
+        observation of an episode that was cut. advantages [T, N]: the training's own, before they
+        are normalised; without, GAE's. update, samples, mean_return: where the training stands,
+        for the record; counted here where they are not given.
+        """
+        began = time.perf_counter()
+        batch, said = live_batch(
+            obs,
+            actions,
+            rewards,
+            terminated,
+            truncated,
+            values,
+            **self._discount,
+            last_values=last_values,
+            final_values=final_values,
+            advantages=advantages,
+        )
+        measured = measure_batch(self.engine(one_row(batch)), batch, self._loss)
+        self.updates = self.updates + 1 if update is None else update
+        self.samples = self.samples + batch.advantage.size if samples is None else samples
+        if self._history is not None:
+            data = measured.as_dict()
+            self._history.add(
+                {
+                    "update": self.updates,
+                    "samples": self.samples,
+                    "mean_return": mean_return,
+                    "seconds": time.perf_counter() - began,
+                    "minibatches": None,
+                    "pool": None,
+                    **data,
+                    "warnings": [*data["warnings"], *said],
+                }
+            )
+        return measured
+
+    def write_page(self) -> Path | None:
+        """The page of everything measured so far; None without a folder."""
+        return None if self._history is None else self._history.write_page()
+
+
+def one_row(batch: LiveBatch) -> tuple[np.ndarray, np.ndarray]:
+    """The first step of a batch, as a row."""
+    return batch.observation[0, :1], batch.action[0, :1]

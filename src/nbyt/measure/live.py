@@ -1,0 +1,192 @@
+"""One batch of a training under way, measured from its own samples.
+
+The batch's contributions are known: its advantages times its scores. What is independent in it
+are the streams of its envs; where there are few of them, each is cut into pieces, which are nearly
+independent if they are long, and everything is marked approximate.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Shaped
+
+from nbyt.collect.pool import Pool
+from nbyt.errors import UsageError
+from nbyt.gradients.assembly import OBJECTIVES, products_of
+from nbyt.gradients.engine import Engine, harvest
+from nbyt.gradients.plan import plan_for
+from nbyt.gradients.weights import Aim
+from nbyt.stats.live import BatchEstimates, describe_batch
+
+# From so many envs on their streams are taken as they are; fewer are cut into so many pieces.
+_ENOUGH, _PIECES = 8, 16
+_LEAST = 4
+# Numbers of written-out scores that one measurement may compute; beyond, some units stand for all.
+_MOST = 2**32
+
+
+class LiveBatch(NamedTuple):
+    """A batch as training sees it, N envs by T steps; advantages as they are before normalising."""
+
+    observation: Shaped[np.ndarray, "T N ..."]
+    action: Shaped[np.ndarray, "T N ..."]
+    advantage: Float[np.ndarray, "T N"]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What the training makes small: the numbers of its objective that a gradient depends on.
+
+    value_coefficient weighs (V - target)² / 2. normalise: advantages get mean 0 and spread 1.
+    """
+
+    value_coefficient: float = 0.5
+    entropy_coefficient: float = 0.0
+    normalise: bool = True
+
+
+@dataclass(frozen=True)
+class BatchMeasurement:
+    """What a batch says about its gradients.
+
+    units: how many parts were taken as independent, of unit_steps each; whole: they are the
+    streams of the envs, uncut. measured: units that were looked at, the others being like them.
+    """
+
+    envs: int
+    steps: int
+    units: int
+    unit_steps: int
+    measured: int
+    gradients: dict[str, BatchEstimates]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether units are whole streams of envs."""
+        return self.unit_steps == self.steps
+
+    @property
+    def actor(self) -> BatchEstimates:
+        """The policy's gradient."""
+        return self.gradients["actor"]
+
+    @property
+    def critic(self) -> BatchEstimates:
+        """The critic's gradient."""
+        return self.gradients["critic"]
+
+    @property
+    def total(self) -> BatchEstimates:
+        """The gradient of the whole loss."""
+        return self.gradients["total"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "units": {
+                "count": self.units,
+                "steps": self.unit_steps,
+                "whole": self.whole,
+                "measured": self.measured,
+            },
+            "gradients": {name: one.as_dict() for name, one in self.gradients.items()},
+            "warnings": list(self.warnings),
+        }
+
+
+def measure_batch(
+    engine: Engine, batch: LiveBatch, loss: Loss, *, memory: int = 2**28
+) -> BatchMeasurement:
+    """The noise of a batch's gradients, and what it is made of; at the weights that made it."""
+    steps, envs = batch.advantage.shape
+    cuts = pieces(envs, steps)
+    length, units = steps // cuts, envs * cuts
+    chosen = _chosen(engine, units, length)
+    aim = Aim(
+        (length,),
+        (0.0,),
+        length,
+        0.0,
+        loss.normalise,
+        loss.value_coefficient,
+        loss.entropy_coefficient,
+        joined=engine.shared or loss.entropy_coefficient > 0,
+    )
+    pool = _pool(batch, cuts, chosen)
+    plan = plan_for(engine.footprint(aim), len(chosen), aim, memory)
+    found = harvest(engine, pool, aim, plan)
+    return BatchMeasurement(
+        envs,
+        steps,
+        units,
+        length,
+        len(chosen),
+        {
+            name: describe_batch(
+                products_of(found, aim, name, 0, 0),
+                units,
+                rough=cuts > 1 or (loss.normalise and name != "critic"),
+            )
+            for name in OBJECTIVES
+        },
+        _warnings(batch, cuts, length, units, len(chosen)),
+    )
+
+
+def pieces(envs: int, steps: int) -> int:
+    """Into how many pieces each env's stream is cut: as few as give enough units."""
+    if envs >= _ENOUGH:
+        return 1
+    divisors = [k for k in range(1, steps + 1) if steps % k == 0]
+    cuts = next((k for k in divisors if envs * k >= _PIECES), divisors[-1])
+    if envs * cuts < _LEAST:
+        raise UsageError(
+            f"a batch of {envs} x {steps} holds nothing that is independent of the rest",
+            where="batch",
+            fix=f"measure batches of at least {_LEAST} samples, better of {_ENOUGH} envs or more",
+        )
+    return cuts
+
+
+def _chosen(engine: Engine, units: int, length: int) -> np.ndarray:
+    """The units that are looked at: all, or as many as are affordable, evenly spread."""
+    numbers = engine.footprint(Aim((1,), (0.0,), 1, 0.0, False)).vectors
+    affordable = max(_LEAST, _MOST // (numbers * length))
+    return np.unique(np.linspace(0, units - 1, min(units, affordable)).round().astype(int))
+
+
+def _pool(batch: LiveBatch, cuts: int, chosen: np.ndarray) -> Pool:
+    """The units as chains of a pool whose rewards are the advantages.
+
+    With gamma 0 and a critic that says 0 a step's advantage is its reward, so the advantages go
+    through as they are, cut nowhere.
+    """
+    observation, action, advantage = (_units(array, cuts)[:, chosen] for array in batch)
+    nothing, never = np.zeros_like(advantage), np.zeros(advantage.shape, bool)
+    return Pool(observation, action, advantage, nothing, nothing, nothing, never, never)
+
+
+def _units(array: np.ndarray, cuts: int) -> np.ndarray:
+    """[T, N, ...] as [T / cuts, cuts * N, ...], pieces of the same time beside each other."""
+    steps, envs, *rest = array.shape
+    cut = array.reshape(cuts, steps // cuts, envs, *rest).swapaxes(0, 1)
+    return cut.reshape(steps // cuts, cuts * envs, *rest)
+
+
+def _warnings(
+    batch: LiveBatch, cuts: int, length: int, units: int, measured: int
+) -> tuple[str, ...]:
+    found = []
+    if cuts > 1:
+        envs = batch.advantage.shape[1]
+        found.append(
+            f"{envs} env{'s' if envs > 1 else ''} are too few to compare: their streams were cut "
+            f"into {units} pieces of {length} steps, and covariance over longer times is not seen"
+        )
+    if measured < units:
+        found.append(f"the network is large: {measured} of {units} units were looked at")
+    if not np.any(batch.advantage != batch.advantage.flat[0]):
+        found.append("all advantages are equal: there is nothing to learn from this batch")
+    return tuple(found)

@@ -1,0 +1,76 @@
+"""What one batch of a training says about its own gradient, without a reference to hold it to."""
+
+import math
+from dataclasses import dataclass, fields, replace
+
+from nbyt.stats.alignment import noise_factor
+from nbyt.stats.estimate import Estimate
+from nbyt.stats.moments import moments_of
+from nbyt.stats.products import Products
+from nbyt.stats.samples import leave_one_out
+from nbyt.stats.variance import decompose
+
+NO_SIGNAL = "the mean gradient cannot be told from 0"
+
+
+@dataclass(frozen=True)
+class BatchEstimates:
+    """One gradient (actor, critic or total) of a batch: its noise, and what it is made of.
+
+    noise_scale: samples of a batch whose noise equals its signal.
+    """
+
+    individual: Estimate
+    covariance: Estimate
+    variance: Estimate
+    ess_ratio: Estimate
+    covariance_share: Estimate
+    noise_factor: Estimate
+    noise_scale: Estimate
+
+    def as_dict(self) -> dict[str, dict[str, float | str | bool | None]]:
+        """The form that JSON output promises."""
+        return {field.name: getattr(self, field.name).as_dict() for field in fields(self)}
+
+
+def describe_batch(products: Products, units: int, *, rough: bool = False) -> BatchEstimates:
+    """The estimates of a batch of so many units, some or all of which gave the products.
+
+    rough: whether all of it is approximate, as where units are pieces of one stream and so only
+    nearly independent, or where the scale of the advantages is itself estimated.
+    """
+    samples = leave_one_out(products.chains, products.groups)
+    moments = moments_of(products, samples)
+    parts = decompose(products, moments, samples, units)
+    noise = noise_factor(products, moments, parts.variance, units)
+    found = BatchEstimates(
+        parts.individual,
+        parts.covariance,
+        parts.variance,
+        parts.ess_ratio,
+        parts.covariance_share,
+        noise,
+        noise_scale(noise, units * products.steps),
+    )
+    if not rough:
+        return found
+    return replace(found, **{f.name: _roughly(getattr(found, f.name)) for f in fields(found)})
+
+
+def noise_scale(noise: Estimate, batch: int) -> Estimate:
+    """B (1/f - 1) for the noise factor f of a batch of B: noise and signal are equal at f = 1/2."""
+    low, high = (None if f is None else _scale(f, batch) for f in (noise.high, noise.low))
+    if noise.value is None or noise.value <= 0:
+        bounds = (low, math.inf if high is not None else None)
+        return Estimate(None, *bounds, noise.replicates, noise.reason or NO_SIGNAL, True)
+    return Estimate(
+        _scale(noise.value, batch), low, high, noise.replicates, noise.reason, noise.approximate
+    )
+
+
+def _scale(factor: float, batch: int) -> float:
+    return batch * (1 / factor - 1) if factor > 0 else math.inf
+
+
+def _roughly(estimate: Estimate) -> Estimate:
+    return replace(estimate, approximate=True)
