@@ -59,12 +59,12 @@ def test_host_and_device_give_the_same_rollouts(network) -> None:
     policy, params = policy_and_params(network)
     env = corridor_device.tables()
     runner = started(env, ENVS, jax.random.key(0))
-    running = host.HostRunner(HOST.start(ENVS), policy, [0] * ENVS)
+    running = host.HostRunner(HOST.start(ENVS), [0] * ENVS)
     both = []
     for update in range(2):
         key = jax.random.key(10 + update)
         runner, theirs, episodes = collected(env, policy, params, runner, key, steps=STEPS)
-        record, counted = running.collect(params, key, STEPS)
+        record, counted = running.go(HostActor(policy, params, key, STEPS, ENVS), STEPS)
         ours = digested(policy, params, record)
         both.append(bool((ours.truncated | ours.terminated).any()))
         for field in Rollout._fields:
@@ -84,8 +84,8 @@ def test_a_death_in_the_step_of_the_limit_is_a_death() -> None:
 
     policy, params = always(1)
     env = gymnasium_suite.from_factory("corridor:three", at_the_limit)
-    running = host.HostRunner(env.start(1), policy, [0])
-    record, _ = running.collect(params, jax.random.key(0), 3)
+    running = host.HostRunner(env.start(1), [0])
+    record, _ = running.go(HostActor(policy, params, jax.random.key(0), 3, 1), 3)
     made = digested(policy, params, record)
     assert made.terminated[:, 0].tolist() == [False, False, True]
     assert not made.truncated.any() and not made.final_value.any()
@@ -119,8 +119,8 @@ def test_filler_rows_are_marked_and_never_count(action) -> None:
     made = {}
     for autoreset, steps in (("same", 21), ("next", 24 if action == 0 else 28)):
         running = Generous(HOST.start(2, autoreset=autoreset))
-        runner = host.HostRunner(running, policy, [0, 0])
-        record, episodes = runner.collect(params, jax.random.key(0), steps)
+        runner = host.HostRunner(running, [0, 0])
+        record, episodes = runner.go(HostActor(policy, params, jax.random.key(0), steps, 2), steps)
         made[autoreset] = digested(policy, params, record), episodes
         assert running.fillers == (~np.asarray(record.valid)).sum()
         runner.close()
@@ -138,8 +138,8 @@ def test_envpools_fillers_are_marked_and_never_count() -> None:
     found = envpool_suite.find("CartPole-v1")
     policy, params = toys.actor_critic(found)
     running = Generous(found.start(4))
-    runner = host.HostRunner(running, policy, [1, 2, 3, 4])
-    record, episodes = runner.collect(params, jax.random.key(0), 150)
+    runner = host.HostRunner(running, [1, 2, 3, 4])
+    record, episodes = runner.go(HostActor(policy, params, jax.random.key(0), 150, 4), 150)
     runner.close()
     ended = record.terminated | record.truncated
     np.testing.assert_array_equal(~record.valid[1:], ended[:-1])
@@ -158,10 +158,10 @@ def test_wandering_lets_each_env_go_its_own_number_of_steps(counts, autoreset) -
     """The clock shows how many steps each env has gone since its reset."""
     env = gymnasium_suite.from_factory("toys:Clock", toys.Clock)
     policy, params = toys.actor_critic(env)
-    runner = host.HostRunner(env.start(5, autoreset=autoreset), policy, list(range(5)))
-    runner.wander(params, jax.random.key(0), np.array(counts))
+    runner = host.HostRunner(env.start(5, autoreset=autoreset), list(range(5)))
+    runner.wander(HostActor(policy, params, jax.random.key(0), 9, 5), np.array(counts))
     assert runner.observation[:, 0].tolist() == counts
-    record, _ = runner.collect(params, jax.random.key(1), 2)
+    record, _ = runner.go(HostActor(policy, params, jax.random.key(1), 2, 5), 2)
     assert record.observation[1, :, 0].tolist() == [count + 1 for count in counts]
     runner.close()
 
@@ -169,9 +169,9 @@ def test_wandering_lets_each_env_go_its_own_number_of_steps(counts, autoreset) -
 def test_episodes_after_wandering_count_from_their_own_start() -> None:
     """Corridors that only meet their limit of 7: each first finished episode has 7 steps."""
     policy, params = always(0)
-    runner = host.HostRunner(HOST.start(4), policy, [0] * 4)
-    runner.wander(params, jax.random.key(0), np.array([0, 2, 5, 6]))
-    record, episodes = runner.collect(params, jax.random.key(1), 7)
+    runner = host.HostRunner(HOST.start(4), [0] * 4)
+    runner.wander(HostActor(policy, params, jax.random.key(0), 6, 4), np.array([0, 2, 5, 6]))
+    record, episodes = runner.go(HostActor(policy, params, jax.random.key(1), 7, 4), 7)
     runner.close()
     first = np.argmax(record.truncated, axis=0) + 1
     assert first.tolist() == [7, 5, 2, 1]

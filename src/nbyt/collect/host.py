@@ -2,11 +2,9 @@
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from nbyt.collect.host_actor import HostActor
 from nbyt.collect.rollout import Episodes, Rollout
 from nbyt.envs.protocol import HostEnvs, HostStep
 from nbyt.policy.actor_critic import ActorCritic, Params
@@ -40,15 +38,11 @@ class Actor(Protocol):
 class HostRunner:
     """N running host environments, where they stand, and their episodes so far."""
 
-    def __init__(self, running: HostEnvs, policy: ActorCritic, seeds: list[int]) -> None:
-        self._running, self._policy = running, policy
+    def __init__(self, running: HostEnvs, seeds: list[int]) -> None:
+        self._running = running
         self.observation = running.reset(seeds)
         self._returns = np.zeros(running.envs)
         self._lengths = np.zeros(running.envs)
-
-    def collect(self, params: Params, key: jax.Array, steps: int) -> tuple[Record, Episodes]:
-        """The next `steps` steps of every environment."""
-        return self.go(HostActor(self._policy, params, key, steps, self._running.envs), steps)
 
     def go(self, actor: Actor, steps: int) -> tuple[Record, Episodes]:
         """The next `steps` steps of every environment, with the actions of that actor."""
@@ -66,10 +60,9 @@ class HostRunner:
         )
         return _record(rows, self.observation), episodes
 
-    def wander(self, params: Params, key: jax.Array, counts: np.ndarray) -> None:
+    def wander(self, actor: Actor, counts: np.ndarray) -> None:
         """Let env i go counts[i] steps from a reset, so that the envs stand at random phases."""
         limit = int(counts.max(initial=0))
-        actor = HostActor(self._policy, params, key, max(limit, 1), self._running.envs)
         for time in range(limit + 1):
             # An env that has fewer steps to go starts later, from a reset at its own time.
             late = counts == limit - time

@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Shaped
 
 from nbyt.collect.device_pool import device_segments
 from nbyt.collect.host_pool import host_segments
+from nbyt.collect.mind import Mind, StageMind
 from nbyt.collect.segment import PoolPlan, Segment
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvError
@@ -67,10 +68,26 @@ def collect_pool(
     """The pool that `plan` asks for; `progress` hears of steps done and steps in all."""
     role = "pool.synchronised" if plan.synchronised else "pool"
     key = stream(stream(jax.random.key(plan.seed), role), "round", plan.round)
+    if isinstance(env, HostEnv):
+        return collect_host_pool(env, StageMind(policy, params, key), plan, progress)
+    return _put_together(env.id, device_segments(env, policy, params, plan, key), plan, progress)
+
+
+def collect_host_pool(
+    env: HostEnv,
+    mind: Mind,
+    plan: PoolPlan,
+    progress: Progress = lambda done, total: None,
+) -> Pool:
+    """The pool that `plan` asks for, under a mind of any framework."""
+    return _put_together(env.id, host_segments(env, mind, plan), plan, progress)
+
+
+def _put_together(id: str, segments: Iterator[Segment], plan: PoolPlan, progress: Progress) -> Pool:
     pool: Pool | None = None
     done = 0
-    for segment in _segments(env, policy, params, plan, key):
-        _require_finite(env.id, segment, plan)
+    for segment in segments:
+        _require_finite(id, segment, plan)
         if plan.reward_scale is not None:
             reward = jnp.asarray(segment.rows["reward"])
             segment.rows["reward"] = np.asarray(divided(reward, plan.reward_scale))
@@ -80,14 +97,6 @@ def collect_pool(
         progress(min(done, plan.steps * plan.chains), plan.steps * plan.chains)
     assert pool is not None, "a pool has at least one step"
     return pool
-
-
-def _segments(
-    env: DeviceEnv | HostEnv, policy: ActorCritic, params: Params, plan: PoolPlan, key: jax.Array
-) -> Iterator[Segment]:
-    if isinstance(env, HostEnv):
-        return host_segments(env, policy, params, plan, key)
-    return device_segments(env, policy, params, plan, key)
 
 
 def _allocate(segment: Segment, plan: PoolPlan) -> Pool:

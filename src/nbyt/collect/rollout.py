@@ -39,13 +39,30 @@ class Episodes(NamedTuple):
 
 
 def next_value(rollout: Rollout) -> Float[Array, "T N"]:
+    """The value that stands for everything after each step of a rollout."""
+    return what_follows(
+        rollout.value,
+        rollout.last_value,
+        rollout.final_value,
+        rollout.terminated,
+        rollout.truncated,
+    )
+
+
+def what_follows(
+    value: Float[Array, "T N"],
+    last_value: Float[Array, " N"],
+    final_value: Float[Array, "T N"],
+    terminated: Bool[Array, "T N"],
+    truncated: Bool[Array, "T N"],
+) -> Float[Array, "T N"]:
     """The value that stands for everything after each step.
 
     0 after a death, the final observation's value after a time limit, else the next row's value.
     """
-    following = jnp.concatenate([rollout.value[1:], rollout.last_value[None]])
-    cut = jnp.where(rollout.truncated, rollout.final_value, following)
-    return jnp.where(rollout.terminated, 0.0, cut)
+    following = jnp.concatenate([value[1:], last_value[None]])
+    cut = jnp.where(truncated, final_value, following)
+    return jnp.where(terminated, 0.0, cut)
 
 
 def action_noise(head: Head, key: jax.Array, steps: int, envs: int) -> Float[Array, "T N ..."]:

@@ -36,7 +36,7 @@ class HostWorld:
         running = env.start(layout.envs, vector=vector)
         self._policy, self._layout, self._seed = policy, layout, seed
         self.learner = learner
-        self._runner = HostRunner(running, policy, seeds(seed, "env.start", layout.envs))
+        self._runner = HostRunner(running, seeds(seed, "env.start", layout.envs))
         seen = device_kind(self._runner.observation)
         row = row_of(jax.ShapeDtypeStruct(seen.shape[1:], seen.dtype))
         self._replay = HostReplay(layout.buffer, row)

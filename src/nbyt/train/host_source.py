@@ -7,6 +7,7 @@ import numpy as np
 
 from nbyt.collect.device import STAGGER_LIMIT
 from nbyt.collect.host import HostRunner, Record, rollout
+from nbyt.collect.host_actor import HostActor
 from nbyt.envs.protocol import HostEnv
 from nbyt.layout import Layout
 from nbyt.objective.ppo import Coefficients
@@ -37,17 +38,19 @@ class HostSource:
         """Start the environments, at random phases of an episode if the settings say so."""
         running = self._env.start(self._layout.envs, vector=self._vector)
         env_seeds = seeds(seed, "env.start", self._layout.envs)
-        self._running = HostRunner(running, self._policy, env_seeds)
+        self._running = HostRunner(running, env_seeds)
         if self._settings.stagger:
             limit = min(self._env.time_limit or STAGGER_LIMIT, STAGGER_LIMIT)
             counts = numpy_stream(seed, "stagger").integers(0, limit, self._layout.envs)
             key = stream(jax.random.key(seed), "envs")
-            self._running.wander(learner.params, key, np.asarray(counts))
+            actor = self._actor(learner, key, max(int(counts.max()), 1))
+            self._running.wander(actor, np.asarray(counts))
 
     def gather(self, learner: Learner, key: jax.Array) -> Gathered:
         """The next N x T samples under the learner's policy."""
         assert self._running is not None, "begin() comes first"
-        record, episodes = self._running.collect(learner.params, key, self._layout.steps)
+        steps = self._layout.steps
+        record, episodes = self._running.go(self._actor(learner, key, steps), steps)
         made = experience(
             self._policy,
             self._settings.form,
@@ -62,6 +65,9 @@ class HostSource:
         """Stop the environments."""
         if self._running is not None:
             self._running.close()
+
+    def _actor(self, learner: Learner, key: jax.Array, steps: int) -> HostActor:
+        return HostActor(self._policy, learner.params, key, steps, self._layout.envs)
 
 
 @partial(jax.jit, static_argnames=("policy", "settings"))
