@@ -8,6 +8,7 @@ from pathlib import Path
 from nbyt.errors import StoreError
 from nbyt.store.advice import AdviceFolder
 from nbyt.store.folder import MARKER, load_stage
+from nbyt.store.probes import ProbesFolder
 from nbyt.store.seal import read_sealed
 from nbyt.store.study import StudyFolder
 
@@ -16,7 +17,8 @@ def verify(folder: Path) -> list[str]:
     """One line for each bad file in a run folder, with the reason; an empty list is good news."""
     run = AdviceFolder(Path(folder))
     try:
-        stages, parts = run.stages(), [*run.checks(), *StudyFolder(run.path).checks()]
+        kinds = (run, StudyFolder(run.path), ProbesFolder(run.path))
+        stages, parts = run.stages(), [part for kind in kinds for part in kind.checks()]
     except (OSError, ValueError) as error:
         return [f"{folder} cannot be listed: {getattr(error, 'strerror', None) or error}"]
     checks: list[Callable[[], object]] = [

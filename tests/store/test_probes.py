@@ -1,0 +1,94 @@
+"""The folder of a probed training: what is kept, in which order, and what is refused."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nbyt.errors import StoreError
+from nbyt.store.probes import LOG, ProbesFolder, holds_probes, read_probes
+from nbyt.store.run import open_as, verify
+
+HEAD = {"title": "PPO on CartPole-v1", "env": "CartPole-v1", "every": 10}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> ProbesFolder:
+    """A folder with records that were not added in order."""
+    found = open_as(ProbesFolder, tmp_path / "probes", HEAD)
+    found.write_log(HEAD)
+    for update in (20, 1_000_000, 10, 999_999):
+        found.add({"update": update, "samples": 2048 * update})
+    return found
+
+
+def test_records_come_back_in_order_of_their_update(folder: ProbesFolder) -> None:
+    data = read_probes(folder.path)
+    assert {key: data[key] for key in HEAD} == HEAD
+    assert [one["update"] for one in data["records"]] == [10, 20, 999_999, 1_000_000]
+    assert (folder.path / "record-000010.json").is_file()
+
+
+def test_a_record_is_replaced_by_a_later_one_of_its_update(folder: ProbesFolder) -> None:
+    folder.add({"update": 20, "samples": 7})
+    found = [one for one in read_probes(folder.path)["records"] if one["update"] == 20]
+    assert found == [{"update": 20, "samples": 7}]
+
+
+def test_a_training_without_records_is_one_all_the_same(tmp_path: Path) -> None:
+    folder = open_as(ProbesFolder, tmp_path / "new", HEAD)
+    assert not holds_probes(folder.path)
+    folder.write_log(HEAD)
+    assert holds_probes(folder.path)
+    assert read_probes(folder.path) == {**HEAD, "records": []}
+
+
+def test_the_same_training_goes_on_and_another_is_refused(folder: ProbesFolder) -> None:
+    again = open_as(ProbesFolder, folder.path, HEAD)
+    assert len(read_probes(again.path)["records"]) == 4
+    with pytest.raises(StoreError, match="other settings"):
+        open_as(ProbesFolder, folder.path, {**HEAD, "every": 5})
+
+
+def test_force_clears_what_is_ours_alone(folder: ProbesFolder) -> None:
+    (folder.path / "report.html").write_text("page")
+    for name in ("notes.txt", "record-mine.json", "record-0000010.json"):
+        (folder.path / name).write_text("mine")
+    open_as(ProbesFolder, folder.path, {**HEAD, "every": 5}, force=True)
+    left = {entry.name for entry in folder.path.iterdir()}
+    assert left == {"nbyt-run.json", "notes.txt", "record-mine.json", "record-0000010.json"}
+
+
+@pytest.mark.parametrize("name", [LOG, "record-000020.json"])
+def test_a_damaged_part_is_named_by_reader_and_doctor(folder: ProbesFolder, name: str) -> None:
+    assert verify(folder.path) == []
+    file = folder.path / name
+    data = bytearray(file.read_bytes())
+    data[-3] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(StoreError, match=name):
+        read_probes(folder.path)
+    assert [line for line in verify(folder.path) if str(file) in line]
+
+
+def test_a_record_under_another_name_is_refused(folder: ProbesFolder) -> None:
+    shutil.copy(folder.path / "record-000010.json", folder.path / "record-000030.json")
+    with pytest.raises(StoreError, match=r"record-000030\.json holds the record of update 10"):
+        read_probes(folder.path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="symlinks need rights there")
+@pytest.mark.parametrize("name", [LOG, "record-000010.json"])
+def test_links_are_not_followed(folder: ProbesFolder, tmp_path: Path, name: str) -> None:
+    (folder.path / name).rename(tmp_path / "elsewhere.json")
+    (folder.path / name).symlink_to(tmp_path / "elsewhere.json")
+    with pytest.raises(StoreError, match="is a symlink"):
+        read_probes(folder.path)
+
+
+@pytest.mark.parametrize("name", ["empty", "missing"])
+def test_a_folder_without_a_training_says_what_to_give(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(StoreError, match="holds no probed training"):
+        read_probes(tmp_path / name)
