@@ -19,7 +19,7 @@ from nbyt.errors import NbytError, RunInterruptedError, UsageError
 
 _COMMANDS = {
     "advise": "Say which N x T to use on an environment, how sure that is, and why.",
-    "report": "Rebuild the page of a stored advice or study.",
+    "report": "Rebuild the page of a stored advice, study or probed training.",
     "train": "Train PPO, or DQN, with exactly the layout you name, and keep stages.",
     "probe": "Measure what every split of a batch would do to a stage's gradient.",
     "reproduce": "Measure what a text claims about N and T, claim by claim.",

@@ -1,4 +1,4 @@
-"""`nbyt report`: the page of a stored advice or study, made anew."""
+"""`nbyt report`: the page of a stored advice, study or probed training, made anew."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,8 +8,10 @@ from cyclopts import Parameter
 from nbyt.cli.common import Common
 from nbyt.cli.output import Outcome, show
 from nbyt.report.page import write_page
+from nbyt.report.probes import write_probes_page
 from nbyt.report.study import write_study_page
 from nbyt.store.advice import PAGE, read_advice
+from nbyt.store.probes import holds_probes, read_probes
 from nbyt.store.study import holds_study, read_study
 
 
@@ -24,15 +26,24 @@ def run(
     Parameters
     ----------
     folder
-        The folder that `nbyt advise` or `nbyt reproduce` wrote.
+        The folder that `nbyt advise` or `nbyt reproduce` wrote, or that holds a training's probes.
     out
         The file to write; without, report.html in that folder.
     """
     target = (out or folder / PAGE).resolve()
-    found = _study_page(folder, target) if holds_study(folder) else _advice_page(folder, target)
+    found = _page(folder, target)
     if not common.json:
         show(str(target))
     return Outcome({"report": str(target), **found})
+
+
+def _page(folder: Path, target: Path) -> dict[str, Any]:
+    """What the page at `target`, which is then written, is about."""
+    if holds_study(folder):
+        return _study_page(folder, target)
+    if holds_probes(folder):
+        return _probes_page(folder, target)
+    return _advice_page(folder, target)
 
 
 def _advice_page(folder: Path, target: Path) -> dict[str, Any]:
@@ -45,3 +56,9 @@ def _study_page(folder: Path, target: Path) -> dict[str, Any]:
     data = read_study(folder)
     write_study_page({**data, "report": str(target)}, target)
     return {"study": data["study"], "claims": len(data["claims"])}
+
+
+def _probes_page(folder: Path, target: Path) -> dict[str, Any]:
+    data = read_probes(folder)
+    write_probes_page(data, target)
+    return {"env": data["env"], "probes": len(data["records"])}

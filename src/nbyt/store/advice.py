@@ -136,7 +136,7 @@ def read_advice(folder: Path) -> dict[str, Any]:
         raise StoreError(
             f"{folder} holds no advice",
             where=str(folder),
-            fix="give a folder that `nbyt advise` or `nbyt reproduce` wrote; one that was stopped "
-            "is finished by the same command",
+            fix="give a folder that `nbyt advise` or `nbyt reproduce` wrote, or that holds a "
+            "training's probes; one that was stopped is finished by the same command",
         )
     return read_sealed(path, kind="advice", limit=ADVICE_LIMIT)["facts"]

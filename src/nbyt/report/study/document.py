@@ -1,6 +1,5 @@
 """The whole page of a study: the table of claims, a section for each topic, how it was made."""
 
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ from nbyt.report.page.assets import behaviour, plotly_script, style
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.part import Part, merged, section
 from nbyt.report.page.shell import command, facts, frame, header, whole
+from nbyt.report.study.assets import study_style
 from nbyt.report.study.claim import claim_part
 from nbyt.report.study.overview import overview_section
 from nbyt.store.atomic import write_text
@@ -21,7 +21,7 @@ def render_study(data: Data) -> str:
     return whole(
         data["title"],
         _body(data),
-        style=style() + _own_style(),
+        style=style() + study_style(),
         scripts=[plotly_script(), behaviour()],
         lazy=True,
     )
@@ -30,10 +30,6 @@ def render_study(data: Data) -> str:
 def write_study_page(data: Data, path: Path) -> None:
     """Nothing; `path` then holds the page, or what it held before."""
     write_text(path, render_study(data))
-
-
-def _own_style() -> str:
-    return (resources.files("nbyt.report.study") / "study.css").read_text("utf-8")
 
 
 def _body(data: Data) -> Part:

@@ -10,6 +10,8 @@ from nbyt.report.study.number import Number, has_interval
 
 Data = dict[str, Any]
 
+_MANY = 12  # places that are too many to be named one by one
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -35,13 +37,20 @@ def remarks(missing: Iterable[tuple[str, str, str]], others: Sequence[str] = ())
     for name, place, reason in missing:
         found.setdefault((name, reason), []).append(place)
     lines = [
-        f"{' at '.join(filter(None, (name, ', '.join(filter(None, places)))))}: {reason}"
+        f"{' at '.join(filter(None, (name, _listed(list(filter(None, places))))))}: {reason}"
         for (name, reason), places in found.items()
     ]
     if not lines and not others:
         return None
     said = [tag("div", one) for one in others]
     return tag("div", "Not drawn:" if lines else None, bullets(lines), *said, class_="missing")
+
+
+def _listed(places: Sequence[str]) -> str:
+    """The places one by one, or how many there are from the first to the last."""
+    if len(places) <= _MANY:
+        return ", ".join(places)
+    return f"{len(places)} places from {places[0]} to {places[-1]}"
 
 
 def error_bars(numbers: Sequence[Number], colour: str) -> Data:

@@ -1,0 +1,50 @@
+"""A training's records, seen as courses of numbers over its samples."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from nbyt.report.study import figures
+from nbyt.report.study.number import Number, has_value
+
+Data = dict[str, Any]
+NETWORKS = ("actor", "critic", "total")
+SAMPLES = "samples so far"
+_ABSENT: Number = {"value": None, "low": None, "high": None, "reason": "not measured there"}
+_SPREAD = 20.0  # from the smallest to the largest value, where a log axis begins to help
+
+
+def networks(records: Sequence[Data]) -> list[str]:
+    """The networks whose gradients were measured in the batches; see `present`."""
+    return present([one["gradients"] for one in records])
+
+
+def present(gradients: Sequence[Data]) -> list[str]:
+    """Actor and critic where any has them, or else the total gradient. gradients: by network."""
+    found = [name for name in NETWORKS if any(one.get(name) for one in gradients)]
+    return [name for name in found if name != "total"] or found
+
+
+def numbers_of(records: Sequence[Data], network: str, quantity: str) -> list[Number]:
+    """A quantity of one network's gradient, for each record."""
+    return [one["gradients"].get(network, {}).get(quantity) or _ABSENT for one in records]
+
+
+def course(name: str, records: Sequence[Data], numbers: Sequence[Number]) -> Data:
+    """Numbers, one for each record, as a series over the samples so far."""
+    return figures.series(name, [one["samples"] for one in records], numbers)
+
+
+def bare(value: float | None) -> Number:
+    """A number that is counted, not estimated, so that it has no interval."""
+    return {"value": value, "reason": "not known there"}
+
+
+def fits_log(numbers: Iterable[Number]) -> bool:
+    """Whether all values are positive and so far apart that a log axis shows more of them."""
+    values = [one["value"] for one in numbers if has_value(one)]
+    return bool(values) and min(values) > 0 and max(values) > _SPREAD * min(values)
+
+
+def batch_of(data: Data) -> int | None:
+    """The samples of one update, or None where the training did not say."""
+    return (data.get("layout") or {}).get("batch")

@@ -1,0 +1,81 @@
+"""What numbers of a batch's gradient mean, in plain sentences with their intervals."""
+
+from math import floor, log10
+from typing import Any
+
+from nbyt.report.page import quantity
+from nbyt.report.study.number import Number, has_value
+
+_SMALL = 100  # samples below which every digit counts
+
+
+def samples_words(number: Number, scale: float = 1.0) -> str:
+    """Samples with their interval, such as ≈ 12,300 [9,900 to 15,400]; other digits are noise."""
+    if not has_value(number) or scale * abs(number["value"]) < _SMALL:
+        return quantity.words(number, scale)
+    value, low, high = (_scaled(number.get(name), scale) for name in ("value", "low", "high"))
+    width = value / 10 if low is None or high is None else high - low
+    mark = "≈\u202f" if number.get("approximate") else ""
+    return f"{mark}{_rounded(value, width)} {_between(low, high, width)}"
+
+
+def worth(number: Number, batch: int | None) -> str:
+    """What the samples of a batch are worth. number: its ess_ratio."""
+    if not has_value(number):
+        return f"What the samples of a batch are worth cannot be told{_reason(number)}."
+    if batch is None:
+        return f"Each sample of a batch is worth {quantity.words(number)} independent ones."
+    said = f"A batch of {batch:,} samples is worth {samples_words(number, batch)} independent ones"
+    low, high = number.get("low"), number.get("high")
+    if low is not None and low > 1:
+        return f"{said}: more than it has, because its steps make up for each other."
+    if high is None or high >= 1:
+        return f"{said}; whether that is less than it has cannot be told."
+    return f"{said}."
+
+
+def shared(number: Number) -> str:
+    """How much of the variance is covariance. number: the covariance's share."""
+    if not has_value(number):
+        return f"How much of its variance is covariance cannot be told{_reason(number)}."
+    said = quantity.words(number, 100, " %")
+    low, high = number.get("low"), number.get("high")
+    if low is not None and low > 0:
+        return f"{said} of its variance is covariance: steps of one env are alike."
+    if high is not None and high < 0:
+        return f"Its covariance is negative, {said} of the variance: it lowers the noise."
+    return f"{said} of its variance is covariance; whether there is any cannot be told."
+
+
+def noise(number: Number, batch: int | None) -> str:
+    """How much noise there is beside the signal. number: the noise scale, in samples."""
+    low = number.get("low")
+    if not has_value(number):
+        least = "" if low is None or not batch else f", but it is at least {low / batch:.2g} times"
+        return f"How large the noise is beside the signal cannot be told{least}{_reason(number)}."
+    equal = f"with {samples_words(number)} samples the two would be equal"
+    if batch is None:
+        return f"Noise and signal: {equal}."
+    return f"The noise is {quantity.words(number, 1 / batch)} times the signal; {equal}."
+
+
+def _reason(number: Number) -> str:
+    return f": {number['reason']}" if number.get("reason") else ""
+
+
+def _scaled(value: Any, scale: float) -> Any:
+    return None if value is None else scale * value
+
+
+def _rounded(value: float, width: float) -> str:
+    """The value with two digits of the interval's width, and its thousands apart."""
+    step = 10 ** max(floor(log10(width)) - 1, 0) if width > 0 else 1
+    return f"{round(value / step) * step:,}".replace("-", "\u2212")
+
+
+def _between(low: float | None, high: float | None, width: float) -> str:
+    if low is None or high is None:
+        ends = [f"{_rounded(low, width)} or more"] if low is not None else []
+        ends += [f"up to {_rounded(high, width)}"] if high is not None else []
+        return f"[{''.join(ends) or 'no interval'}]"
+    return f"[{_rounded(low, width)} to {_rounded(high, width)}]"
