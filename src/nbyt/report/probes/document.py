@@ -57,17 +57,16 @@ def _body(data: Data) -> Part:
 
 def _nothing_yet(data: Data) -> Part:
     every = data.get("every")
-    first = "" if every is None else f" The first probe comes with update {every:,}."
-    return unknown_section("now", "Now", None, f"Nothing was measured yet.{first}")
+    often = "" if every is None else f" A probe is made every {every:,} updates."
+    return unknown_section("now", "Now", None, f"Nothing was measured yet.{often}")
 
 
 def _header(data: Data, links: dict[str, str]) -> Markup:
     about: list[Child] = [_trained(data)]
     if data["records"]:
-        last = data["records"][-1]
-        count = len(data["records"])
-        probes = "1 probe" if count == 1 else f"{count:,} probes"
-        about.append(f"{probes}, the last at update {last['update']:,}")
+        count, last = len(data["records"]), data["records"][-1]["update"]
+        probes = "1 probe" if count == 1 else f"{count:,} probes, the last"
+        about.append(f"{probes} at update {last:,}")
     return header("nbyt", data["title"], about, links, ("Skip to the last probe", "now"))
 
 

@@ -98,8 +98,8 @@ def _numbers(last: Data) -> Data:
 
 
 def _returns(records: Sequence[Data]) -> list[Data]:
-    """The mean return so far, where it is known."""
+    """The mean return so far, where it is known of more than one record."""
     returns = [bare(one.get("mean_return")) for one in records]
-    if not any(has_value(one) for one in returns):
+    if sum(has_value(one) for one in returns) < 2:
         return []
     return [figures.lines("Mean return", SAMPLES, "mean return", [course("", records, returns)])]

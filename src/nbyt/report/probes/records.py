@@ -10,7 +10,7 @@ Data = dict[str, Any]
 NETWORKS = ("actor", "critic", "total")
 SAMPLES = "samples so far"
 _ABSENT: Number = {"value": None, "low": None, "high": None, "reason": "not measured there"}
-_SPREAD = 20.0  # from the smallest to the largest value, where a log axis begins to help
+_SPREAD = 10.0  # from the smallest to the largest value, where a log axis begins to help
 
 
 def networks(records: Sequence[Data]) -> list[str]:

@@ -51,8 +51,9 @@ def noise(number: Number, batch: int | None) -> str:
     """How much noise there is beside the signal. number: the noise scale, in samples."""
     low = number.get("low")
     if not has_value(number):
-        least = "" if low is None or not batch else f", but it is at least {low / batch:.2g} times"
-        return f"How large the noise is beside the signal cannot be told{least}{_reason(number)}."
+        if low is None or batch is None:
+            return f"How large the noise is beside the signal cannot be told{_reason(number)}."
+        return f"The noise is at least {low / batch:.2g} times the signal; more cannot be told."
     equal = f"with {samples_words(number)} samples the two would be equal"
     if batch is None:
         return f"Noise and signal: {equal}."

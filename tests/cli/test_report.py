@@ -1,0 +1,52 @@
+"""`nbyt report` on the folder of a probed training: its page, its JSON, its refusals."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.report.probes.probes_sample import head, training
+
+from nbyt.cli import main
+from nbyt.store.probes import ProbesFolder
+from nbyt.store.run import open_as
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A training that was probed three times."""
+    found = open_as(ProbesFolder, tmp_path / "probes", head())
+    found.write_log(head())
+    for record in training(3)["records"]:
+        found.add(record)
+    return found.path
+
+
+def test_the_page_is_made_and_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["report", str(folder), "--json"]) == 0
+    page = folder / "report.html"
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert data == {"report": str(page), "env": "CartPole-v1", "probes": 3}
+    assert "PPO on CartPole-v1" in page.read_text()
+
+
+def test_it_needs_no_jax_and_takes_another_file(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "x.html"
+    script = (
+        "import sys; from nbyt.cli import main; "
+        f"code = main.run(['report', {str(folder)!r}, '--out', {str(page)!r}]); "
+        "assert 'jax' not in sys.modules, 'JAX was imported'; sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert page.exists() and not (folder / "report.html").exists()
+
+
+def test_a_damaged_record_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = folder / "record-000020.json"
+    record.write_bytes(record.read_bytes().replace(b'"samples": 40960', b'"samples": 40961'))
+    assert main.run(["report", str(folder)]) != 0
+    said = capsys.readouterr().err
+    assert "record-000020.json" in said.replace("\n", "") and "Traceback" not in said
+    assert not (folder / "report.html").exists()
