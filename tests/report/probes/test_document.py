@@ -147,6 +147,14 @@ def test_a_long_training_stays_one_page() -> None:
     assert len(charts_of(html)["chart-worth-0-0"][0]["data"][1]["y"]) == 60
 
 
+def test_many_places_without_a_number_are_counted() -> None:
+    data = training(20, pools=False, minibatches=False)
+    for record in data["records"][:15]:
+        record["gradients"]["critic"]["noise_scale"] = SILENT
+    words = words_of(render_probes(data))
+    assert "critic at 15 places from 20480 to 307200: the signal is lost in noise" in words
+
+
 def test_pools_are_held_against_the_true_gradient(data: Data) -> None:
     charts = charts_of(render_probes(data))
     pooled = [one for one in data["records"] if one["pool"]]
