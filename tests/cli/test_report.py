@@ -31,6 +31,16 @@ def test_the_page_is_made_and_counted(folder: Path, capsys: pytest.CaptureFixtur
     assert "PPO on CartPole-v1" in page.read_text()
 
 
+def test_a_loop_that_did_not_name_its_env(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = open_as(ProbesFolder, tmp_path / "loop", {"title": "a loop"})
+    found.write_log({"title": "a loop", "library": "torch"})
+    assert main.run(["report", str(found.path), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert (data["env"], data["probes"]) == (None, 0)
+
+
 def test_it_needs_no_jax_and_takes_another_file(folder: Path, tmp_path: Path) -> None:
     page = tmp_path / "x.html"
     script = (

@@ -61,4 +61,5 @@ def _study_page(folder: Path, target: Path) -> dict[str, Any]:
 def _probes_page(folder: Path, target: Path) -> dict[str, Any]:
     data = read_probes(folder)
     write_probes_page(data, target)
-    return {"env": data["env"], "probes": len(data["records"])}
+    # A loop written by hand may not have said what it trains on.
+    return {"env": data.get("env"), "probes": len(data["records"])}

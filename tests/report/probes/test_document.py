@@ -210,14 +210,14 @@ def test_nothing_measured_yet_is_said() -> None:
 
 
 def test_a_loop_that_says_little_has_a_page(data: Data) -> None:
-    for key in ("settings", "parameters", "machine", "versions", "advantages", "library"):
-        data[key] = None
-    data["layout"] = {"envs": 8, "steps": 256, "batch": BATCH, "minibatch": None}
+    data = {key: data[key] for key in ("title", "library", "machine", "versions", "records")}
     for record in data["records"]:
         del record["gradients"]["actor"], record["gradients"]["critic"]
     words = words_of(render_probes(data))
     assert "None" not in words
     assert "Parts of the variance, total" in words
+    # The size of the batch is that of its units together.
+    assert f"batch of {BATCH:,} samples" in words
 
 
 def test_settings_units_and_warnings_are_listed(data: Data) -> None:

@@ -32,20 +32,14 @@ def test_samples_have_no_digit_that_the_interval_denies(number: dict[str, Any], 
     ("number", "said"),
     [
         (between(0.3, 0.2, 0.4), "worth 610 [410 to 820] independent ones."),
-        (between(0.9, 0.7, 1.1), "whether that is less than it has cannot be told"),
-        (between(0.9, 0.7, None), "whether that is less than it has cannot be told"),
+        (between(0.9, 0.7, 1.1), "whether that is less or more than it has cannot be told"),
+        (between(0.9, 0.7, None), "whether that is less or more than it has cannot be told"),
         (between(1.3, 1.1, 1.5), "more than it has"),
         (SILENT, "cannot be told: the signal is lost in noise."),
     ],
 )
 def test_what_a_batch_is_worth(number: dict[str, Any], said: str) -> None:
     assert said in worth(number, 2048)
-
-
-def test_without_a_batch_a_sample_is_spoken_of() -> None:
-    assert "Each sample of a batch is worth 0.30 [0.20, 0.40]" in worth(
-        between(0.3, 0.2, 0.4), None
-    )
 
 
 @pytest.mark.parametrize(
@@ -66,6 +60,8 @@ def test_how_much_is_covariance(number: dict[str, Any], said: str) -> None:
     [
         (between(6144, 4096, 8192), "The noise is 3.0 [2.0, 4.0] times the signal; with 6,100"),
         (SILENT, "cannot be told: the signal is lost in noise."),
+        ({**SILENT, "low": -10.0}, "cannot be told: the signal is lost in noise."),
+        (between(-100, -300, 1024), "cannot be told from none: it is at most 0.5 times"),
         ({**SILENT, "low": 4096.0}, "The noise is at least 2 times the signal; more cannot"),
     ],
 )

@@ -63,11 +63,9 @@ def _card(data: Data, last: Data, network: str) -> Markup:
     )
 
 
-def _big(number: Data, batch: int | None) -> Markup:
+def _big(number: Data, batch: int) -> Markup:
     if not has_value(number):
         return tag("p", "?", tag("small", "what a batch is worth"), class_="big")
-    if batch is None:
-        return tag("p", short(number["value"], 2), tag("small", "of each sample"), class_="big")
     count = samples_words(number, batch).partition(" [")[0]
     return tag("p", count, tag("small", f"of {batch:,} samples"), class_="big")
 

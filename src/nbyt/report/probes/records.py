@@ -45,6 +45,7 @@ def fits_log(numbers: Iterable[Number]) -> bool:
     return bool(values) and min(values) > 0 and max(values) > _SPREAD * min(values)
 
 
-def batch_of(data: Data) -> int | None:
-    """The samples of one update, or None where the training did not say."""
-    return (data.get("layout") or {}).get("batch")
+def batch_of(data: Data) -> int:
+    """The samples of one update; where the training did not say, those last measured."""
+    units = data["records"][-1]["units"]
+    return (data.get("layout") or {}).get("batch") or units["count"] * units["steps"]

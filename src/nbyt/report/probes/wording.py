@@ -19,18 +19,16 @@ def samples_words(number: Number, scale: float = 1.0) -> str:
     return f"{mark}{_rounded(value, width)} {_between(low, high, width)}"
 
 
-def worth(number: Number, batch: int | None) -> str:
+def worth(number: Number, batch: int) -> str:
     """What the samples of a batch are worth. number: its ess_ratio."""
     if not has_value(number):
         return f"What the samples of a batch are worth cannot be told{_reason(number)}."
-    if batch is None:
-        return f"Each sample of a batch is worth {quantity.words(number)} independent ones."
     said = f"A batch of {batch:,} samples is worth {samples_words(number, batch)} independent ones"
     low, high = number.get("low"), number.get("high")
     if low is not None and low > 1:
         return f"{said}: more than it has, because its steps make up for each other."
     if high is None or high >= 1:
-        return f"{said}; whether that is less than it has cannot be told."
+        return f"{said}; whether that is less or more than it has cannot be told."
     return f"{said}."
 
 
@@ -47,16 +45,17 @@ def shared(number: Number) -> str:
     return f"{said} of its variance is covariance; whether there is any cannot be told."
 
 
-def noise(number: Number, batch: int | None) -> str:
+def noise(number: Number, batch: int) -> str:
     """How much noise there is beside the signal. number: the noise scale, in samples."""
-    low = number.get("low")
+    low, high = number.get("low"), number.get("high")
     if not has_value(number):
-        if low is None or batch is None:
+        if low is None or low <= 0:
             return f"How large the noise is beside the signal cannot be told{_reason(number)}."
         return f"The noise is at least {low / batch:.2g} times the signal; more cannot be told."
+    if number["value"] <= 0:
+        most = "" if high is None else f": it is at most {high / batch:.2g} times the signal"
+        return f"The noise cannot be told from none{most}."
     equal = f"with {samples_words(number)} samples the two would be equal"
-    if batch is None:
-        return f"Noise and signal: {equal}."
     return f"The noise is {quantity.words(number, 1 / batch)} times the signal; {equal}."
 
 

@@ -42,14 +42,14 @@ def _ess_chart(records: Sequence[Data]) -> Data:
     )
 
 
-def _scale_chart(records: Sequence[Data], batch: int | None) -> Data:
+def _scale_chart(records: Sequence[Data], batch: int) -> Data:
     return figures.lines(
         "Noise scale",
         SAMPLES,
         "samples",
         _of_networks(records, "noise_scale"),
         log_y=True,
-        marks=[(batch, f"batch of {batch:,}")] if batch else [],
+        marks=[(batch, f"batch of {batch:,}")],
     )
 
 
