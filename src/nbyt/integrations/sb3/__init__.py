@@ -1,0 +1,1 @@
+"""Stable-Baselines3's models, measured with nbyt."""
