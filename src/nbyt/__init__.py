@@ -30,6 +30,7 @@ _MODULES = (
     "envs",
     "exact",
     "gradients",
+    "integrations",
     "measure",
     "minibatch",
     "objective",

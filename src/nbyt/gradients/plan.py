@@ -7,7 +7,6 @@ from nbyt.errors import UsageError
 from nbyt.gradients.sketch import GROUPS
 from nbyt.gradients.weights import Aim
 
-_MOST_CHAINS = 8
 _LEAST_CHAINS = 4
 _LEAST_PLACES = 64
 _LONGEST_LAG = 512
@@ -18,11 +17,13 @@ _BYTES = 4
 class Footprint:
     """What measuring a network takes: bytes for each row of a slab, and numbers of its vectors.
 
-    vectors: of one set of advantages, all objectives together.
+    vectors: of one set of advantages, all objectives together. chains: most of them in a slab;
+    a program that is not compiled has a cost of its own for every slab, and wants large ones.
     """
 
     row_bytes: int
     vectors: int
+    chains: int = 8
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Plan:
 def plan_for(foot: Footprint, chains: int, aim: Aim, memory: int, seed: int = 0) -> Plan:
     """A plan whose program and vectors each take about half of `memory` bytes at most."""
     rows = max(1, memory // 2 // foot.row_bytes)
-    most = min(_MOST_CHAINS, chains)
+    most = min(foot.chains, chains)
     steps = _slab_steps(aim, rows, most)
     at_once = max(min(_LEAST_CHAINS, chains), min(most, rows // steps))
     if at_once * steps > 2 * rows and steps > 1:

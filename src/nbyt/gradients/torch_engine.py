@@ -34,6 +34,7 @@ Rows = Callable[..., Tensor]
 # Numbers kept for each number of a row's scores: the scores, their products, and one copy.
 _COPIES = 4
 _BYTES = 4
+_CHAINS = 32
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ class TorchEngine:
         """What measuring takes."""
         sizes, parts = self.sizes, objective_parts(aim)
         row = sum(sizes[name] * len(own) for name, own in parts.items())
-        return Footprint(row * _COPIES * _BYTES, sum(sizes[name] for name in parts))
+        return Footprint(row * _COPIES * _BYTES, sum(sizes[name] for name in parts), _CHAINS)
 
     def digest(
         self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
@@ -389,3 +390,19 @@ def _require_rows(output: Tensor, part: str) -> None:
             where=part,
             fix="give a function of R rows that returns R numbers",
         )
+
+
+def pointing(module: Module, direction: np.ndarray) -> tuple[float | None, float]:
+    """The cosine of a step against the module's `.grad` with a direction, and the grad's length.
+
+    direction: among all trained parameters, as `TorchEngine.gradient` gives them.
+    """
+    trained = [p for p in module.parameters() if p.requires_grad]
+    pieces = [
+        (torch.zeros_like(p) if p.grad is None else p.grad).detach().reshape(-1) for p in trained
+    ]
+    flat = torch.cat(pieces).cpu().numpy().astype(float)
+    length, goal = float(np.linalg.norm(flat)), float(np.linalg.norm(direction))
+    if length == 0 or goal == 0:
+        return None, length
+    return float(-(flat @ direction) / (length * goal)), length

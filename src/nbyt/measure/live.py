@@ -20,7 +20,7 @@ from nbyt.gradients.weights import Aim
 from nbyt.stats.live import BatchEstimates, describe_batch
 
 # From so many envs on their streams are taken as they are; fewer are cut into so many pieces.
-_ENOUGH, _PIECES = 8, 16
+_ENOUGH, _PIECES = 8, 32
 _LEAST = 4
 # Numbers of written-out scores that one measurement may compute; beyond, some units stand for all.
 _MOST = 2**32
@@ -182,8 +182,8 @@ def _warnings(
     if cuts > 1:
         envs = batch.advantage.shape[1]
         found.append(
-            f"{envs} env{'s' if envs > 1 else ''} are too few to compare: their streams were cut "
-            f"into {units} pieces of {length} steps, and covariance over longer times is not seen"
+            f"few envs ({envs}) to compare: what they saw was cut into {units} pieces of {length} "
+            "steps, and covariance over longer times is not seen"
         )
     if measured < units:
         found.append(f"the network is large: {measured} of {units} units were looked at")

@@ -119,7 +119,7 @@ def open_folder(
     question: Question, given: Sequence[Subject], out: Path | str | None, *, force: bool
 ) -> AdviceFolder:
     """The folder of the advice, new or resumed; another question's folder is refused."""
-    env, effort = question.env.id.partition(":")[2], question.effort.name
+    env, effort = question.env.id.rpartition(":")[2], question.effort.name
     name = slug(f"advise-{env}-{question.batch}-{effort}-seed{question.seed}")
     identity = {**question.identity(), "from": [one.specimen.fingerprint for one in given]}
     made_by = manifest("advise", identity, question.seed, hardware.describe())
@@ -136,9 +136,13 @@ def answer_question(
     per: str = "both",
     weigh: str = "learning",
     budget: dict[str, Any] | None = None,
+    reproduce: str | None = None,
     progress: Progress = lambda what, done, total: None,
 ) -> Advice:
-    """The advice, and its page; whatever the folder already holds is not done again."""
+    """The advice, and its page; whatever the folder already holds is not done again.
+
+    reproduce: what asks all of this again, where that is no command line.
+    """
     _require_word("per", per, ("sample", "second", "both"))
     _require_word("weigh", weigh, ("learning", "samples"))
     parts = _Parts(progress, _count_parts(question, len(given)))
@@ -158,7 +162,7 @@ def answer_question(
         "budget": budget,
         "machine": {"device": hardware.describe(), "platform": platform.platform()},
         "versions": versions(),
-        "reproduce": command_line(question, given, per=per, weigh=weigh),
+        "reproduce": reproduce or command_line(question, given, per=per, weigh=weigh),
         "out": str(folder.path),
         "report": str(folder.path / PAGE),
     }

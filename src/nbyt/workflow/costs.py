@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import numpy as np
@@ -94,18 +94,44 @@ def measure_costs(
     vector: str = "sync",
     progress: Progress = lambda what, done, total: None,
 ) -> Costs:
-    """Updates timed at a few of the layouts, in interleaved rounds.
+    """Updates of nbyt's own PPO timed at a few of the layouts.
 
     trained: a T that is among them; its programs are compiled anyway.
     """
-    chosen = _spread_out(layouts, trained)
-    turns = len(chosen) + ROUNDS
-    trainers: list[_Trainer] = []
+    chosen = spread_out(layouts, trained)
+    return time_layouts(
+        chosen, lambda layout: _Trainer(env, settings, layout, vector), progress=progress
+    )
+
+
+class Trainer(Protocol):
+    """A training at one layout, under way."""
+
+    layout: Layout
+
+    def seconds(self) -> float:
+        """Seconds of one update, over a turn."""
+        ...
+
+    def close(self) -> None:
+        """Let the envs go."""
+        ...
+
+
+def time_layouts(
+    layouts: Sequence[Layout],
+    start: Callable[[Layout], Trainer],
+    *,
+    progress: Progress = lambda what, done, total: None,
+) -> Costs:
+    """The costs that trainings of these layouts have, timed in interleaved rounds."""
+    turns = len(layouts) + ROUNDS
+    trainers: list[Trainer] = []
     try:
-        for layout in chosen:
-            trainers.append(_Trainer(env, settings, layout, vector))
+        for layout in layouts:
+            trainers.append(start(layout))
             progress("costs", len(trainers), turns)
-        timed: dict[Split, list[float]] = {(one.envs, one.steps): [] for one in chosen}
+        timed: dict[Split, list[float]] = {(one.envs, one.steps): [] for one in layouts}
         for number in range(ROUNDS):
             for trainer in trainers:
                 timed[trainer.layout.envs, trainer.layout.steps].append(trainer.seconds())
@@ -152,7 +178,7 @@ def update_seconds(
     return trainer.first
 
 
-def _spread_out(layouts: Sequence[Layout], trained: int | None) -> list[Layout]:
+def spread_out(layouts: Sequence[Layout], trained: int | None) -> list[Layout]:
     """A few of the layouts from the first to the last; the one that is trained takes a place."""
     places = np.linspace(0, len(layouts) - 1, SPLITS).round().astype(int)
     own = [place for place, layout in enumerate(layouts) if layout.steps == trained]
@@ -160,6 +186,11 @@ def _spread_out(layouts: Sequence[Layout], trained: int | None) -> list[Layout]:
         inner = min(range(1, SPLITS - 1), key=lambda k: abs(int(places[k]) - own[0]))
         places[inner] = own[0]
     return [layouts[place] for place in np.unique(places)]
+
+
+def updates_of_a_turn(seconds: float) -> int:
+    """How many updates make a turn, where one takes so long."""
+    return max(1, round(_TURN_SECONDS / max(seconds, 1e-3)))
 
 
 class _Trainer:
@@ -181,7 +212,7 @@ class _Trainer:
         self._source.begin(self._learner, 0)
         self._go(1)
         self.first = self._go(1)
-        self._updates = max(1, round(_TURN_SECONDS / max(self.first, 1e-3)))
+        self._updates = updates_of_a_turn(self.first)
 
     def seconds(self) -> float:
         """Seconds of one update, over a turn."""

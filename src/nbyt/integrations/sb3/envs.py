@@ -14,6 +14,7 @@ from nbyt.envs.protocol import HostEnv
 from nbyt.envs.spaces import words
 from nbyt.errors import EnvUsageError
 from nbyt.integrations.sb3 import copies
+from nbyt.integrations.sb3.package import module
 from nbyt.integrations.sb3.single import Single
 from nbyt.integrations.sb3.wrappers import Layer, channels_first, layers
 
@@ -27,18 +28,32 @@ def host_env(model: Any, env: Given | None = None) -> HostEnv:
     makes one or an id, takes its place inside the model's vec wrappers. A model that was loaded
     without an env has none of those.
     """
-    vec_env = model.get_env()
-    if vec_env is None and env is None:
-        raise EnvUsageError("the model has no env", fix="pass env=, or call model.set_env(...)")
-    _require_zero_based(model.observation_space)
-    make = copies.maker(vec_env) if env is None else _maker(env)
-    around: list[Layer] = [channels_first]
-    if vec_env is not None:
-        around = layers(vec_env, env_given=env is not None)
+    make, around = _made_of(model, env)
     name = env if isinstance(env, str) else env_name(model)
     found = from_factory(name, partial(_single, make, around))
     _require_fit(found, model)
     return found
+
+
+def vec_env(model: Any, env: Given | None, envs: int) -> Any:
+    """So many fresh copies of the env in a DummyVecEnv, inside the model's vec wrappers."""
+    make, around = _made_of(model, env)
+    made = module("common.vec_env").DummyVecEnv([make] * envs)
+    for layer in around:
+        made = layer(made)
+    return made
+
+
+def _made_of(model: Any, env: Given | None) -> tuple[copies.Maker, list[Layer]]:
+    """What makes a single env, and the vec wrappers around it."""
+    running = model.get_env()
+    if running is None and env is None:
+        raise EnvUsageError("the model has no env", fix="pass env=, or call model.set_env(...)")
+    _require_zero_based(model.observation_space)
+    make = copies.maker(running) if env is None else _maker(env)
+    if running is None:
+        return make, [channels_first]
+    return make, layers(running, env_given=env is not None)
 
 
 def env_name(model: Any) -> str:

@@ -8,8 +8,17 @@ from nbyt.errors import MissingExtraError
 
 def module(name: str) -> Any:
     """A module of Stable-Baselines3, such as "common.vec_env"."""
+    return importlib.import_module(f"{_package().__name__}.{name}")
+
+
+def version() -> str:
+    """Its name and version."""
+    return f"Stable-Baselines3 {_package().__version__}"
+
+
+def _package() -> Any:
     try:
         import stable_baselines3
     except ImportError as error:
         raise MissingExtraError("stable_baselines3", "sb3") from error
-    return importlib.import_module(f"{stable_baselines3.__name__}.{name}")
+    return stable_baselines3

@@ -1,0 +1,98 @@
+"""Advice on a live Stable-Baselines3 model: the same answer and page as `nbyt advise` gives."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from nbyt.integrations.sb3.costs import measure_costs
+from nbyt.integrations.sb3.envs import Given, host_env
+from nbyt.integrations.sb3.policy import loss_of, require_measurable
+from nbyt.integrations.sb3.specimen import SB3Specimen
+from nbyt.train.settings import PPOSettings
+from nbyt.workflow.advising import Advice, answer_question, open_folder
+from nbyt.workflow.effort import effort as effort_named
+from nbyt.workflow.estimate import startable
+from nbyt.workflow.question import HOST_ENVS, Question, make_question
+from nbyt.workflow.subjects import subject_of
+
+Progress = Callable[[str, int, int], None]
+
+
+def advise(
+    model: Any,
+    *,
+    batch: int | None = None,
+    effort: str = "normal",
+    per: str = "both",
+    env: Given | None = None,
+    max_envs: int = HOST_ENVS,
+    out: Path | str | None = None,
+    force: bool = False,
+    seed: int = 0,
+    progress: Progress = lambda what, done, total: None,
+    **options: Any,
+) -> Advice:
+    """Which N x T to split a batch into, measured on the model's policy as it is now.
+
+    batch: the model's own without. per: "sample", "second" (timed with throw-away models) or
+    "both". env: a function that makes an env, or an id, where the model's own cannot be copied.
+    options: the other words of `nbyt.workflow.question.make_question`, such as steps, lambdas.
+    The model is not trained, and nothing about it changes.
+    """
+    require_measurable(model)
+    found = host_env(model, env)
+    size = model.n_envs * model.n_steps
+    own = model.n_steps if batch in (None, size) else None
+    most = max(startable(found, max_envs, "sync"), model.n_envs if own else 1)
+    question = make_question(
+        found,
+        batch=size if batch is None else batch,
+        effort=effort_named(effort),
+        current=own,
+        minibatch=_minibatch(model, size if batch is None else batch),
+        epochs=getattr(model, "n_epochs", 1),
+        settings=settings_of(model),
+        max_envs=most,
+        seed=seed,
+        **options,
+    )
+    subject = subject_of(SB3Specimen(model, found))
+    folder = open_folder(question, [subject], out, force=force)
+    if per != "sample" and folder.load_costs() is None:
+        layouts = [question.layout(steps) for steps in question.steps]
+        folder.save_costs(measure_costs(model, env, layouts, own, progress).as_dict())
+    return answer_question(
+        question,
+        folder,
+        given=[subject],
+        own=own,
+        per=per,
+        reproduce=_call(question, per),
+        progress=progress,
+    )
+
+
+def settings_of(model: Any) -> PPOSettings:
+    """The numbers of the model's training that an advice depends on."""
+    loss, rate = loss_of(model), model.learning_rate
+    return PPOSettings(
+        gamma=float(model.gamma),
+        lam=float(model.gae_lambda),
+        learning_rate=float(rate(1.0) if callable(rate) else rate),
+        value_coefficient=loss.value_coefficient,
+        entropy_coefficient=loss.entropy_coefficient,
+    )
+
+
+def _minibatch(model: Any, batch: int) -> int | None:
+    """The model's mini-batch where it divides the batch."""
+    own = getattr(model, "batch_size", batch)
+    return own if batch % own == 0 else None
+
+
+def _call(question: Question, per: str) -> str:
+    """The call that asks all of this again."""
+    words = {"batch": question.batch, "effort": question.effort.name, "seed": question.seed}
+    words |= {"per": per} if per != "both" else {}
+    given = ", ".join(f"{name}={value!r}" for name, value in words.items())
+    return f"nbyt.integrations.sb3.advise(model, {given})"

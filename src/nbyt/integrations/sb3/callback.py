@@ -1,0 +1,168 @@
+"""GradientProbe: a callback that measures the gradient of a Stable-Baselines3 training."""
+
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+from nbyt.errors import UsageError
+from nbyt.integrations.history import History
+from nbyt.integrations.sb3.envs import Given, env_name, host_env
+from nbyt.integrations.sb3.logging import log_batch, log_minibatches, log_pool
+from nbyt.integrations.sb3.minibatches import MinibatchWatch, batch_gradient
+from nbyt.integrations.sb3.package import module, version
+from nbyt.integrations.sb3.policy import (
+    batch_of,
+    engine_of,
+    loss_of,
+    require_measurable,
+    untouched,
+)
+from nbyt.integrations.sb3.settings import head_of
+from nbyt.integrations.sb3.specimen import SB3Specimen
+from nbyt.measure.chains import Resources
+from nbyt.measure.live import measure_batch
+from nbyt.measure.probing import examine
+from nbyt.measure.request import LEAST_CHAINS, make_request
+
+_Callback: Any = module("common.callbacks").BaseCallback
+
+
+class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
+    """Measures every so many rollouts; the training learns what it would learn without.
+
+    every: rollouts from one measurement to the next. minibatches: watch each mini-batch of the
+    measured updates too. pool: so many chains of the frozen policy, in copies of the envs, give a
+    reference: bias and alignment, for the price of running them. steps: T to measure there, the
+    training's own without. env: a function that makes an env, or an id, where the model's own
+    cannot be copied. out: a folder that keeps everything, for `nbyt report`.
+    """
+
+    def __init__(
+        self,
+        every: int = 10,
+        *,
+        minibatches: bool = True,
+        pool: int = 0,
+        steps: Any = None,
+        env: Given | None = None,
+        out: Path | str | None = None,
+        seed: int = 0,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(verbose)
+        if every < 1:
+            raise UsageError(f"every is {every}", where="every", fix="1 or more rollouts")
+        if pool and pool < LEAST_CHAINS:
+            raise UsageError(
+                f"a pool of {pool} chains has no interval",
+                where="pool",
+                fix=f"{LEAST_CHAINS} or more; from 64 on intervals are not approximate",
+            )
+        self.every, self.records = every, []
+        self._minibatches, self._pool, self._steps = minibatches, pool, steps
+        self._env, self._out, self._seed = env, out, seed
+        self._rollouts = 0
+        self._watch: MinibatchWatch | None = None
+        self._history: History | None = None
+
+    def _init_callback(self) -> None:
+        """All that may be refused is refused here, before anything is trained."""
+        require_measurable(self.model)
+        self._engine = engine_of(self.model)
+        with untouched(self.model.policy):
+            sizes = self._engine.sizes
+        if self._pool:
+            self._request()
+            host_env(self.model, self._env)
+        if self._out is not None:
+            head = head_of(self.model, every=self.every, parameters=sizes)
+            title = f"{type(self.model).__name__} on {env_name(self.model)}"
+            self._history = History(self._out, title=title, library=version(), **head)
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_start(self) -> None:
+        self._finish()
+
+    def _on_rollout_end(self) -> None:
+        self._rollouts += 1
+        if self._rollouts % self.every == 0:
+            self._measure()
+
+    def _on_training_end(self) -> None:
+        self._finish()
+        if not self.records:
+            warnings.warn(
+                f"no gradient was measured: the training made {self._rollouts} rollouts, and every "
+                f"{self.every}th is measured",
+                stacklevel=2,
+            )
+        if self._history is not None:
+            page = self._history.write_page()
+            if self.verbose:
+                self.logger.info(f"nbyt: {page}")
+
+    def _measure(self) -> None:
+        """One record; that of the mini-batches follows when the update is made."""
+        began, model = time.perf_counter(), self.model
+        batch, loss = batch_of(model), loss_of(model)
+        with untouched(model.policy):
+            measured = measure_batch(self._engine, batch, loss)
+            if self._minibatches:
+                direction = batch_gradient(self._engine, batch, loss)
+        pool = self._measure_pool() if self._pool else None
+        returns = [episode["r"] for episode in model.ep_info_buffer or ()]
+        self.records.append(
+            {
+                "update": self._rollouts,
+                "samples": model.num_timesteps,
+                "mean_return": sum(returns) / len(returns) if returns else None,
+                **measured.as_dict(),
+                "minibatches": None,
+                "pool": pool,
+                "seconds": time.perf_counter() - began,
+            }
+        )
+        log_batch(self.logger, measured)
+        if pool is not None:
+            log_pool(self.logger, pool, model.n_steps)
+        if self._minibatches:
+            self._watch = MinibatchWatch(model, direction)
+
+    def _measure_pool(self) -> dict[str, Any]:
+        """The frozen policy's gradient beside the true one, in copies of the envs."""
+        specimen = SB3Specimen(self.model, host_env(self.model, self._env))
+        resources = Resources(envs=self._pool)
+        found = examine(specimen, self._request(), phase=False, resources=resources)
+        data = found.as_dict()
+        return {
+            "chains": found.chains,
+            "steps": found.request.chain_steps,
+            "explained_variance": data["critic"]["explained_variance"],
+            "mean_return": data["mean_return"],
+            "layouts": data["layouts"],
+            "warnings": list(found.warnings),
+        }
+
+    def _request(self) -> Any:
+        model, facts = self.model, SB3Specimen(self.model, None).facts  # type: ignore[arg-type]
+        steps = model.n_steps if self._steps is None else self._steps
+        return make_request(
+            facts,
+            batch=model.n_steps * model.n_envs,
+            steps=steps,
+            chains=self._pool,
+            seed=self._seed + self._rollouts,
+        )
+
+    def _finish(self) -> None:
+        """Take leave of the update that was watched, and keep the record."""
+        if self._watch is not None:
+            self._watch.stop()
+            self.records[-1]["minibatches"] = self._watch.rows
+            log_minibatches(self.logger, self._watch.rows)
+            self._watch = None
+        if self._history is not None and self.records:
+            self._history.add(self.records[-1])

@@ -1,0 +1,80 @@
+"""What every mini-batch of one update does, watched while Stable-Baselines3 makes its steps.
+
+Looked at before each gradient step: how far the policy has moved on the mini-batch's samples, and
+where its gradient points beside that of the whole batch. Nothing is changed: the buffer hands out
+what it would, the optimiser steps as it would.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Discrete
+
+from nbyt.gradients.torch_engine import TorchEngine, pointing, without_gradients
+from nbyt.measure.live import LiveBatch, Loss
+
+
+def batch_gradient(engine: TorchEngine, batch: LiveBatch, loss: Loss) -> np.ndarray:
+    """The gradient of the whole batch before the first step: what all mini-batches stand for."""
+    observation, action, advantage = (x.reshape(-1, *x.shape[2:]) for x in batch)
+    actor = advantage
+    if loss.normalise:
+        actor = (advantage - advantage.mean()) / max(advantage.std(), 1e-8)
+    weights = {"actor": actor, "critic": loss.value_coefficient * advantage}
+    if loss.entropy_coefficient:
+        weights["entropy"] = np.full_like(advantage, loss.entropy_coefficient)
+    return engine.gradient(observation, action, {p: w / w.size for p, w in weights.items()})
+
+
+class MinibatchWatch:
+    """Watches one update; `rows` then holds what each mini-batch did, in order."""
+
+    def __init__(self, model: Any, direction: np.ndarray) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self._model, self._direction, self._epoch = model, direction, -1
+        self._get: Callable[..., Any] = model.rollout_buffer.get
+        model.rollout_buffer.get = self._watched
+        self._hook = model.policy.optimizer.register_step_pre_hook(self._stepping)
+
+    def stop(self) -> None:
+        """Nothing; buffer and optimiser are then as they were."""
+        self._hook.remove()
+        del self._model.rollout_buffer.get
+
+    def _watched(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        self._epoch += 1
+        for samples in self._get(*args, **kwargs):
+            self.rows.append({"epoch": self._epoch, **self._moved(samples)})
+            yield samples
+
+    def _moved(self, samples: Any) -> dict[str, Any]:
+        """How far the policy is from the one that took these samples."""
+        model = self._model
+        actions = samples.actions
+        if isinstance(model.action_space, Discrete):
+            actions = actions.long().flatten()
+        with without_gradients():
+            now = model.policy.get_distribution(samples.observations).log_prob(actions)
+            moved = (now - samples.old_log_prob).cpu().numpy().astype(float)
+        ratio = np.exp(moved)
+        clip = clip_range(model)
+        return {
+            "ratio_low": float(ratio.min()),
+            "ratio_high": float(ratio.max()),
+            "clip_fraction": None if clip is None else float(np.mean(np.abs(ratio - 1) > clip)),
+            "approximate_kl": float(np.mean(ratio - 1 - moved)),
+            "cosine": None,
+            "length": None,
+        }
+
+    def _stepping(self, *_: Any) -> None:
+        if self.rows:
+            cosine, length = pointing(self._model.policy, self._direction)
+            self.rows[-1].update(cosine=cosine, length=length)
+
+
+def clip_range(model: Any) -> float | None:
+    """PPO's clip range now; None for an algorithm without one."""
+    clip = getattr(model, "clip_range", None)
+    return float(clip(model._current_progress_remaining)) if callable(clip) else clip

@@ -1,0 +1,43 @@
+"""A Stable-Baselines3 model's settings in nbyt's words."""
+
+from typing import Any
+
+from nbyt.integrations.sb3.envs import env_name
+from nbyt.integrations.sb3.minibatches import clip_range
+
+
+def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, Any]:
+    """What a training's history says about it."""
+    batch = model.n_steps * model.n_envs
+    minibatch = getattr(model, "batch_size", batch)
+    return {
+        "algorithm": type(model).__name__,
+        "env": env_name(model),
+        "layout": {
+            "envs": model.n_envs,
+            "steps": model.n_steps,
+            "batch": batch,
+            "minibatch": minibatch,
+            "minibatches": -(-batch // minibatch),
+            "epochs": getattr(model, "n_epochs", 1),
+        },
+        "settings": settings_of(model),
+        "parameters": parameters,
+        "advantages": "normalised" if model.normalize_advantage else "raw",
+        "every": every,
+    }
+
+
+def settings_of(model: Any) -> dict[str, Any]:
+    """The numbers of its objective and of its optimiser."""
+    rate = model.learning_rate
+    return {
+        "gamma": float(model.gamma),
+        "lambda": float(model.gae_lambda),
+        "learning_rate": "a schedule" if callable(rate) else float(rate),
+        "clip": clip_range(model),
+        "value_coefficient": float(model.vf_coef),
+        "entropy_coefficient": float(model.ent_coef),
+        "max_grad_norm": float(model.max_grad_norm),
+        "policy": type(model.policy).__name__,
+    }
