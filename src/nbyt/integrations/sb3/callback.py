@@ -59,7 +59,8 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
                 where="pool",
                 fix=f"{LEAST_CHAINS} or more; from 64 on intervals are not approximate",
             )
-        self.every, self.records = every, []
+        self.every = every
+        self.records: list[dict[str, Any]] = []
         self._minibatches, self._pool, self._steps = minibatches, pool, steps
         self._env, self._out, self._seed = env, out, seed
         self._rollouts = 0

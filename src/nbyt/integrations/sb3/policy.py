@@ -90,7 +90,7 @@ class _Whole:
 
 
 class _Encoded:
-    """The same behind its encoding of observations, which torch cannot batch where it is one-hot."""
+    """The same behind its encoding of observations: torch cannot batch one that is one-hot."""
 
     def __init__(self, policy: Any) -> None:
         self._policy = policy

@@ -1,4 +1,4 @@
-"""A Stable-Baselines3 model frozen as it is now, in copies of its env, as the instrument takes it."""
+"""A Stable-Baselines3 model, frozen as it is now and in copies of its env, as a specimen."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
