@@ -17,13 +17,14 @@ _BYTES = 4
 class Footprint:
     """What measuring a network takes: bytes for each row of a slab, and numbers of its vectors.
 
-    vectors: of one set of advantages, all objectives together. chains: most of them in a slab;
-    a program that is not compiled has a cost of its own for every slab, and wants large ones.
+    vectors: of one set of advantages, all objectives together. chains: most of them in a slab.
+    slab_bytes: what a slab takes at most, however much memory there is.
     """
 
     row_bytes: int
     vectors: int
     chains: int = 8
+    slab_bytes: int = 2**62
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Plan:
 
 def plan_for(foot: Footprint, chains: int, aim: Aim, memory: int, seed: int = 0) -> Plan:
     """A plan whose program and vectors each take about half of `memory` bytes at most."""
-    rows = max(1, memory // 2 // foot.row_bytes)
+    rows = max(1, min(memory // 2, foot.slab_bytes) // foot.row_bytes)
     most = min(foot.chains, chains)
     steps = _slab_steps(aim, rows, most)
     at_once = max(min(_LEAST_CHAINS, chains), min(most, rows // steps))

@@ -34,7 +34,10 @@ Rows = Callable[..., Tensor]
 # Numbers kept for each number of a row's scores: the scores, their products, and one copy.
 _COPIES = 4
 _BYTES = 4
+# Without a compiled program every slab has a cost of its own, so few and large ones are best; but
+# the sums go over a slab's scores many times, and are slow where those leave the cache: measured.
 _CHAINS = 32
+_SLAB = 2**27
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,8 @@ class TorchEngine:
         """What measuring takes."""
         sizes, parts = self.sizes, objective_parts(aim)
         row = sum(sizes[name] * len(own) for name, own in parts.items())
-        return Footprint(row * _COPIES * _BYTES, sum(sizes[name] for name in parts), _CHAINS)
+        vectors = sum(sizes[name] for name in parts)
+        return Footprint(row * _COPIES * _BYTES, vectors, _CHAINS, _SLAB)
 
     def digest(
         self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]

@@ -122,17 +122,18 @@ def time_layouts(
     layouts: Sequence[Layout],
     start: Callable[[Layout], Trainer],
     *,
+    rounds: int = ROUNDS,
     progress: Progress = lambda what, done, total: None,
 ) -> Costs:
     """The costs that trainings of these layouts have, timed in interleaved rounds."""
-    turns = len(layouts) + ROUNDS
+    turns = len(layouts) + rounds
     trainers: list[Trainer] = []
     try:
         for layout in layouts:
             trainers.append(start(layout))
             progress("costs", len(trainers), turns)
         timed: dict[Split, list[float]] = {(one.envs, one.steps): [] for one in layouts}
-        for number in range(ROUNDS):
+        for number in range(rounds):
             for trainer in trainers:
                 timed[trainer.layout.envs, trainer.layout.steps].append(trainer.seconds())
             progress("costs", len(trainers) + number + 1, turns)

@@ -18,12 +18,12 @@ from nbyt.integrations.sb3.policy import (
     require_measurable,
     untouched,
 )
-from nbyt.integrations.sb3.settings import head_of
+from nbyt.integrations.sb3.settings import facts_of, head_of
 from nbyt.integrations.sb3.specimen import SB3Specimen
 from nbyt.measure.chains import Resources
 from nbyt.measure.live import measure_batch
 from nbyt.measure.probing import examine
-from nbyt.measure.request import LEAST_CHAINS, make_request
+from nbyt.measure.request import LEAST_CHAINS, Request, make_request
 
 _Callback: Any = module("common.callbacks").BaseCallback
 
@@ -147,11 +147,11 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
             "warnings": list(found.warnings),
         }
 
-    def _request(self) -> Any:
-        model, facts = self.model, SB3Specimen(self.model, None).facts  # type: ignore[arg-type]
+    def _request(self) -> Request:
+        model = self.model
         steps = model.n_steps if self._steps is None else self._steps
         return make_request(
-            facts,
+            facts_of(model),
             batch=model.n_steps * model.n_envs,
             steps=steps,
             chains=self._pool,

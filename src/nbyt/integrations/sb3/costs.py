@@ -12,6 +12,9 @@ from nbyt.integrations.sb3.envs import vec_env
 from nbyt.layout import Layout
 from nbyt.workflow.costs import Costs, Progress, spread_out, time_layouts, updates_of_a_turn
 
+# An update takes long enough to be timed well, and long enough not to be timed often.
+_ROUNDS = 3
+
 
 def measure_costs(
     model: Any, env: Any, layouts: Sequence[Layout], trained: int | None, progress: Progress
@@ -21,8 +24,8 @@ def measure_costs(
     All envs of a model are in one process, in a DummyVecEnv.
     """
     with undisturbed(0):
-        chosen = spread_out(layouts, trained)
-        return time_layouts(chosen, partial(_Throwaway, model, env), progress=progress)
+        chosen, start = spread_out(layouts, trained), partial(_Throwaway, model, env)
+        return time_layouts(chosen, start, rounds=_ROUNDS, progress=progress)
 
 
 class _Throwaway:
@@ -32,7 +35,6 @@ class _Throwaway:
         self.layout = layout
         self._envs = vec_env(model, env, layout.envs)
         self._model = _like(model, self._envs, layout)
-        self._go(1)
         self._updates = updates_of_a_turn(self._go(1))
 
     def seconds(self) -> float:

@@ -4,6 +4,7 @@ from typing import Any
 
 from nbyt.integrations.sb3.envs import env_name
 from nbyt.integrations.sb3.minibatches import clip_range
+from nbyt.integrations.sb3.policy import loss_of
 
 
 def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, Any]:
@@ -25,6 +26,23 @@ def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, 
         "parameters": parameters,
         "advantages": "normalised" if model.normalize_advantage else "raw",
         "every": every,
+    }
+
+
+def facts_of(model: Any) -> dict[str, Any]:
+    """What a stage says about its training, of a model as it is now."""
+    loss = loss_of(model)
+    return {
+        "updates": model.num_timesteps // (model.n_steps * model.n_envs),
+        "steps": model.num_timesteps,
+        "layout": {"envs": model.n_envs, "steps": model.n_steps},
+        "settings": {
+            "gamma": float(model.gamma),
+            "lambda": float(model.gae_lambda),
+            "value_coefficient": loss.value_coefficient,
+            "entropy_coefficient": loss.entropy_coefficient,
+            "normalise_advantages": "minibatch" if loss.normalise else "off",
+        },
     }
 
 

@@ -9,7 +9,8 @@ from nbyt.collect.pool import Pool, collect_host_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import HostEnv
 from nbyt.gradients.torch_engine import TorchEngine, undisturbed, weights_of
-from nbyt.integrations.sb3.policy import SB3Mind, engine_of, loss_of, untouched
+from nbyt.integrations.sb3.policy import SB3Mind, engine_of, untouched
+from nbyt.integrations.sb3.settings import facts_of
 from nbyt.measure.specimen import hashed
 from nbyt.rng import seeds
 
@@ -30,22 +31,8 @@ class SB3Specimen:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What is known of the model's training, in nbyt's words."""
-        model, loss = self.model, loss_of(self.model)
-        per_update = model.n_steps * model.n_envs
-        return {
-            "env": self.env.id,
-            "updates": model.num_timesteps // per_update,
-            "steps": model.num_timesteps,
-            "layout": {"envs": model.n_envs, "steps": model.n_steps},
-            "settings": {
-                "gamma": float(model.gamma),
-                "lambda": float(model.gae_lambda),
-                "value_coefficient": loss.value_coefficient,
-                "entropy_coefficient": loss.entropy_coefficient,
-                "normalise_advantages": "minibatch" if loss.normalise else "off",
-            },
-        }
+        """What is known of the model's training."""
+        return facts_of(self.model)
 
     @cached_property
     def engine(self) -> TorchEngine:
