@@ -3,12 +3,15 @@
 import os
 import platform
 import re
+import sys
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 _PACKAGES = ("nbyt", "jax", "jaxlib", "numpy", "optax", "gymnax", "gymnasium")
+# Packages that only some runs have to do with, by the name they are imported by.
+_BRIDGED = {"torch": "torch", "stable_baselines3": "stable-baselines3"}
 _ALLOWED = re.compile(r"(JAX_|XLA_).*|CUDA_VISIBLE_DEVICES")
 
 
@@ -33,7 +36,9 @@ def manifest(command: str, settings: dict[str, Any], seed: int, device: str) -> 
 
 def versions() -> dict[str, str | None]:
     """Versions from the installed metadata: importing jax to ask it would take seconds."""
-    return {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
+    used = [package for name, package in _BRIDGED.items() if name in sys.modules]
+    named = {name: version(name) for name in (*_PACKAGES, *used)}
+    return {"python": platform.python_version(), **named}
 
 
 def version(package: str) -> str | None:

@@ -1,11 +1,12 @@
 """A Stable-Baselines3 model's policy as functions of rows, and whether its score can be had."""
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Dict, Discrete
 
 from nbyt.errors import UsageError
 from nbyt.gradients.torch_engine import (
@@ -131,9 +132,11 @@ def _as_usual(policy: Any) -> bool:
 
 def engine_of(model: Any) -> TorchEngine:
     """The gradients of the model's policy."""
-    observation = Packing(model.observation_space).pack(model.observation_space.sample())
-    action = np.asarray(model.action_space.sample())
-    return TorchEngine(torch_policy(model), (observation[None], action[None]))
+    # Copies of the spaces: a draw from the model's own would be missing where its envs draw.
+    spaces = copy.deepcopy((model.observation_space, model.action_space))
+    observation, action = (space.sample() for space in spaces)
+    packed = Packing(model.observation_space).pack(observation)
+    return TorchEngine(torch_policy(model), (packed[None], np.asarray(action)[None]))
 
 
 def loss_of(model: Any) -> Loss:
@@ -147,9 +150,17 @@ def loss_of(model: Any) -> Loss:
 
 def batch_of(model: Any) -> LiveBatch:
     """The rollout that the model's buffer was just filled with."""
-    buffer = model.rollout_buffer
-    seen = Packing(model.observation_space).pack(buffer.observations)
-    return LiveBatch(seen, np.array(buffer.actions), np.array(buffer.advantages))
+    buffer, space = model.rollout_buffer, model.observation_space
+    observation = buffer.observations
+    if isinstance(space, Dict):
+        # The buffer gives a number an axis of its own, which the space does not have.
+        rows = buffer.advantages.shape
+        observation = {
+            name: observation[name].reshape(*rows, *(part.shape or ()))
+            for name, part in space.spaces.items()
+        }
+    packed = Packing(space).pack(observation)
+    return LiveBatch(packed, np.array(buffer.actions), np.array(buffer.advantages))
 
 
 @contextmanager

@@ -119,7 +119,10 @@ def _warnings(data: Data) -> Markup | None:
     """Warnings of the whole and of the stages, each once."""
     own = [str(one) for one in data.get("warnings") or []]
     stages = [
-        f"{stage['name']}: {one}" for stage in data["stages"] for one in stage.get("warnings", [])
+        f"{stage['name']}: {one}"
+        for stage in data["stages"]
+        for one in stage.get("warnings", [])
+        if one not in own
     ]
     found = bullets(list(dict.fromkeys([*own, *stages])))
     if found is None:

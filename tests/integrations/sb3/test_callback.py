@@ -1,0 +1,230 @@
+"""GradientProbe in real trainings: it changes nothing, says what is true, and refuses in time."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.vec_env import VecNormalize
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tests.integrations.sb3.sb3_toys import Parts, Picture
+from tests.integrations.sb3.tables import table_model
+
+from nbyt.cli.main import run
+from nbyt.errors import UsageError
+from nbyt.exact import garnet, moments
+from nbyt.integrations.sb3 import GradientProbe
+from nbyt.store.probes import read_probes
+
+NUMBERS = (
+    "individual",
+    "covariance",
+    "variance",
+    "ess_ratio",
+    "covariance_share",
+    "noise_factor",
+    "noise_scale",
+)
+
+
+def cartpole(**given) -> PPO:
+    return PPO("MlpPolicy", make_vec_env("CartPole-v1", 8, seed=3), n_steps=32, seed=3, **given)
+
+
+def cheetah(**given) -> PPO:
+    envs = VecNormalize(make_vec_env("HalfCheetah-v5", 1, seed=3))
+    return PPO("MlpPolicy", envs, n_steps=128, ent_coef=0.01, seed=3, **given)
+
+
+def pictures(**given) -> PPO:
+    given.setdefault("policy_kwargs", {"features_extractor_kwargs": {"features_dim": 8}})
+    return PPO("CnnPolicy", make_vec_env(Picture, 8), n_steps=4, batch_size=16, seed=3, **given)
+
+
+def parts(**given) -> A2C:
+    return A2C("MultiInputPolicy", make_vec_env(Parts, 8), n_steps=4, seed=3, **given)
+
+
+def weights(model: BaseAlgorithm) -> list[torch.Tensor]:
+    return list(model.policy.state_dict().values())
+
+
+@pytest.mark.parametrize(("make", "pool"), [(cartpole, 4), (cheetah, 0), (pictures, 0), (parts, 0)])
+def test_weights_are_the_same_bit_for_bit_with_and_without(make, pool) -> None:
+    total = 4 * make().n_steps * make().n_envs
+    plain = make().learn(total)
+    probe = GradientProbe(every=2, pool=pool)
+    probed = make().learn(total, callback=probe)
+    assert [record["update"] for record in probe.records] == [2, 4]
+    pairs = zip(weights(plain), weights(probed), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs)
+    assert np.array_equal(plain._last_obs, probed._last_obs) or isinstance(plain._last_obs, dict)
+    for record in probe.records:
+        assert not probe._engine._slow, "the scores were taken in one batch"
+        for gradient in record["gradients"].values():
+            assert gradient["variance"]["value"] > 0
+            assert gradient["individual"]["value"] > 0
+
+
+def test_intervals_hold_what_the_oracle_says() -> None:
+    control = garnet(6, 2, 0)
+    model = table_model(control, envs=64, steps=8)
+    probe = GradientProbe(every=2, minibatches=False)
+    model.learn(64 * 8 * 40, callback=probe)
+    exact = moments(control.env, control.stage, steps=8, gamma=control.gamma, lam=control.lam)
+    held = []
+    for objective in ("actor", "critic"):
+        for name in ("individual", "covariance", "variance"):
+            truth = float(getattr(getattr(exact, objective), name)) / 64
+            found = [record["gradients"][objective][name] for record in probe.records]
+            held += [one["low"] <= truth <= one["high"] for one in found]
+            values = np.array([one["value"] for one in found])
+            error = values.std(ddof=1) / np.sqrt(len(values))
+            assert abs(values.mean() - truth) < 4 * error
+    assert np.mean(held) > 0.85
+
+
+def test_a_pool_measures_alignment_as_the_oracle_does() -> None:
+    control = garnet(6, 2, 0)
+    model = table_model(control, envs=16, steps=8)
+    probe = GradientProbe(every=1, pool=64, steps=[2, 8])
+    model.learn(16 * 8, callback=probe)
+    (record,) = probe.records
+    for layout in record["pool"]["layouts"]:
+        steps, envs = layout["steps"], layout["envs"]
+        exact = moments(
+            control.env, control.stage, steps=steps, gamma=control.gamma, lam=control.lam
+        ).actor
+        mean, goal = np.asarray(exact.mean).ravel(), np.asarray(exact.reference).ravel()
+        cosine = mean @ goal / np.linalg.norm(mean) / np.linalg.norm(goal)
+        noise = mean @ mean / (mean @ mean + float(exact.variance) / envs)
+        for name, truth in (("cosine", cosine), ("alignment", cosine * abs(cosine) * noise)):
+            found = layout["actor"][name]
+            assert found["low"] - 0.01 <= truth <= found["high"] + 0.01
+        assert layout["actor"]["variance"]["low"] <= float(exact.variance) / envs
+        assert layout["actor"]["variance"]["high"] >= float(exact.variance) / envs
+
+
+def events(folder: Path) -> dict[str, float]:
+    """The last of every number in TensorBoard's event files, read by TensorBoard."""
+    read = EventAccumulator(str(folder))
+    read.Reload()
+    return {tag: read.Scalars(tag)[-1].value for tag in read.Tags()["scalars"]}
+
+
+def test_numbers_reach_the_logger_tensorboard_and_csv(tmp_path, capsys) -> None:
+    model = cartpole()
+    model.set_logger(configure(str(tmp_path), ["stdout", "csv", "tensorboard"]))
+    probe = GradientProbe(every=2)
+    model.learn(4 * 256, callback=probe)
+    names = {f"nbyt/{part}_{name}" for part in ("actor", "critic", "total") for name in NUMBERS}
+    seen = events(tmp_path)
+    known = {n for n in names if seen.get(n) is not None}
+    assert {"nbyt/actor_variance", "nbyt/critic_individual", "nbyt/total_ess_ratio"} <= known
+    last = probe.records[-1]["gradients"]["actor"]["variance"]
+    for end in ("", "_low", "_high"):
+        written = seen[f"nbyt/actor_variance{end}"]
+        assert written == pytest.approx(last[end.strip("_") or "value"], rel=1e-5)
+    assert {"nbyt/minibatch_cosine_first", "nbyt/ratio_high"} <= seen.keys()
+    with (tmp_path / "progress.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert float(rows[-1]["nbyt/actor_variance"]) == pytest.approx(last["value"], rel=1e-5)
+    shown = capsys.readouterr().out
+    assert "actor_ess_ratio" in shown and "actor_variance_low" not in shown
+
+
+def test_minibatches_are_what_training_saw() -> None:
+    model = cartpole(n_epochs=2, batch_size=64)
+    probe = GradientProbe(every=1)
+    model.learn(256, callback=probe)
+    rows = probe.records[0]["minibatches"]
+    assert [row["epoch"] for row in rows] == [0] * 4 + [1] * 4
+    assert rows[0]["ratio_low"] == pytest.approx(1, abs=1e-5)
+    assert rows[0]["clip_fraction"] == 0.0
+    assert rows[-1]["ratio_high"] > 1.0001
+    # All samples once in an epoch: at ratio 1 mini-batches point along the batch, on average.
+    assert np.mean([row["cosine"] for row in rows[:4]]) > 0.3
+    mean = model.logger.name_to_value["train/clip_fraction"]
+    assert np.mean([row["clip_fraction"] for row in rows]) == pytest.approx(mean, abs=1e-6)
+    assert "get" not in vars(model.rollout_buffer)
+    assert not model.policy.optimizer._optimizer_step_pre_hooks
+
+
+def test_one_minibatch_that_is_the_whole_batch_points_along_it() -> None:
+    model = cartpole(n_epochs=1, batch_size=256)
+    probe = GradientProbe(every=1)
+    model.learn(256, callback=probe)
+    (row,) = probe.records[0]["minibatches"]
+    assert row["cosine"] == pytest.approx(1.0, abs=1e-4)
+
+
+def test_records_are_kept_for_the_report(tmp_path, capsys) -> None:
+    out = tmp_path / "probes"
+    probe = GradientProbe(every=2, out=out)
+    cartpole().learn(4 * 256, callback=probe)
+    kept = read_probes(out)
+    assert [one["update"] for one in kept["records"]] == [2, 4]
+    assert kept["records"][0]["minibatches"] == probe.records[0]["minibatches"]
+    assert kept["layout"]["envs"] == 8 and kept["env"] == "CartPole-v1"
+    (out / "report.html").unlink()
+    assert run(["report", str(out), "--json"]) == 0
+    assert "PPO on CartPole-v1" in (out / "report.html").read_text()
+
+
+def test_few_envs_are_cut_into_pieces_and_said_to_be_approximate() -> None:
+    probe = GradientProbe(every=1)
+    PPO("MlpPolicy", "CartPole-v1", n_steps=64, batch_size=64, seed=0).learn(64, callback=probe)
+    (record,) = probe.records
+    assert record["units"] == {"count": 32, "steps": 2, "whole": False, "measured": 32}
+    assert all(one.get("approximate") for one in record["gradients"]["critic"].values())
+    assert "pieces" in record["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: DQN("MlpPolicy", "CartPole-v1"), "no on-policy algorithm"),
+        (lambda: PPO("MlpPolicy", "Pendulum-v1", use_sde=True), "use_sde"),
+        (lambda: frozen(PPO("MlpPolicy", "CartPole-v1")), "no parameter that is trained"),
+        (lambda: recurrent(PPO("MlpPolicy", "CartPole-v1")), "recurrent"),
+        (lambda: foreign(PPO("MlpPolicy", "CartPole-v1")), "score of a single step"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_before_training(make, words) -> None:
+    model = make()
+    with pytest.raises(UsageError, match=words):
+        model.learn(10, callback=GradientProbe())
+    assert model.num_timesteps == 0
+
+
+def frozen(model: PPO) -> PPO:
+    model.policy.requires_grad_(False)
+    return model
+
+
+def recurrent(model: PPO) -> PPO:
+    model.policy.memory = torch.nn.LSTM(2, 2)
+    return model
+
+
+def foreign(model: PPO) -> PPO:
+    model.policy = torch.nn.Linear(2, 2)
+    return model
+
+
+def test_bad_settings_are_refused_at_once() -> None:
+    for given in ({"every": 0}, {"pool": 2}):
+        with pytest.raises(UsageError):
+            GradientProbe(**given)
+    with pytest.raises(UsageError, match="split"):
+        cartpole().learn(256, callback=GradientProbe(pool=8, steps=[5]))
+
+
+def test_a_training_too_short_to_be_measured_says_so() -> None:
+    with pytest.warns(UserWarning, match="no gradient was measured"):
+        cartpole().learn(256, callback=GradientProbe())
