@@ -19,6 +19,12 @@ AIM = Aim((1, 2, 8, 16), (0.9, 0.5), STEPS, 0.95, True, value_coefficient=0.7)
 KINDS = ["mlp", "mlp-shared", "gaussian", "cnn", "cnn-shared"]
 
 
+@cache
+def case_of(name: str) -> Case:
+    """The policy of that name, made once."""
+    return make_case(*CASES[name])
+
+
 def stage_engine(case: Case) -> StageEngine:
     """The engine that the others are held against."""
     return StageEngine(case.policy, case.params)
@@ -52,13 +58,13 @@ def products(engine: Engine, case: Case, aim: Aim, plan: Plan) -> dict:
 @cache
 def own_products(name: str) -> dict:
     """All that nbyt's own engine says of a case."""
-    case = make_case(*CASES[name])
+    case = case_of(name)
     return products(stage_engine(case), case, _aim(case), Plan(CHAINS, STEPS, (1, 3), 0))
 
 
 def assert_same_numbers(name: str, engine: Engine) -> None:
     """The engine's products are those of nbyt's own."""
-    case, ours = make_case(*CASES[name]), own_products(name)
+    case, ours = case_of(name), own_products(name)
     assert engine.shared == case.policy.shared
     theirs = products(engine, case, _aim(case), Plan(CHAINS, STEPS, (1, 3), 0))
     assert theirs.keys() == ours.keys() and len(ours) > 100

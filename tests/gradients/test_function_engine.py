@@ -15,10 +15,11 @@ from tests.gradients.comparing import (
     assert_same_gradients_and_directions,
     assert_same_numbers,
     assert_slabs_of_any_size_give_the_same,
+    case_of,
     products,
     stage_engine,
 )
-from tests.gradients.conftest import CASES, Case, make_case
+from tests.gradients.conftest import Case
 
 from nbyt.errors import UsageError
 from nbyt.gradients import function_engine
@@ -40,7 +41,7 @@ def functions(case: Case) -> dict[str, Any]:
 
 
 def engine_of(name: str) -> tuple[Case, FunctionEngine]:
-    case = make_case(*CASES[name])
+    case = case_of(name)
     return case, FunctionEngine(case.params, **functions(case), row=case.rows(1, 3))
 
 

@@ -13,11 +13,12 @@ from tests.gradients.comparing import (
     assert_same_gradients_and_directions,
     assert_same_numbers,
     assert_slabs_of_any_size_give_the_same,
+    case_of,
     close,
     products,
     stage_engine,
 )
-from tests.gradients.conftest import CASES, Case, make_case
+from tests.gradients.conftest import Case
 
 from nbyt.errors import UsageError
 from nbyt.gradients.plan import Plan, plan_for
@@ -105,7 +106,7 @@ def head(layer: dict) -> torch.nn.Linear:
 
 
 def engine_of(name: str) -> tuple[Case, TorchEngine]:
-    case = make_case(*CASES[name])
+    case = case_of(name)
     return case, TorchEngine(Twin(case).policy(), case.rows(1, 3))
 
 
