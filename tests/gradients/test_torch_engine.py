@@ -5,21 +5,25 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
-from tests.gradients.conftest import CASES, Case, make_case, noise_pool
+from tests.gradients.comparing import (
+    AIM,
+    CHAINS,
+    KINDS,
+    STEPS,
+    assert_same_gradients_and_directions,
+    assert_same_numbers,
+    assert_slabs_of_any_size_give_the_same,
+    case_of,
+    close,
+    products,
+    stage_engine,
+)
+from tests.gradients.conftest import Case
 
 from nbyt.errors import UsageError
-from nbyt.gradients.assembly import products_of
-from nbyt.gradients.engine import Engine, harvest
-from nbyt.gradients.phase import phase_products
 from nbyt.gradients.plan import Plan, plan_for
-from nbyt.gradients.stage_engine import StageEngine
 from nbyt.gradients.torch_engine import TorchEngine, TorchPolicy
-from nbyt.gradients.weights import Aim
 from nbyt.policy.networks import image_convolutions
-
-_CHAINS, _STEPS = 5, 16
-_AIM = Aim((1, 2, 8, 16), (0.9, 0.5), _STEPS, 0.95, True, value_coefficient=0.7)
-_KINDS = ["mlp", "mlp-shared", "gaussian", "cnn", "cnn-shared"]
 
 
 class Torso(torch.nn.Module):
@@ -101,82 +105,26 @@ def head(layer: dict) -> torch.nn.Linear:
     return made
 
 
-def engines(name: str) -> tuple[Case, StageEngine, TorchEngine]:
-    case = make_case(*CASES[name])
-    row = case.rows(1, 3)
-    return case, StageEngine(case.policy, case.params), TorchEngine(Twin(case).policy(), row)
+def engine_of(name: str) -> tuple[Case, TorchEngine]:
+    case = case_of(name)
+    return case, TorchEngine(Twin(case).policy(), case.rows(1, 3))
 
 
-def close(one: np.ndarray, other: np.ndarray, size: float = 0.0) -> None:
-    """Equal to 1e-4 of the array's own size, or of what it is the small difference of."""
-    size = max(size, np.abs(other).max())
-    assert_allclose(one, other, rtol=1e-4, atol=1e-4 * size)
-
-
-def products(engine: Engine, case: Case, aim: Aim, plan: Plan) -> dict:
-    pool = noise_pool(case, _CHAINS, _STEPS + 6)
-    found = harvest(engine, pool, aim, plan)
-    names = ("square", "step_square", "step_pairs", "means", "cross", "reference")
-    made = {
-        f"{objective} {field} {k} {m}": getattr(products_of(found, aim, objective, k, m), field)
-        for objective in ("actor", "critic", "total")
-        for k in range(len(aim.steps))
-        for m in range(len(aim.lambdas))
-        for field in names
-    }
-    lags = {f"{name} lags": own.lags for name, own in found.objectives.items()}
-    phases = phase_products(engine, pool, found, aim, plan)
-    crowds = {f"{n} {p} crowd": one.pairs for n, own in phases.items() for p, one in own.items()}
-    return made | lags | crowds
-
-
-@pytest.mark.parametrize("name", _KINDS)
+@pytest.mark.parametrize("name", KINDS)
 def test_both_engines_give_the_same_numbers(name: str) -> None:
-    case, own, other = engines(name)
-    joined = other.shared
-    assert joined == own.shared
-    aim = Aim(*[getattr(_AIM, f) for f in ("steps", "lambdas", "measured", "gamma", "normalise")])
-    if joined:
-        aim = Aim(aim.steps, aim.lambdas, aim.measured, aim.gamma, True, 0.7, 0.3, joined=True)
-    plan = Plan(_CHAINS, _STEPS, (1, 3), 0)
-    theirs, ours = products(other, case, aim, plan), products(own, case, aim, plan)
-    assert theirs.keys() == ours.keys() and len(ours) > 100
-    for key, value in ours.items():
-        objective = key.partition(" ")[0]
-        apart = "crowd" in key or "step_pairs" in key
-        close(theirs[key], value, ours[f"{objective} square 0 0"].max() if apart else 0.0)
+    assert_same_numbers(name, engine_of(name)[1])
 
 
-def test_slabs_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    case, _, engine = engines("gaussian")
-    whole = products(engine, case, _AIM, Plan(_CHAINS, _STEPS, (), 0))
-    pool = noise_pool(case, _CHAINS, _STEPS + 6)
-    cut = harvest(engine, pool, _AIM, Plan(3, 4, (), 0))
-    for k in range(4):
-        found = products_of(cut, _AIM, "actor", k, 1)
-        close(found.square, whole[f"actor square {k} 1"])
-        close(found.means, whole[f"actor means {k} 1"])
+def test_slabs_of_any_size_give_the_same() -> None:
+    assert_slabs_of_any_size_give_the_same(*engine_of("gaussian"))
 
 
 def test_gradients_and_directions_are_the_same() -> None:
-    case, own, other = engines("cnn-shared")
-    seen, action = case.rows(12, 5)
-    generator = np.random.default_rng(0)
-    weights = {p: generator.normal(size=12) for p in ("actor", "critic", "entropy")}
-    first, second = own.gradient(seen, action, weights), other.gradient(seen, action, weights)
-    assert_allclose(np.linalg.norm(first), np.linalg.norm(second), rtol=1e-4)
-    # Along its own gradient the weighted scores add to its length, whatever the parameters' order.
-    only = {"actor": weights["actor"]}
-    for engine in (own, other):
-        gradient = engine.gradient(seen, action, only)
-        along = engine.along(seen, action, gradient / np.linalg.norm(gradient))
-        assert_allclose(along @ weights["actor"], np.linalg.norm(gradient), rtol=1e-4)
-    one, two = (e.along(seen, action, e.gradient(seen, action, only)) for e in (own, other))
-    close(two, one)
+    assert_same_gradients_and_directions(*engine_of("cnn-shared"))
 
 
 def test_code_that_cannot_be_batched_is_taken_row_by_row() -> None:
-    case, _, engine = engines("mlp")
+    case, engine = engine_of("mlp")
     twin = engine.policy.module
 
     def log_prob(observation: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
@@ -186,22 +134,22 @@ def test_code_that_cannot_be_batched_is_taken_row_by_row() -> None:
     slow = TorchEngine(
         TorchPolicy(twin, log_prob, engine.policy.value, engine.policy.entropy), engine.row
     )
-    plan = Plan(_CHAINS, _STEPS, (1,), 0)
-    fast_ones, slow_ones = (products(one, case, _AIM, plan) for one in (engine, slow))
+    plan = Plan(CHAINS, STEPS, (1,), 0)
+    fast_ones, slow_ones = (products(one, case, AIM, plan) for one in (engine, slow))
     for key, value in fast_ones.items():
         close(slow_ones[key], value)
 
 
 @pytest.mark.parametrize("name", ["mlp", "cnn-shared"])
 def test_measuring_leaves_gradients_weights_and_checks_alone(name: str) -> None:
-    case, _, engine = engines(name)
+    case, engine = engine_of(name)
     twin = engine.policy.module
     parameters = [id(p) for p in twin.parameters()]
     seen, action = case.rows(8, 2)
     engine.policy.log_prob(*engine.policy.rows(seen, action)).sum().backward()
     before = [p.grad.clone() for p in twin.actor.parameters()]
     weights = [p.detach().clone() for p in twin.parameters()]
-    products(engine, case, _AIM, Plan(_CHAINS, _STEPS, (), 0))
+    products(engine, case, AIM, Plan(CHAINS, STEPS, (), 0))
     engine.along(seen, action, engine.gradient(seen, action, {"actor": np.ones(8)}))
     assert [id(p) for p in twin.parameters()] == parameters
     assert all(torch.equal(a, p.grad) for a, p in zip(before, twin.actor.parameters(), strict=True))
@@ -211,7 +159,7 @@ def test_measuring_leaves_gradients_weights_and_checks_alone(name: str) -> None:
 
 
 def test_a_function_that_does_not_give_one_number_a_row_is_refused() -> None:
-    _, _, engine = engines("mlp")
+    _, engine = engine_of("mlp")
     twin = engine.policy.module
     wrong = TorchPolicy(twin, lambda o, a: twin.law(o).logits, engine.policy.value)
     with pytest.raises(UsageError, match="numbers for one step"):
@@ -222,8 +170,8 @@ def test_a_function_that_does_not_give_one_number_a_row_is_refused() -> None:
 
 
 def test_memory_is_planned_for_written_out_scores() -> None:
-    _, own, other = engines("mlp")
-    aim = _AIM
+    case, other = engine_of("mlp")
+    own, aim = stage_engine(case), AIM
     foot = other.footprint(aim)
     assert (
         foot.vectors
@@ -231,7 +179,7 @@ def test_memory_is_planned_for_written_out_scores() -> None:
         == sum(p.numel() for p in other.policy.module.parameters())
     )
     small = plan_for(foot, 64, aim, foot.row_bytes * 64)
-    assert small.steps < _STEPS
+    assert small.steps < STEPS
     assert jax.tree.leaves(own.params)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nbyt.errors import UsageError
 from nbyt.gradients.engine import Engine
 from nbyt.integrations.arrays import live_batch
 from nbyt.integrations.history import History
@@ -98,3 +99,13 @@ class LoopProbe:
 def one_row(batch: LiveBatch) -> tuple[np.ndarray, np.ndarray]:
     """The first step of a batch, as a row."""
     return batch.observation[0, :1], batch.action[0, :1]
+
+
+def require_entropy(entropy: Any, coefficient: float) -> None:
+    """Nothing, where there is an entropy or no need for it."""
+    if coefficient and entropy is None:
+        raise UsageError(
+            "an entropy_coefficient needs the entropy",
+            where="entropy",
+            fix="give entropy=, a function like value=, or leave the coefficient at 0",
+        )

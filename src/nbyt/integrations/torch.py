@@ -19,7 +19,7 @@ from nbyt.gradients.torch_engine import (
     require_scores,
 )
 from nbyt.integrations.history import History
-from nbyt.integrations.loops import LoopProbe
+from nbyt.integrations.loops import LoopProbe, require_entropy
 
 Rows = Callable[..., Any]
 
@@ -51,12 +51,7 @@ class GradientProbe(LoopProbe):
     ) -> None:
         found = module if module is not None else _found_in(log_prob, value, entropy)
         _require_module(found)
-        if entropy_coefficient and entropy is None:
-            raise UsageError(
-                "an entropy_coefficient needs the entropy",
-                where="entropy",
-                fix="give entropy=, a function of obs, or leave the coefficient at 0",
-            )
+        require_entropy(entropy, entropy_coefficient)
         super().__init__(
             gamma=gamma,
             lam=lam,
