@@ -75,10 +75,12 @@ def advise(
 def settings_of(model: Any) -> PPOSettings:
     """The numbers of the model's training that an advice depends on."""
     loss, rate = loss_of(model), model.learning_rate
+    first = float(rate(1.0) if callable(rate) else rate)
     return PPOSettings(
         gamma=float(model.gamma),
         lam=float(model.gae_lambda),
-        learning_rate=float(rate(1.0) if callable(rate) else rate),
+        # A schedule may begin at 0, which no training can be advised to keep.
+        learning_rate=first or PPOSettings().learning_rate,
         value_coefficient=loss.value_coefficient,
         entropy_coefficient=loss.entropy_coefficient,
     )
