@@ -152,3 +152,25 @@ def test_what_has_no_score_is_refused_at_construction() -> None:
         GradientProbe(log_prob=lambda o, a: o, value=lambda o: o)
     with pytest.raises(UsageError, match="entropy"):
         GradientProbe(log_prob=crowd[0], value=crowd[0], entropy_coefficient=0.1)
+
+
+def test_double_precision_and_dropout_are_measured_as_the_policy_acts() -> None:
+    agent = Agent()
+    given = arrays(agent)
+    plain = GradientProbe(log_prob=agent.log_prob, value=agent.value).measure(**given)
+    agent.actor.insert(2, torch.nn.Dropout(0.5))
+    agent.double().train()
+    before = torch.get_rng_state()
+    probe = GradientProbe(log_prob=agent.log_prob, value=agent.value)
+    found = probe.measure(**{**given, "obs": given["obs"].double()})
+    assert_allclose(found.actor.variance.value, plain.actor.variance.value, rtol=1e-4)
+    assert torch.equal(before, torch.get_rng_state()) and agent.actor[2].training
+
+
+def test_a_batch_with_nothing_to_learn_says_so() -> None:
+    agent = Agent()
+    probe = GradientProbe(log_prob=agent.log_prob, value=agent.value)
+    found = probe.measure(**arrays(agent), advantages=np.zeros((T, N)))
+    assert found.actor.noise_scale.value is None
+    assert "zero" in found.actor.noise_factor.reason and "nothing to learn" in found.warnings[0]
+    assert "undetermined" in str(found)

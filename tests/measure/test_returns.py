@@ -28,7 +28,7 @@ def test_rewards_come_back_in_the_envs_own_scale() -> None:
     zeros = np.zeros((100, 8), np.float32)
     rest = np.zeros((100, 8, 1), np.float32)
     pool = Pool(rest, zeros, zeros + 0.5, zeros, zeros, zeros, ended, ended & False)
-    assert mean_return(return_sums(pool, None)).value == 5.0
+    assert mean_return(return_sums(pool, 1.0)).value == 5.0
     assert mean_return(return_sums(pool, 4.0)).value == 20.0
 
 
@@ -36,5 +36,5 @@ def test_without_an_end_there_is_no_return() -> None:
     zeros = np.zeros((10, 8), np.float32)
     never = np.zeros((10, 8), bool)
     pool = Pool(zeros[..., None], zeros, zeros, zeros, zeros, zeros, never, never)
-    found = mean_return(return_sums(pool, None))
+    found = mean_return(return_sums(pool, 1.0))
     assert found.value is None and "episodes" in found.reason

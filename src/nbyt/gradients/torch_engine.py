@@ -184,10 +184,10 @@ class TorchEngine:
     ) -> Float[np.ndarray, " R"]:
         """Every step's score along a direction among all weights."""
         rows = self._inputs("actor", *self.policy.rows(observation, action))
-        vector = self.policy.tensor(direction).float()
+        vector = self.policy.tensor(direction)
         pieces = torch.split(vector, [p.numel() for p in self._trained.values()])
         moved = {
-            name: piece.reshape(p.shape)
+            name: piece.reshape(p.shape).to(p.dtype)
             for (name, p), piece in zip(self._trained.items(), pieces, strict=True)
         }
 
@@ -254,7 +254,7 @@ class TorchEngine:
         """Scores to the named parameters in one row a step, 0 where a part does not reach."""
         rows = len(next(iter(scores.values())))
         columns = [
-            scores[name].reshape(rows, -1)
+            scores[name].reshape(rows, -1).float()
             if name in scores
             else torch.zeros(rows, self._trained[name].numel(), device=self.policy.device)
             for name in names
@@ -321,6 +321,19 @@ def _quietly() -> Iterator[None]:
             yield
     finally:
         Distribution.set_default_validate_args(before)
+
+
+@contextmanager
+def frozen(module: Module) -> Iterator[None]:
+    """The module as it acts: without dropout, and with every generator and mode as it was after."""
+    modes = [(one, one.training) for one in module.modules()]
+    module.eval()
+    try:
+        with undisturbed(0):
+            yield
+    finally:
+        for one, training in modes:
+            one.training = training
 
 
 def joined(modules: list[Module]) -> Module:

@@ -15,11 +15,13 @@ from nbyt.gradients.torch_engine import (
     Module,
     TorchEngine,
     TorchPolicy,
+    frozen,
     joined,
     require_scores,
 )
 from nbyt.integrations.history import History
 from nbyt.integrations.loops import LoopProbe, require_entropy
+from nbyt.measure.live import BatchMeasurement
 
 Rows = Callable[..., Any]
 
@@ -62,6 +64,11 @@ class GradientProbe(LoopProbe):
         )
         self._policy = TorchPolicy(found, log_prob, value, entropy)
         self._engine: TorchEngine | None = None
+
+    def measure(self, *arrays: Any, **more: Any) -> BatchMeasurement:
+        """What the batch says about its gradients; see `LoopProbe.measure` for its arguments."""
+        with frozen(self._policy.module):
+            return super().measure(*arrays, **more)
 
     def engine(self, row: tuple[np.ndarray, np.ndarray]) -> TorchEngine:
         """The engine of the policy; `row` is one step of it."""

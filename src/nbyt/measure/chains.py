@@ -111,7 +111,7 @@ class Chains:
             own = replace(aim, steps=(1,), first_only=False)
             self._gather(self._settled, pool, own, scale_of(pool, own))
         self._critic.append(critic_sums(pool, aim.gamma, aim.measured))
-        self._returns.append(return_sums(pool, self.specimen.facts.get("reward_scale")))
+        self._returns.append(return_sums(pool, self.specimen.reward_unit))
         if not self.specimen.goes_on:
             self.limit_weight = limit_weight(pool, aim.gamma)
         self.rounds += 1

@@ -9,10 +9,10 @@ from nbyt.stats.jackknife import real
 from nbyt.stats.samples import leave_one_out
 
 
-def return_sums(pool: Pool, reward_scale: float | None) -> Float[np.ndarray, "2 n"]:
+def return_sums(pool: Pool, reward_unit: float) -> Float[np.ndarray, "2 n"]:
     """Each chain's reward and ended episodes per step, in the env's own rewards."""
     ended = pool.terminated | pool.truncated
-    return np.stack([pool.reward.mean(axis=0) * (reward_scale or 1.0), ended.mean(axis=0)])
+    return np.stack([pool.reward.mean(axis=0) * reward_unit, ended.mean(axis=0)])
 
 
 def mean_return(sums: Float[np.ndarray, "2 n"]) -> Estimate:

@@ -44,6 +44,11 @@ class Specimen(Protocol):
         ...
 
     @property
+    def reward_unit(self) -> float:
+        """What a pool's rewards are in: times this they are the env's own."""
+        ...
+
+    @property
     def fingerprint(self) -> str:
         """A hash of its weights, by which an advice knows what it was measured on."""
         ...
@@ -79,6 +84,11 @@ class StageSpecimen:
     def goes_on(self) -> bool:
         """Whether pools look past time limits: only a device env can go on there."""
         return not isinstance(self.env, HostEnv)
+
+    @property
+    def reward_unit(self) -> float:
+        """The scale of a training with normalised rewards."""
+        return float(self.facts.get("reward_scale") or 1.0)
 
     @property
     def fingerprint(self) -> str:

@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass, fields, replace
 
 from nbyt.stats.alignment import noise_factor
-from nbyt.stats.estimate import Estimate
+from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.moments import moments_of
 from nbyt.stats.products import Products
 from nbyt.stats.samples import leave_one_out
-from nbyt.stats.variance import decompose
+from nbyt.stats.variance import ZERO, decompose, is_zero
 
 NO_SIGNAL = "the mean gradient cannot be told from 0"
 
@@ -42,7 +42,9 @@ def describe_batch(products: Products, units: int, *, rough: bool = False) -> Ba
     samples = leave_one_out(products.chains, products.groups)
     moments = moments_of(products, samples)
     parts = decompose(products, moments, samples, units)
-    noise = noise_factor(products, moments, parts.variance, units)
+    noise = undetermined(ZERO, products.chains)
+    if not is_zero(products):
+        noise = noise_factor(products, moments, parts.variance, units)
     found = BatchEstimates(
         parts.individual,
         parts.covariance,

@@ -228,3 +228,11 @@ def test_bad_settings_are_refused_at_once() -> None:
 def test_a_training_too_short_to_be_measured_says_so() -> None:
     with pytest.warns(UserWarning, match="no gradient was measured"):
         cartpole().learn(256, callback=GradientProbe())
+
+
+def test_a_pool_of_a_normalised_training_has_returns_in_the_env_s_own_rewards() -> None:
+    envs = VecNormalize(make_vec_env("Pendulum-v1", 8, seed=0))
+    model = PPO("MlpPolicy", envs, n_steps=64, seed=0)
+    probe = GradientProbe(every=1, pool=4, minibatches=False)
+    model.learn(512, callback=probe)
+    assert -1800 < probe.records[0]["pool"]["mean_return"]["value"] < -700

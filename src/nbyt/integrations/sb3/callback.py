@@ -89,8 +89,10 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
 
     def _on_rollout_end(self) -> None:
         self._rollouts += 1
-        if self._rollouts % self.every == 0:
-            self._measure()
+        # Counted by the model, so that a training that goes on in another process goes on here.
+        update = self.model.num_timesteps // (self.model.n_steps * self.model.n_envs)
+        if update % self.every == 0:
+            self._measure(update)
 
     def _on_training_end(self) -> None:
         self._finish()
@@ -105,7 +107,7 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
             if self.verbose:
                 self.logger.info(f"nbyt: {page}")
 
-    def _measure(self) -> None:
+    def _measure(self, update: int) -> None:
         """One record; that of the mini-batches follows when the update is made."""
         began, model = time.perf_counter(), self.model
         batch, loss = batch_of(model), loss_of(model)
@@ -117,7 +119,7 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         returns = [episode["r"] for episode in model.ep_info_buffer or ()]
         self.records.append(
             {
-                "update": self._rollouts,
+                "update": update,
                 "samples": model.num_timesteps,
                 "mean_return": sum(returns) / len(returns) if returns else None,
                 **measured.as_dict(),
@@ -155,7 +157,7 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
             batch=model.n_steps * model.n_envs,
             steps=steps,
             chains=self._pool,
-            seed=self._seed + self._rollouts,
+            seed=self._seed + self._rollouts,  # other chains every time
         )
 
     def _finish(self) -> None:

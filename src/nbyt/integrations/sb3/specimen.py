@@ -1,5 +1,6 @@
 """A Stable-Baselines3 model, frozen as it is now and in copies of its env, as a specimen."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,6 +44,14 @@ class SB3Specimen:
     def goes_on(self) -> bool:
         """Whether pools look past time limits: Gymnasium's envs do not."""
         return False
+
+    @property
+    def reward_unit(self) -> float:
+        """What VecNormalize divides rewards by, 1 without it."""
+        normalised = self.model.get_vec_normalize_env()
+        if normalised is None or not normalised.norm_reward:
+            return 1.0
+        return float(math.sqrt(normalised.ret_rms.var + normalised.epsilon))
 
     @property
     def fingerprint(self) -> str:
