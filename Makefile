@@ -4,7 +4,8 @@ BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,trackers
 
 .PHONY: install demo test lint types layers unit browser bench bench-throughput bench-probe \
-	advice-check agreement calibration parity dialects-live post replay dqn clean
+	bench-callback advice-check agreement calibration live-coverage parity dialects-live post replay \
+	dqn clean
 
 install: .venv/installed
 
@@ -48,6 +49,11 @@ bench-throughput: .venv-bench/installed
 bench-probe: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks.probe.run
 	.venv-bench/bin/python -m benchmarks.probe.report
+
+# About eight minutes.
+bench-callback: install
+	$(BIN)/python -m benchmarks.callback.run --rounds 6
+	$(BIN)/python -m benchmarks.throughput.report
 
 # The peers live in an environment of their own: rejax needs a nightly package that we do not.
 .venv-bench/installed: pyproject.toml constraints.txt benchmarks/requirements-peers.txt

@@ -1,4 +1,4 @@
-"""docs/speed.md from result.json: every number on the page comes from the file.
+"""docs/speed.md from result.json, and that of the callback: every number comes from the files.
 
 python -m benchmarks.throughput.report [RESULT.json] [PAGE.md]
 """
@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks.callback.run import RESULT as CALLBACK
+from benchmarks.callback.section import section
 from benchmarks.throughput import runners
 from benchmarks.throughput.run import RESULT
 from benchmarks.throughput.start import COMMAND
@@ -73,6 +75,7 @@ def page(found: dict[str, Any]) -> str:
     parts += [_section(title, found[part]) for part, title in _TITLES.items() if part in found]
     parts += [_start(found["start"])] if "start" in found else []
     parts += [_memory(found["memory"])] if "memory" in found else []
+    parts += [section(json.loads(CALLBACK.read_text()))] if CALLBACK.exists() else []
     return "\n".join([*parts, _equal(), in_words(found["machine"])])
 
 

@@ -1,0 +1,1 @@
+"""The callback: how much longer a Stable-Baselines3 training takes with GradientProbe in it."""
