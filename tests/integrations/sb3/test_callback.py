@@ -92,7 +92,7 @@ def test_intervals_hold_what_the_oracle_says() -> None:
 def test_a_pool_measures_alignment_as_the_oracle_does() -> None:
     control = garnet(6, 2, 0)
     model = table_model(control, envs=16, steps=8)
-    probe = GradientProbe(every=1, pool=64, steps=[2, 8])
+    probe = GradientProbe(every=1, pool=24, steps=[2, 8])
     model.learn(16 * 8, callback=probe)
     (record,) = probe.records
     for layout in record["pool"]["layouts"]:
