@@ -22,7 +22,8 @@ from tests.gradients.conftest import Case
 
 from nbyt.errors import UsageError
 from nbyt.gradients.plan import Plan, plan_for
-from nbyt.gradients.torch_engine import TorchEngine, TorchPolicy
+from nbyt.gradients.torch_engine import TorchEngine
+from nbyt.gradients.torch_policy import TorchPolicy
 from nbyt.policy.networks import image_convolutions
 
 

@@ -1,12 +1,6 @@
-"""The engine of policies written in torch: every step's score by `torch.func`, summed in torch.
+"""The engine of policies written in torch: every step's score by `torch.func`, summed in torch."""
 
-The only file that imports torch. Policies come as functions over modules that are alive in the
-user's process; their parameters are read where they are and never written.
-"""
-
-import random
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,22 +8,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from nbyt.errors import MissingExtraError, UsageError
+from nbyt.errors import UsageError
 from nbyt.gradients.digest import Digest, Slab
 from nbyt.gradients.plan import Footprint
+from nbyt.gradients.torch_modes import quietly
+from nbyt.gradients.torch_package import Module, Tensor, torch
+from nbyt.gradients.torch_policy import Rows, TorchPolicy
 from nbyt.gradients.weights import Aim, objective_parts
 from nbyt.gradients.written import crowd_square, digest_written
-
-try:
-    import torch
-    from torch.distributions import Distribution
-    from torch.func import functional_call, grad, jvp, vmap
-except ImportError as error:
-    raise MissingExtraError("torch", "sb3") from error
-
-Tensor = torch.Tensor
-Module = torch.nn.Module
-Rows = Callable[..., Tensor]
 
 # Numbers kept for each number of a row's scores: the scores, their products, and one copy.
 _COPIES = 4
@@ -38,37 +24,6 @@ _BYTES = 4
 # the sums go over a slab's scores many times, and are slow where those leave the cache: measured.
 _CHAINS = 32
 _SLAB = 2**27
-
-
-@dataclass(frozen=True)
-class TorchPolicy:
-    """A policy and a critic in torch, as functions of R rows.
-
-    module: what holds their parameters. log_prob(observation, action) and value(observation) give
-    [R]; entropy(observation) too, where there is one. tensors: NumPy rows as the functions take
-    them (dtype, unpacking); without, as tensors of their own kind.
-    """
-
-    module: Module
-    log_prob: Rows
-    value: Rows
-    entropy: Rows | None = None
-    tensors: Callable[[np.ndarray, np.ndarray], tuple[Any, Tensor]] | None = None
-
-    @property
-    def device(self) -> torch.device:
-        """Where the parameters are."""
-        return next(iter(self.module.parameters())).device
-
-    def rows(self, observation: np.ndarray, action: np.ndarray) -> tuple[Any, Tensor]:
-        """Observations and actions as the functions take them."""
-        if self.tensors is not None:
-            return self.tensors(observation, action)
-        return self.tensor(observation), self.tensor(action)
-
-    def tensor(self, array: np.ndarray) -> Tensor:
-        """A NumPy array on the module's device."""
-        return torch.as_tensor(np.require(array, requirements=["C", "W"]), device=self.device)
 
 
 class _Call(Module):
@@ -96,7 +51,7 @@ class TorchEngine:
         names, tensors = list(self._trained), list(self._trained.values())
         found = {}
         for part, call in self._calls.items():
-            with _quietly():
+            with quietly():
                 output = call(*self._inputs(part, *self.policy.rows(*self.row)))
                 _require_rows(output, part)
                 gradients = _gradients(output, tensors)
@@ -164,7 +119,7 @@ class TorchEngine:
     ) -> Float[np.ndarray, " P"]:
         """The weighted sum over steps of each part's gradient, to all weights there are."""
         rows = self.policy.rows(observation, action)
-        with _quietly():
+        with quietly():
             total: Any = 0.0
             for part, weight in weights.items():
                 output = self._calls[part](*self._inputs(part, *rows))
@@ -194,8 +149,10 @@ class TorchEngine:
         def score(trained: dict[str, Tensor]) -> Tensor:
             return self._called("actor", trained, rows)
 
-        with _quietly():
-            return _numpy(jvp(score, (self._detached(tuple(self._trained)),), (moved,))[1])
+        with quietly():
+            return _numpy(
+                torch.func.jvp(score, (self._detached(tuple(self._trained)),), (moved,))[1]
+            )
 
     @cached_property
     def _trained(self) -> dict[str, Tensor]:
@@ -227,7 +184,7 @@ class TorchEngine:
     def _called(self, part: str, trained: dict[str, Tensor], rows: tuple[Any, ...]) -> Tensor:
         """A part's output with these tensors in place of the parameters that they are named for."""
         given = {slot: trained[name] for slot, name in self._slots.items() if name in trained}
-        return functional_call(self._calls[part], given, rows, tie_weights=False)
+        return torch.func.functional_call(self._calls[part], given, rows, tie_weights=False)
 
     def _inputs(self, part: str, observation: Any, action: Tensor) -> tuple[Any, ...]:
         return (observation, action) if part == "actor" else (observation,)
@@ -241,7 +198,7 @@ class TorchEngine:
         flat = [np.asarray(x).reshape(-1, *x.shape[2:]) for x in (slab.observation, slab.action)]
         rows = self.policy.rows(flat[0], flat[1])
         used = dict.fromkeys(part for parts in slab.fragment.values() for part in parts)
-        with _quietly():
+        with quietly():
             scores = {part: self.scores(part, *rows) for part in used}
         for name, parts in slab.fragment.items():
             names = dict.fromkeys(one for part in parts for one in self.reached[part])
@@ -271,7 +228,7 @@ class TorchEngine:
 
         if part not in self._slow:
             try:
-                every = vmap(grad(one), in_dims=(None, *[0] * len(rows)))
+                every = torch.func.vmap(torch.func.grad(one), in_dims=(None, *[0] * len(rows)))
                 return every(self._detached(names), *rows)
             except RuntimeError:
                 # Code that torch cannot batch, such as a decision on a value: row by row then.
@@ -288,88 +245,6 @@ class TorchEngine:
             found.append(torch.autograd.grad(self._calls[part](*row).sum(), tensors))
         columns = zip(*found, strict=True)
         return {name: torch.stack(own) for name, own in zip(names, columns, strict=True)}
-
-
-@contextmanager
-def undisturbed(seed: int) -> Iterator[None]:
-    """Randomness of its own inside; outside, every generator goes on as if nothing had been.
-
-    Those of Python, of NumPy and of torch, on all its devices: envs and policies may use any.
-    """
-    python, numpy = random.getstate(), np.random.get_state()
-    try:
-        with torch.random.fork_rng():
-            random.seed(seed)
-            np.random.seed(seed % 2**32)
-            torch.manual_seed(seed)
-            yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(numpy)
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Gradients on, and no checks of distributions, which decide on values and cannot be batched.
-
-    Gradients that the user has under way are left alone: nothing here writes to `.grad`.
-    """
-    before = Distribution._validate_args
-    Distribution.set_default_validate_args(False)
-    try:
-        with torch.enable_grad():
-            yield
-    finally:
-        Distribution.set_default_validate_args(before)
-
-
-@contextmanager
-def frozen(module: Module) -> Iterator[None]:
-    """The module as it acts: without dropout, and with every generator and mode as it was after."""
-    modes = [(one, one.training) for one in module.modules()]
-    module.eval()
-    try:
-        with undisturbed(0):
-            yield
-    finally:
-        for one, training in modes:
-            one.training = training
-
-
-def joined(modules: list[Module]) -> Module:
-    """Several modules as one."""
-    return modules[0] if len(modules) == 1 else torch.nn.ModuleList(modules)
-
-
-def require_scores(module: Module) -> None:
-    """Nothing, where the score of a single step can be had of a module."""
-    if not any(p.requires_grad for p in module.parameters()):
-        raise UsageError(
-            "the module has no parameter that is trained", where="module", fix="give another"
-        )
-    for name, one in module.named_modules():
-        if isinstance(one, torch.nn.RNNBase | torch.nn.RNNCellBase):
-            raise UsageError(
-                f"'{name}' is recurrent: the score of a step depends on the steps before it",
-                where="module",
-                fix="measure a policy without memory",
-            )
-        if isinstance(one, torch.nn.modules.batchnorm._BatchNorm) and one.training:
-            raise UsageError(
-                f"'{name}' normalises over the batch: a single step has no score of its own",
-                where="module",
-                fix="call eval() on it before measuring, or use LayerNorm",
-            )
-
-
-def without_gradients() -> Any:
-    """A context in which torch keeps no graph."""
-    return torch.no_grad()
-
-
-def weights_of(module: Module) -> dict[str, np.ndarray]:
-    """The module's parameters as arrays, by name."""
-    return {name: p.detach().cpu().numpy() for name, p in module.named_parameters()}
 
 
 def _tensors(weights: Mapping[str, Any], policy: TorchPolicy) -> dict[str, Tensor]:
@@ -407,19 +282,3 @@ def _require_rows(output: Tensor, part: str) -> None:
             where=part,
             fix="give a function of R rows that returns R numbers",
         )
-
-
-def pointing(module: Module, direction: np.ndarray) -> tuple[float | None, float]:
-    """The cosine of a step against the module's `.grad` with a direction, and the grad's length.
-
-    direction: among all trained parameters, as `TorchEngine.gradient` gives them.
-    """
-    trained = [p for p in module.parameters() if p.requires_grad]
-    pieces = [
-        (torch.zeros_like(p) if p.grad is None else p.grad).detach().reshape(-1) for p in trained
-    ]
-    flat = torch.cat(pieces).cpu().numpy().astype(float)
-    length, goal = float(np.linalg.norm(flat)), float(np.linalg.norm(direction))
-    if length == 0 or goal == 0:
-        return None, length
-    return float(-(flat @ direction) / (length * goal)), length

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from nbyt.errors import UsageError
-from nbyt.gradients.torch_engine import undisturbed
+from nbyt.gradients.torch_modes import undisturbed
 from nbyt.integrations.sb3.envs import vec_env
 from nbyt.layout import Layout
 from nbyt.workflow.costs import Costs, Progress, spread_out, time_layouts, updates_of_a_turn

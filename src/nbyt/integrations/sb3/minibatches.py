@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Discrete
 
-from nbyt.gradients.torch_engine import TorchEngine, pointing, without_gradients
+from nbyt.gradients.torch_engine import TorchEngine
+from nbyt.gradients.torch_modes import without_gradients
+from nbyt.gradients.torch_policy import pointing
 from nbyt.measure.live import LiveBatch, Loss
 
 

@@ -9,12 +9,9 @@ import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete
 
 from nbyt.errors import UsageError
-from nbyt.gradients.torch_engine import (
-    TorchEngine,
-    TorchPolicy,
-    require_scores,
-    without_gradients,
-)
+from nbyt.gradients.torch_engine import TorchEngine
+from nbyt.gradients.torch_modes import without_gradients
+from nbyt.gradients.torch_policy import TorchPolicy, require_scores
 from nbyt.integrations.sb3.package import module
 from nbyt.integrations.sb3.packing import Packing
 from nbyt.measure.live import LiveBatch, Loss

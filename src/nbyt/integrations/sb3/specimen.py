@@ -9,7 +9,9 @@ from typing import Any
 from nbyt.collect.pool import Pool, collect_host_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import HostEnv
-from nbyt.gradients.torch_engine import TorchEngine, undisturbed, weights_of
+from nbyt.gradients.torch_engine import TorchEngine
+from nbyt.gradients.torch_modes import undisturbed
+from nbyt.gradients.torch_policy import weights_of
 from nbyt.integrations.sb3.policy import SB3Mind, engine_of, untouched
 from nbyt.integrations.sb3.settings import facts_of
 from nbyt.measure.specimen import hashed
