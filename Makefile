@@ -50,7 +50,7 @@ bench-probe: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks.probe.run
 	.venv-bench/bin/python -m benchmarks.probe.report
 
-# About eight minutes.
+# About ten minutes.
 bench-callback: install
 	$(BIN)/python -m benchmarks.callback.run --rounds 6
 	$(BIN)/python -m benchmarks.throughput.report
@@ -91,6 +91,11 @@ advice-check: install
 # About an hour; it can be stopped, and the same command goes on.
 calibration: install
 	$(BIN)/python -m benchmarks.calibration.run
+	$(BIN)/python -m benchmarks.calibration.report
+
+# About eight minutes: the intervals of single batches, as a probe inside a training has them.
+live-coverage: install
+	$(BIN)/python -m benchmarks.live.run
 	$(BIN)/python -m benchmarks.calibration.report
 
 agreement: install

@@ -1,4 +1,6 @@
-"""docs/calibration.md and its drawing from result.json: every number comes from the file.
+"""docs/calibration.md and its drawing from result.json, and that of live batches.
+
+Every number comes from these files.
 
     python -m benchmarks.calibration.report [RESULT.json]
 
@@ -16,6 +18,7 @@ from benchmarks.calibration import figure
 from benchmarks.calibration.gate import NARROW, WIDE, limits
 from benchmarks.calibration.reasons import REASONS, reason
 from benchmarks.calibration.truths import SQUARED
+from benchmarks.live import section as live
 from nbyt.store.atomic import write_text
 
 RESULT = Path(__file__).parent / "result.json"
@@ -90,6 +93,7 @@ def page(result: Result) -> str:
         weak=_weak(full),
         power=_power(full),
         few=_few(few),
+        live=live.section(json.loads(live.RESULT.read_text())),
         details=_details(result),
         skipped=_skipped(result),
         versions=", ".join(f"{name} {version}" for name, version in result["versions"].items()),
