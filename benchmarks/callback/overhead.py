@@ -19,12 +19,15 @@ def overhead(task: Task, *, rounds: int) -> dict[str, Any]:
     """Seconds of every round of both, their ratios, and the seconds of single measurements."""
     seconds: dict[str, list[float]] = {name: [] for name in _NAMES}
     with ExitStack() as stack:
-        workers = {name: stack.enter_context(closing(_worker(task, name))) for name in _NAMES}
+        pair = [stack.enter_context(closing(_worker(task, place))) for place in (0, 1)]
         for number in range(rounds):
-            for name, took in _round(workers, number).items():
+            # Two processes of the same program differ by a per cent or two for as long as they
+            # live, so they change parts from round to round.
+            workers = dict(zip(_NAMES, pair[:: -1 if number % 2 else 1], strict=True))
+            for name, took in _round(workers).items():
                 seconds[name].append(took)
-        probes = workers["with"].ask("probes")
-        ends = {worker.ask("fingerprint") for worker in workers.values()}
+        probes = [took for worker in pair for took in worker.ask("probes")]
+        ends = {worker.ask("fingerprint") for worker in pair}
     assert len(probes) == rounds, "a round holds one measurement"
     ratio = median(ratios(seconds["with"], seconds["without"]))
     return {
@@ -41,18 +44,14 @@ def overhead(task: Task, *, rounds: int) -> dict[str, Any]:
     }
 
 
-def _round(workers: dict[str, Worker], number: int) -> dict[str, float]:
+def _round(workers: dict[str, Worker]) -> dict[str, float]:
     """Seconds that the rollouts of one round took; who goes first alternates."""
     took = dict.fromkeys(workers, 0.0)
     for turn in range(EVERY // TURN):
-        for name in _NAMES[:: -1 if (number + turn) % 2 else 1]:
-            took[name] += workers[name].go(TURN)
+        for name in _NAMES[:: -1 if turn % 2 else 1]:
+            took[name] += workers[name].ask("train", TURN, name == "with")
     return took
 
 
-def _worker(task: Task, name: str) -> Worker:
-    return Worker(f"{task.env} {name}", task.batch, _make, task, name == "with")
-
-
-def _make(task: Task, probed: bool) -> Training:
-    return Training(task, probed=probed)
+def _worker(task: Task, place: int) -> Worker:
+    return Worker(f"training {place} of {task.env}", task.batch, Training, task)

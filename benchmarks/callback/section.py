@@ -10,11 +10,14 @@ How much longer Stable-Baselines3's PPO takes with `GradientProbe()` at its defa
 {every} rollouts is measured, and its mini-batches are watched. Two trainings of the same seed, one
 with the probe and one without, each in a process of its own with one thread of torch, take turns
 of {turn} rollouts. In each of {rounds} rounds both make {every} rollouts, one of them measured, and
-the ratio of their times is taken within the round. The table gives the median ratio with its 95 %
-interval, the median seconds of a round, and the median and the longest of the single measurements;
-watching the mini-batches is not in these, but in the ratio. A target is reached when the median
-ratio is at most as large. Everything but the layout is Stable-Baselines3's default. What is paid
-once in a process, imports and first calls, is not timed. {weights}
+the ratio of their times is taken within the round. After a round the probe goes to the other one,
+since two processes of the same program differ a little for as long as they live. The table gives
+the median ratio with its 95 % interval, the median seconds of a round, and the median and the
+longest of the single measurements; watching the mini-batches is not in these, but in the ratio.
+
+A target is reached when the median ratio is at most as large. Everything but the layout is
+Stable-Baselines3's default. What is paid once in a process, imports and first calls, is not timed.
+{weights}
 
 Written from `benchmarks/callback/result.json`; to measure again:
 

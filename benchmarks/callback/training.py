@@ -30,9 +30,9 @@ TASKS = (
 
 
 class Training:
-    """A training that goes on from round to round; two of one seed learn the same."""
+    """A training that goes on from round to round, probed or not; two of them learn the same."""
 
-    def __init__(self, task: Task, *, probed: bool) -> None:
+    def __init__(self, task: Task) -> None:
         import torch
 
         torch.set_num_threads(1)
@@ -40,16 +40,16 @@ class Training:
         warnings.filterwarnings("ignore", "no gradient was measured")
         self._task = task
         # Imports and first calls are paid once in a process, however long the training.
-        self._learn(_model(task), _probe(every=1) if probed else None, 1)
-        self._model, self._callback = _model(task), _probe() if probed else None
+        self._learn(_model(task), _probe(every=1), 1)
+        self._model, self._probe = _model(task), _probe()
 
-    def go(self, rollouts: int) -> float:
+    def train(self, rollouts: int, probed: bool) -> float:
         """Seconds that the next rollouts took."""
-        return self._learn(self._model, self._callback, rollouts)
+        return self._learn(self._model, self._probe if probed else None, rollouts)
 
     def probes(self) -> list[float]:
         """Seconds of each measurement so far."""
-        return [record["seconds"] for record in self._callback.records] if self._callback else []
+        return [record["seconds"] for record in self._probe.records]
 
     def fingerprint(self) -> str:
         """A hash of the weights."""
