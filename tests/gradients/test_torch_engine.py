@@ -20,10 +20,15 @@ from tests.gradients.comparing import (
 )
 from tests.gradients.conftest import Case
 
+from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
+from nbyt.gradients import torch_engine
+from nbyt.gradients.engine import harvest
 from nbyt.gradients.plan import Plan, plan_for
 from nbyt.gradients.torch_engine import TorchEngine
+from nbyt.gradients.torch_layers import can_be_layered
 from nbyt.gradients.torch_policy import TorchPolicy
+from nbyt.gradients.weights import Aim
 from nbyt.policy.networks import image_convolutions
 
 
@@ -111,9 +116,16 @@ def engine_of(name: str) -> tuple[Case, TorchEngine]:
     return case, TorchEngine(Twin(case).policy(), case.rows(1, 3))
 
 
+@pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("name", KINDS)
-def test_both_engines_give_the_same_numbers(name: str) -> None:
-    assert_same_numbers(name, engine_of(name)[1])
+def test_both_engines_give_the_same_numbers(
+    name: str, large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores written down, and the layers that a large network is measured by."""
+    monkeypatch.setattr(torch_engine, "LARGE", 0 if large else 10**9)
+    engine = engine_of(name)[1]
+    assert engine.by_layers == large
+    assert_same_numbers(name, engine)
 
 
 def test_slabs_of_any_size_give_the_same() -> None:
@@ -164,10 +176,10 @@ def test_a_function_that_does_not_give_one_number_a_row_is_refused() -> None:
     twin = engine.policy.module
     wrong = TorchPolicy(twin, lambda o, a: twin.law(o).logits, engine.policy.value)
     with pytest.raises(UsageError, match="numbers for one step"):
-        _ = TorchEngine(wrong, engine.row).reached
+        _ = TorchEngine(wrong, engine.row).shared
     cut = TorchPolicy(twin, lambda o, a: twin.law(o).log_prob(a).detach(), engine.policy.value)
     with pytest.raises(UsageError, match="no parameter"):
-        _ = TorchEngine(cut, engine.row).reached
+        _ = TorchEngine(cut, engine.row).shared
 
 
 def test_memory_is_planned_for_written_out_scores() -> None:
@@ -197,9 +209,55 @@ def test_a_parameter_in_two_places_is_counted_in_both() -> None:
     tied = Tied()
     seen, action = np.eye(3, dtype=np.float32), np.zeros(3, np.float32)
     engine = TorchEngine(TorchPolicy(tied, lambda o, a: tied(o), tied), (seen[:1], action[:1]))
-    scores = engine.scores("actor", *engine.policy.rows(seen, action))
+    scores = engine.functions.scores("actor", *engine.policy.rows(seen, action))
     for row in range(3):
         tied.zero_grad()
         tied(torch.tensor(seen[row : row + 1])).sum().backward()
         for name, p in tied.named_parameters():
             assert_allclose(scores[name][row], p.grad, rtol=1e-5)
+
+
+class Twice(torch.nn.Module):
+    """A layer that is used twice, one that is overwritten, and one that is used by its weight."""
+
+    def __init__(self, *, beside: bool) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.same, self.other = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
+        self.gain = torch.nn.Parameter(torch.ones(4))
+        self.beside = beside
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = torch.nn.functional.relu(self.same(self.same(x)) + 1, inplace=True) * self.gain
+        if self.beside:
+            x = x + torch.nn.functional.linear(x, self.same.weight)
+        return self.other(x)[:, 0]
+
+
+def test_layers_serve_unless_a_weight_is_used_beside_its_module(monkeypatch) -> None:
+    seen = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+    rows = (seen, np.zeros(6, np.float32))
+    for beside in (False, True):
+        net = Twice(beside=beside)
+        engine = TorchEngine(
+            TorchPolicy(net, lambda o, a, net=net: net(o), net), (seen[:1], rows[1][:1])
+        )
+        assert can_be_layered(engine.functions) == (not beside)
+        found = {}
+        for large in (0, 10**9):
+            monkeypatch.setattr(torch_engine, "LARGE", large)
+            one = TorchEngine(engine.policy, engine.row)
+            assert one.by_layers == (large == 0 and not beside)
+            aim = Aim((3,), (0.0,), 3, 0.0, False, joined=True)
+            shape = (3, 2)
+            pool = Pool(
+                seen.reshape(3, 2, 4),
+                rows[1].reshape(shape),
+                np.arange(6, dtype=np.float32).reshape(shape),
+                *[np.zeros(shape, np.float32)] * 3,
+                *[np.zeros(shape, bool)] * 2,
+            )
+            made = harvest(one, pool, aim, Plan(2, 3, (1,), 0)).objectives["actor"]
+            found[large] = made.square, made.step_square, made.step_pairs, made.lags
+        for ours, theirs in zip(*found.values(), strict=True):
+            assert_allclose(ours, theirs, rtol=1e-4)

@@ -27,7 +27,7 @@ def products_of(
     own, spread = found.objectives[objective], float(found.scale.spread[k, m])
     means = own.vectors[:, k, m].astype(float)
     home = own if settled is None else settled.objectives[objective]
-    reference = _reference(home.whole[:, 1:], spread)
+    reference = means if aim.bare else _reference(home.whole[:, 1:], spread)
     products = Products(
         aim.steps[k],
         own.square[k, m][None],

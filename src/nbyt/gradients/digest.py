@@ -5,7 +5,7 @@ backward pass: their advantages are only other weights on the same layers.
 """
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +18,10 @@ from nbyt.policy.actor_critic import ActorCritic, Params
 
 # Every so many steps a lag's product is taken; neighbours would tell the same.
 LAG_STRIDE = 4
+
+
+# objective -> part -> weights, their last axes [c, t]
+Weights = dict[str, dict[str, Any]]
 
 
 class Slab(NamedTuple):
@@ -57,16 +61,28 @@ def digest(
     policy: ActorCritic, params: Params, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
 ) -> dict[str, Digest]:
     """The digest of each objective; `steps` are the lengths of the K fragments."""
-    chains = slab.observation.shape[0]
     used = [part for parts in slab.fragment.values() for part in parts]
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (slab.observation, slab.action))
     rows = layers(policy, params, flat[0], flat[1], tuple(dict.fromkeys(used)))
+    return digest_layers(rows, slab.fragment, slab.whole, steps, lags)
+
+
+@partial(jax.jit, static_argnames=("steps", "lags"))
+def digest_layers(
+    rows: list[Layer],
+    fragment: Weights,
+    whole: Weights,
+    steps: tuple[int, ...],
+    lags: tuple[int, ...],
+) -> dict[str, Digest]:
+    """The digest of each objective, from the layers of a slab's steps, chain after chain."""
+    chains = next(iter(next(iter(fragment.values())).values())).shape[-2]
     grouped = products.grouped(rows, chains)
     return {
         objective: _objective(
-            products.touched(grouped, tuple(parts)), parts, slab.whole[objective], steps, lags
+            products.touched(grouped, tuple(parts)), parts, whole[objective], steps, lags
         )
-        for objective, parts in slab.fragment.items()
+        for objective, parts in fragment.items()
     }
 
 

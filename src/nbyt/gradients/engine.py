@@ -71,13 +71,13 @@ class Gathered(NamedTuple):
     """One objective's sums over a pool, chain by chain, as NumPy arrays.
 
     vectors: mean contributions S_n at each T and lambda, sketched in G groups where G > 1.
-    whole: means of the endless chain's contributions, and of the reference's two summands.
+    whole: means of the endless chain's contributions, and of the reference's two summands if asked.
     square: mean squared norm of fragments. step_square, step_pairs, lags: means over steps;
     endless_: those of the endless chain.
     """
 
     vectors: Float[np.ndarray, "G K M n m"]
-    whole: Float[np.ndarray, "G 3 n m"]
+    whole: Float[np.ndarray, "G W n m"]
     square: Float[np.ndarray, "K M n"]
     step_square: Float[np.ndarray, "K M n"]
     step_pairs: Float[np.ndarray, "K M n"]

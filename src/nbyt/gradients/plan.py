@@ -95,7 +95,7 @@ def _places(foot: Footprint, chains: int, aim: Aim, memory: int) -> int:
 
 def _sets(aim: Aim) -> int:
     """Vectors of each objective that every chain has."""
-    return len(aim.steps) * len(aim.lambdas) + 3
+    return len(aim.steps) * len(aim.lambdas) + aim.sums
 
 
 def _objectives(aim: Aim) -> int:

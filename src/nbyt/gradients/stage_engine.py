@@ -11,15 +11,15 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Shaped
 
 from nbyt.gradients import products
-from nbyt.gradients.digest import Digest, Slab, digest
+from nbyt.gradients.digest import Digest, Slab, Weights, digest
 from nbyt.gradients.layers import PARTS, Layer, layers
 from nbyt.gradients.plan import Footprint, Plan
 from nbyt.gradients.weights import Aim, objective_parts
 from nbyt.policy.actor_critic import ActorCritic, Params
 
 # Numbers that the compiled program keeps for each number of a row's layers: measured.
-_COPIES = 11
-_BYTES = 4
+COPIES = 11
+BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class StageEngine:
         # Each objective reaches a shared torso; without one, actor and critic are the total's
         # halves.
         copies = 3 if self.params.torso else 2 if aim.joined else 1
-        return Footprint(numbers * _COPIES * _BYTES, copies * size)
+        return Footprint(numbers * COPIES * BYTES, copies * size)
 
     def digest(
         self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
@@ -120,7 +120,14 @@ def _crowd_squares(
     time_first = jax.tree.map(lambda x: x.swapaxes(0, 1), (slab.observation, slab.action))
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), time_first)
     used = tuple(dict.fromkeys(part for parts in slab.fragment.values() for part in parts))
-    rows = layers(policy, params, flat[0], flat[1], used)
+    return crowd_layers(layers(policy, params, flat[0], flat[1], used), slab.fragment, steps)
+
+
+@partial(jax.jit, static_argnames="steps")
+def crowd_layers(
+    rows: list[Layer], fragment: Weights, steps: tuple[int, ...]
+) -> dict[str, Float[Array, "K M"]]:
+    """The crowd's squares, from the layers of a slab's steps, time after time."""
     return {
         name: jnp.stack(
             [
@@ -132,7 +139,7 @@ def _crowd_squares(
                 for place, length in enumerate(steps)
             ]
         )
-        for name, parts in slab.fragment.items()
+        for name, parts in fragment.items()
     }
 
 

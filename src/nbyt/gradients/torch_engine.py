@@ -1,40 +1,40 @@
-"""The engine of policies written in torch: every step's score by `torch.func`, summed in torch."""
+"""The engine of policies written in torch.
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+Scores of a small network are taken by `torch.func`, written down, and summed in torch: nothing has
+to be compiled. A large one is taken by its layers' inputs and signals, as nbyt's own policies are.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import jax
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from nbyt.errors import UsageError
-from nbyt.gradients.digest import Digest, Slab
+from nbyt.gradients.digest import Digest, Slab, digest_layers
+from nbyt.gradients.layers import PARTS, Layer
 from nbyt.gradients.plan import Footprint
+from nbyt.gradients.stage_engine import BYTES, COPIES, crowd_layers
+from nbyt.gradients.torch_functions import TorchFunctions
+from nbyt.gradients.torch_layers import can_be_layered, torch_layers
 from nbyt.gradients.torch_modes import quietly
-from nbyt.gradients.torch_package import Module, Tensor, torch
-from nbyt.gradients.torch_policy import Rows, TorchPolicy
+from nbyt.gradients.torch_package import Tensor, torch
+from nbyt.gradients.torch_policy import TorchPolicy
 from nbyt.gradients.weights import Aim, objective_parts
 from nbyt.gradients.written import crowd_square, digest_written
 
+# Parameters from which on writing scores down costs more than compiling a program for layers.
+LARGE = 50_000
 # Numbers kept for each number of a row's scores: the scores, their products, and one copy.
-_COPIES = 4
-_BYTES = 4
+_WRITTEN_COPIES = 4
 # Without a compiled program every slab has a cost of its own, so few and large ones are best; but
 # the sums go over a slab's scores many times, and are slow where those leave the cache: measured.
 _CHAINS = 32
 _SLAB = 2**27
-
-
-class _Call(Module):
-    """A function over a module, as a module: its parameters can then be handed in."""
-
-    def __init__(self, module: Module, function: Rows) -> None:
-        super().__init__()
-        self.module, self._function = module, function
-
-    def forward(self, *rows: Any) -> Tensor:
-        return self._function(*rows).reshape(-1)
+# The vectors of a large network outweigh its layers: fewer chains in a slab leave more steps.
+_LAYERED_CHAINS = 4
 
 
 @dataclass(frozen=True)
@@ -43,53 +43,50 @@ class TorchEngine:
 
     policy: TorchPolicy
     row: tuple[np.ndarray, np.ndarray]
-    _slow: list[str] = field(default_factory=list, repr=False)
 
     @cached_property
-    def reached(self) -> dict[str, tuple[str, ...]]:
-        """The parameters that each part depends on, by name."""
-        names, tensors = list(self._trained), list(self._trained.values())
-        found = {}
-        for part, call in self._calls.items():
-            with quietly():
-                output = call(*self._inputs(part, *self.policy.rows(*self.row)))
-                _require_rows(output, part)
-                gradients = _gradients(output, tensors)
-            found[part] = tuple(
-                name for name, g in zip(names, gradients, strict=True) if g is not None
-            )
-            if not found[part]:
-                raise UsageError(
-                    f"no parameter of the module reaches the {part}",
-                    where=part,
-                    fix="give the module whose parameters it is computed with, and detach nothing",
-                )
-        return found
+    def functions(self) -> TorchFunctions:
+        """The policy's outputs as functions of its parameters."""
+        return TorchFunctions(self.policy, self.row)
 
     @property
     def shared(self) -> bool:
         """Whether actor and critic have weights in common."""
-        return bool(set(self.reached["actor"]) & set(self.reached["critic"]))
+        reached = self.functions.reached
+        return bool(set(reached["actor"]) & set(reached["critic"]))
 
     @cached_property
     def sizes(self) -> dict[str, int]:
         """Parameters that actor, critic and both together have."""
-        actor, critic = self.reached["actor"], self.reached["critic"]
-        both = tuple(dict.fromkeys((*actor, *critic)))
-        named = {"actor": actor, "critic": critic, "total": both}
-        return {name: sum(self._trained[one].numel() for one in own) for name, own in named.items()}
+        reached, trained = self.functions.reached, self.functions.trained
+        both = tuple(dict.fromkeys((*reached["actor"], *reached["critic"])))
+        named = {"actor": reached["actor"], "critic": reached["critic"], "total": both}
+        return {name: sum(trained[one].numel() for one in own) for name, own in named.items()}
+
+    @cached_property
+    def by_layers(self) -> bool:
+        """Whether the network is large, and layers give its gradients."""
+        return self.sizes["total"] >= LARGE and can_be_layered(self.functions)
 
     def footprint(self, aim: Aim) -> Footprint:
         """What measuring takes."""
         sizes, parts = self.sizes, objective_parts(aim)
-        row = sum(sizes[name] * len(own) for name, own in parts.items())
         vectors = sum(sizes[name] for name in parts)
-        return Footprint(row * _COPIES * _BYTES, vectors, _CHAINS, _SLAB)
+        if self.by_layers:
+            used = tuple(part for part in PARTS if part in self.functions.calls)
+            rows = torch_layers(self.functions, self.policy.rows(*self.row), used)
+            numbers = sum(leaf.size for leaf in jax.tree.leaves(rows))
+            return Footprint(numbers * COPIES * BYTES, vectors, _LAYERED_CHAINS)
+        row = sum(sizes[name] * len(own) for name, own in parts.items())
+        return Footprint(row * _WRITTEN_COPIES * BYTES, vectors, _CHAINS, _SLAB)
 
     def digest(
         self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
     ) -> dict[str, Digest]:
         """A slab's sums for each objective."""
+        if self.by_layers:
+            rows = self._layers(slab.observation, slab.action, _used(slab))
+            return jax.device_get(digest_layers(rows, slab.fragment, slab.whole, steps, lags))
         found = {}
         for name, scores, fragment, whole in self._objectives(slab):
             made = digest_written(torch, scores, fragment, whole, steps, lags)
@@ -100,6 +97,10 @@ class TorchEngine:
         self, slab: Slab, steps: tuple[int, ...]
     ) -> dict[str, Float[np.ndarray, "K M"]]:
         """Sums over updates of the squared norm of all chains' summed contributions."""
+        if self.by_layers:
+            seen, done = np.swapaxes(slab.observation, 0, 1), np.swapaxes(slab.action, 0, 1)
+            rows = self._layers(seen, done, _used(slab))
+            return jax.device_get(crowd_layers(rows, slab.fragment, steps))
         found = {}
         for name, scores, fragment, _ in self._objectives(slab):
             squares = [
@@ -122,12 +123,14 @@ class TorchEngine:
         with quietly():
             total: Any = 0.0
             for part, weight in weights.items():
-                output = self._calls[part](*self._inputs(part, *rows))
+                output = self.functions.calls[part](*self.functions.inputs(part, *rows))
                 total = total + (self.policy.tensor(weight).to(output.dtype) * output).sum()
-            found = torch.autograd.grad(total, list(self._trained.values()), allow_unused=True)
+            found = torch.autograd.grad(
+                total, list(self.functions.trained.values()), allow_unused=True
+            )
         filled = [
             torch.zeros_like(p) if g is None else g
-            for p, g in zip(self._trained.values(), found, strict=True)
+            for p, g in zip(self.functions.trained.values(), found, strict=True)
         ]
         return _numpy(torch.cat([g.reshape(-1) for g in filled]))
 
@@ -138,70 +141,39 @@ class TorchEngine:
         direction: Float[np.ndarray, " P"],
     ) -> Float[np.ndarray, " R"]:
         """Every step's score along a direction among all weights."""
-        rows = self._inputs("actor", *self.policy.rows(observation, action))
+        functions = self.functions
+        rows = functions.inputs("actor", *self.policy.rows(observation, action))
         vector = self.policy.tensor(direction)
-        pieces = torch.split(vector, [p.numel() for p in self._trained.values()])
+        pieces = torch.split(vector, [p.numel() for p in self.functions.trained.values()])
         moved = {
             name: piece.reshape(p.shape).to(p.dtype)
-            for (name, p), piece in zip(self._trained.items(), pieces, strict=True)
+            for (name, p), piece in zip(self.functions.trained.items(), pieces, strict=True)
         }
 
         def score(trained: dict[str, Tensor]) -> Tensor:
-            return self._called("actor", trained, rows)
+            return functions.called("actor", trained, rows)
 
         with quietly():
             return _numpy(
-                torch.func.jvp(score, (self._detached(tuple(self._trained)),), (moved,))[1]
+                torch.func.jvp(score, (functions.detached(tuple(functions.trained)),), (moved,))[1]
             )
 
-    @cached_property
-    def _trained(self) -> dict[str, Tensor]:
-        """The module's parameters that are trained, by name."""
-        named = self.policy.module.named_parameters()
-        return {name: p for name, p in named if p.requires_grad}
+    def _layers(self, observation: Any, action: Any, parts: tuple[str, ...]) -> list[Layer]:
+        """The layers of steps that lie in two axes, one after the other."""
+        return torch_layers(self.functions, self._rows(observation, action), parts)
 
-    @cached_property
-    def _slots(self) -> dict[str, str]:
-        """Every place inside a call that holds a trained parameter, with the parameter's name.
-
-        A parameter may stand in several modules, and a module under several names; each place
-        must be filled, and none twice: torch would not find its way back.
-        """
-        names = {id(p): name for name, p in self._trained.items()}
-        return {
-            f"module.{path}.{own}" if path else f"module.{own}": names[id(p)]
-            for path, module in self.policy.module.named_modules()
-            for own, p in module.named_parameters(recurse=False)
-            if id(p) in names
-        }
-
-    @cached_property
-    def _calls(self) -> dict[str, _Call]:
-        policy = self.policy
-        functions = {"actor": policy.log_prob, "critic": policy.value, "entropy": policy.entropy}
-        return {part: _Call(policy.module, f) for part, f in functions.items() if f is not None}
-
-    def _called(self, part: str, trained: dict[str, Tensor], rows: tuple[Any, ...]) -> Tensor:
-        """A part's output with these tensors in place of the parameters that they are named for."""
-        given = {slot: trained[name] for slot, name in self._slots.items() if name in trained}
-        return torch.func.functional_call(self._calls[part], given, rows, tie_weights=False)
-
-    def _inputs(self, part: str, observation: Any, action: Tensor) -> tuple[Any, ...]:
-        return (observation, action) if part == "actor" else (observation,)
-
-    def _detached(self, names: tuple[str, ...]) -> dict[str, Tensor]:
-        return {name: self._trained[name].detach() for name in names}
+    def _rows(self, observation: Any, action: Any) -> tuple[Any, Tensor]:
+        flat = [np.asarray(x).reshape(-1, *x.shape[2:]) for x in (observation, action)]
+        return self.policy.rows(flat[0], flat[1])
 
     def _objectives(self, slab: Slab) -> Iterator[tuple[str, Any, Any, Any]]:
         """Each objective with its parts' scores [c, t, P] and their weights."""
-        shape = slab.observation.shape[:2]
-        flat = [np.asarray(x).reshape(-1, *x.shape[2:]) for x in (slab.observation, slab.action)]
-        rows = self.policy.rows(flat[0], flat[1])
-        used = dict.fromkeys(part for parts in slab.fragment.values() for part in parts)
+        shape, functions = slab.observation.shape[:2], self.functions
+        rows = self._rows(slab.observation, slab.action)
         with quietly():
-            scores = {part: self.scores(part, *rows) for part in used}
+            scores = {part: functions.scores(part, *rows) for part in _used(slab)}
         for name, parts in slab.fragment.items():
-            names = dict.fromkeys(one for part in parts for one in self.reached[part])
+            names = dict.fromkeys(one for part in parts for one in functions.reached[part])
             own = {part: self._beside(scores[part], names, shape) for part in parts}
             yield name, own, _tensors(parts, self.policy), _tensors(slab.whole[name], self.policy)
 
@@ -213,38 +185,15 @@ class TorchEngine:
         columns = [
             scores[name].reshape(rows, -1).float()
             if name in scores
-            else torch.zeros(rows, self._trained[name].numel(), device=self.policy.device)
+            else torch.zeros(rows, self.functions.trained[name].numel(), device=self.policy.device)
             for name in names
         ]
         return torch.cat(columns, dim=1).reshape(*shape, -1)
 
-    def scores(self, part: str, observation: Any, action: Tensor) -> dict[str, Tensor]:
-        """Every step's gradient of one part to the parameters that it depends on."""
-        names = self.reached[part]
-        rows = self._inputs(part, observation, action)
 
-        def one(trained: dict[str, Tensor], *row: Any) -> Tensor:
-            return self._called(part, trained, _map(lambda x: x[None], row))[0]
-
-        if part not in self._slow:
-            try:
-                every = torch.func.vmap(torch.func.grad(one), in_dims=(None, *[0] * len(rows)))
-                return every(self._detached(names), *rows)
-            except RuntimeError:
-                # Code that torch cannot batch, such as a decision on a value: row by row then.
-                self._slow.append(part)
-        return self._row_by_row(part, names, rows)
-
-    def _row_by_row(
-        self, part: str, names: tuple[str, ...], rows: tuple[Any, ...]
-    ) -> dict[str, Tensor]:
-        tensors = [self._trained[name] for name in names]
-        found: list[tuple[Tensor, ...]] = []
-        for place in range(len(_first(rows[0]))):
-            row = _map(lambda x: x[place : place + 1], rows)  # noqa: B023 (used at once)
-            found.append(torch.autograd.grad(self._calls[part](*row).sum(), tensors))
-        columns = zip(*found, strict=True)
-        return {name: torch.stack(own) for name, own in zip(names, columns, strict=True)}
+def _used(slab: Slab) -> tuple[str, ...]:
+    """The parts that some objective has."""
+    return tuple(dict.fromkeys(part for parts in slab.fragment.values() for part in parts))
 
 
 def _tensors(weights: Mapping[str, Any], policy: TorchPolicy) -> dict[str, Tensor]:
@@ -253,32 +202,3 @@ def _tensors(weights: Mapping[str, Any], policy: TorchPolicy) -> dict[str, Tenso
 
 def _numpy(tensor: Any) -> Any:
     return tensor.cpu().numpy()
-
-
-def _map(function: Callable[[Tensor], Tensor], tree: Any) -> Any:
-    """The function on every tensor of a tuple or dictionary of them."""
-    if isinstance(tree, dict):
-        return {name: _map(function, one) for name, one in tree.items()}
-    if isinstance(tree, tuple):
-        return tuple(_map(function, one) for one in tree)
-    return function(tree)
-
-
-def _first(tree: Any) -> Tensor:
-    return _first(next(iter(tree.values()))) if isinstance(tree, dict) else tree
-
-
-def _gradients(output: Tensor, tensors: list[Tensor]) -> list[Tensor | None]:
-    """The gradient to each tensor, None for those that the output does not depend on."""
-    if not output.requires_grad:
-        return [None] * len(tensors)
-    return list(torch.autograd.grad(output.sum(), tensors, allow_unused=True))
-
-
-def _require_rows(output: Tensor, part: str) -> None:
-    if output.shape != (1,):
-        raise UsageError(
-            f"the {part} gives {tuple(output.shape)} numbers for one step, not one",
-            where=part,
-            fix="give a function of R rows that returns R numbers",
-        )

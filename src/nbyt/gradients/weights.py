@@ -28,6 +28,7 @@ class Aim:
     joined: the total is a gradient of its own (a shared torso, or an entropy bonus); else it is
     actor and critic side by side, and follows from theirs.
     first_only: only the first fragment of a chain counts, the one that begins at a reset.
+    bare: no reference is asked for; the mean gradient itself stands in its place.
     """
 
     steps: tuple[int, ...]
@@ -39,6 +40,12 @@ class Aim:
     entropy_coefficient: float = 0.0
     joined: bool = False
     first_only: bool = False
+    bare: bool = False
+
+    @property
+    def sums(self) -> int:
+        """Sums over all steps: the endless chain's, and the reference's two summands."""
+        return 1 if self.bare else 3
 
     def fragments(self, steps: int) -> int:
         """Fragments of a chain that count."""
@@ -94,10 +101,10 @@ def scale_of(pool: Pool, aim: Aim) -> Scale:
 
 
 def weigh(pool: Pool, aim: Aim, scale: Scale, chains: slice) -> tuple[Parts, Parts]:
-    """Weights of some chains' measured steps: of fragments [K, M, c, L], and of sums [3, c, L].
+    """Weights of some chains' measured steps: of fragments [K, M, c, L], and of sums [W, c, L].
 
-    The three sums are those of the endless chain, and of the reference: what is to be divided by
-    a fragment's spread, and what is not. With `first_only` the reference's two sums over just the
+    The sums are those of the endless chain, and of the reference: what is to be divided by a
+    fragment's spread, and what is not. With `first_only` the reference's two sums over just the
     steps of the fragment follow the M lambdas.
     """
     some = _chains(pool, chains)
@@ -117,7 +124,7 @@ def weigh(pool: Pool, aim: Aim, scale: Scale, chains: slice) -> tuple[Parts, Par
         endless,
         one,
     )
-    whole = [np.stack([a, *b]) for a, b in zip(first, sums, strict=True)]
+    whole = [np.stack([a, *b])[: aim.sums] for a, b in zip(first, sums, strict=True)]
     fragment = [(raw - mean) / spread * counted, raw, np.broadcast_to(counted, raw.shape)]
     if aim.first_only:
         fragment = [

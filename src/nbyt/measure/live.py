@@ -5,7 +5,7 @@ are the streams of its envs; where there are few of them, each is cut into piece
 independent if they are long, and everything is marked approximate.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +22,8 @@ from nbyt.stats.live import BatchEstimates, describe_batch
 # From so many envs on their streams are taken as they are; fewer are cut into so many pieces.
 _ENOUGH, _PIECES = 8, 32
 _LEAST = 4
-# Numbers of written-out scores that one measurement may compute; beyond, some units stand for all.
-_MOST = 2**32
+# Bytes that one measurement may go through; beyond, some units stand for all.
+_MOST = 2**36
 
 
 class LiveBatch(NamedTuple):
@@ -108,13 +108,12 @@ class BatchMeasurement:
 
 
 def measure_batch(
-    engine: Engine, batch: LiveBatch, loss: Loss, *, memory: int = 2**28
+    engine: Engine, batch: LiveBatch, loss: Loss, *, memory: int = 2**30
 ) -> BatchMeasurement:
     """The noise of a batch's gradients, and what it is made of; at the weights that made it."""
     steps, envs = batch.advantage.shape
     cuts = pieces(envs, steps)
     length, units = steps // cuts, envs * cuts
-    chosen = _chosen(engine, units, length)
     aim = Aim(
         (length,),
         (0.0,),
@@ -124,9 +123,11 @@ def measure_batch(
         loss.value_coefficient,
         loss.entropy_coefficient,
         joined=engine.shared or loss.entropy_coefficient > 0,
+        bare=True,
     )
+    chosen = _chosen(engine, units, aim)
     pool = _pool(batch, cuts, chosen)
-    plan = plan_for(engine.footprint(aim), len(chosen), aim, memory)
+    plan = replace(plan_for(engine.footprint(aim), len(chosen), aim, memory), lags=())
     found = harvest(engine, pool, aim, plan)
     return BatchMeasurement(
         envs,
@@ -161,10 +162,10 @@ def pieces(envs: int, steps: int) -> int:
     return cuts
 
 
-def _chosen(engine: Engine, units: int, length: int) -> np.ndarray:
+def _chosen(engine: Engine, units: int, aim: Aim) -> np.ndarray:
     """The units that are looked at: all, or as many as are affordable, evenly spread."""
-    numbers = engine.footprint(Aim((1,), (0.0,), 1, 0.0, False)).vectors
-    affordable = max(_LEAST, _MOST // (numbers * length))
+    row = engine.footprint(aim).row_bytes
+    affordable = max(_LEAST, _MOST // (row * aim.measured))
     return np.unique(np.linspace(0, units - 1, min(units, affordable)).round().astype(int))
 
 

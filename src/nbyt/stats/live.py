@@ -62,6 +62,8 @@ def describe_batch(products: Products, units: int, *, rough: bool = False) -> Ba
 def noise_scale(noise: Estimate, batch: int) -> Estimate:
     """B (1/f - 1) for the noise factor f of a batch of B: noise and signal are equal at f = 1/2."""
     low, high = (None if f is None else _scale(f, batch) for f in (noise.high, noise.low))
+    if noise.high is not None and noise.high <= 0:
+        return undetermined(NO_SIGNAL, noise.replicates)
     if noise.value is None or noise.value <= 0:
         bounds = (low, math.inf if high is not None else None)
         return Estimate(None, *bounds, noise.replicates, noise.reason or NO_SIGNAL, True)

@@ -65,7 +65,7 @@ def test_weights_are_the_same_bit_for_bit_with_and_without(make, pool) -> None:
     assert all(torch.equal(one, other) for one, other in pairs)
     np.testing.assert_equal(probed._last_obs, plain._last_obs)
     for record in probe.records:
-        assert not probe._engine._slow, "the scores were taken in one batch"
+        assert not probe._engine.functions.slow, "the scores were taken in one batch"
         for gradient in record["gradients"].values():
             assert gradient["variance"]["value"] > 0
             assert gradient["individual"]["value"] > 0
@@ -152,6 +152,7 @@ def test_minibatches_are_what_training_saw() -> None:
     mean = model.logger.name_to_value["train/clip_fraction"]
     assert np.mean([row["clip_fraction"] for row in rows]) == pytest.approx(mean, abs=1e-6)
     assert "get" not in vars(model.rollout_buffer)
+    assert "evaluate_actions" not in vars(model.policy)
     assert not model.policy.optimizer._optimizer_step_pre_hooks
 
 
@@ -217,8 +218,14 @@ def foreign(model: PPO) -> PPO:
     return model
 
 
+def test_a_share_of_the_time_is_kept() -> None:
+    probe = GradientProbe(every=1, share=1e-6)
+    cartpole().learn(4 * 256, callback=probe)
+    assert [record["update"] for record in probe.records] == [1]
+
+
 def test_bad_settings_are_refused_at_once() -> None:
-    for given in ({"every": 0}, {"pool": 2}):
+    for given in ({"every": 0}, {"pool": 2}, {"share": 1.5}):
         with pytest.raises(UsageError):
             GradientProbe(**given)
     with pytest.raises(UsageError, match="split"):

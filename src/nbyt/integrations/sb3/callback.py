@@ -35,7 +35,8 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
     measured updates too. pool: so many chains of the frozen policy, in copies of the envs, give a
     reference: bias and alignment, for the price of running them. steps: T to measure there, the
     training's own without. env: a function that makes an env, or an id, where the model's own
-    cannot be copied. out: a folder that keeps everything, for `nbyt report`.
+    cannot be copied. out: a folder that keeps everything, for `nbyt report`. share: the most of
+    the training's time that measuring may take; one that would take more waits for its next turn.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         steps: Any = None,
         env: Given | None = None,
         out: Path | str | None = None,
+        share: float | None = None,
         seed: int = 0,
         verbose: int = 0,
     ) -> None:
@@ -59,11 +61,13 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
                 where="pool",
                 fix=f"{LEAST_CHAINS} or more; from 64 on intervals are not approximate",
             )
-        self.every = every
+        if share is not None and not 0 < share < 1:
+            raise UsageError(f"share is {share}", where="share", fix="between 0 and 1, such as .05")
+        self.every, self.share = every, share
         self.records: list[dict[str, Any]] = []
         self._minibatches, self._pool, self._steps = minibatches, pool, steps
         self._env, self._out, self._seed = env, out, seed
-        self._rollouts = 0
+        self._rollouts, self._measured_at = 0, 0.0
         self._watch: MinibatchWatch | None = None
         self._history: History | None = None
 
@@ -91,8 +95,16 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         self._rollouts += 1
         # Counted by the model, so that a training that goes on in another process goes on here.
         update = self.model.num_timesteps // (self.model.n_steps * self.model.n_envs)
-        if update % self.every == 0:
+        if update % self.every == 0 and self._affordable():
             self._measure(update)
+            self._measured_at = time.perf_counter()
+
+    def _affordable(self) -> bool:
+        """Whether measuring again, if it takes as long as last time, stays within its share."""
+        if self.share is None or not self.records:
+            return True
+        trained = time.perf_counter() - self._measured_at
+        return self.records[-1]["seconds"] * (1 - self.share) <= trained * self.share
 
     def _on_training_end(self) -> None:
         self._finish()

@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Discrete
 
 from nbyt.gradients.torch_engine import TorchEngine
-from nbyt.gradients.torch_modes import without_gradients
 from nbyt.gradients.torch_policy import pointing
 from nbyt.measure.live import LiveBatch, Loss
 
@@ -35,40 +33,42 @@ class MinibatchWatch:
     def __init__(self, model: Any, direction: np.ndarray) -> None:
         self.rows: list[dict[str, Any]] = []
         self._model, self._direction, self._epoch = model, direction, -1
+        self._clip = clip_range(model)
         self._get: Callable[..., Any] = model.rollout_buffer.get
+        self._evaluate: Callable[..., Any] = model.policy.evaluate_actions
         model.rollout_buffer.get = self._watched
+        model.policy.evaluate_actions = self._evaluated
         self._hook = model.policy.optimizer.register_step_pre_hook(self._stepping)
 
     def stop(self) -> None:
-        """Nothing; buffer and optimiser are then as they were."""
+        """Nothing; buffer, policy and optimiser are then as they were."""
         self._hook.remove()
-        del self._model.rollout_buffer.get
+        del self._model.rollout_buffer.get, self._model.policy.evaluate_actions
 
     def _watched(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        """The mini-batches of one epoch, as the buffer gives them."""
         self._epoch += 1
         for samples in self._get(*args, **kwargs):
-            self.rows.append({"epoch": self._epoch, **self._moved(samples)})
+            self._old = samples.old_log_prob
             yield samples
 
-    def _moved(self, samples: Any) -> dict[str, Any]:
-        """How far the policy is from the one that took these samples."""
-        model = self._model
-        actions = samples.actions
-        if isinstance(model.action_space, Discrete):
-            actions = actions.long().flatten()
-        with without_gradients():
-            now = model.policy.get_distribution(samples.observations).log_prob(actions)
-            moved = (now - samples.old_log_prob).cpu().numpy().astype(float)
-        ratio = np.exp(moved)
-        clip = clip_range(model)
-        return {
-            "ratio_low": float(ratio.min()),
-            "ratio_high": float(ratio.max()),
-            "clip_fraction": None if clip is None else float(np.mean(np.abs(ratio - 1) > clip)),
-            "approximate_kl": float(np.mean(ratio - 1 - moved)),
-            "cosine": None,
-            "length": None,
-        }
+    def _evaluated(self, *args: Any, **kwargs: Any) -> Any:
+        """What the policy says of a mini-batch before its step, and how far it has moved."""
+        found = self._evaluate(*args, **kwargs)
+        moved = (found[1].detach() - self._old).cpu().numpy().astype(float)
+        ratio, clip = np.exp(moved), self._clip
+        self.rows.append(
+            {
+                "epoch": self._epoch,
+                "ratio_low": float(ratio.min()),
+                "ratio_high": float(ratio.max()),
+                "clip_fraction": None if clip is None else float(np.mean(np.abs(ratio - 1) > clip)),
+                "approximate_kl": float(np.mean(ratio - 1 - moved)),
+                "cosine": None,
+                "length": None,
+            }
+        )
+        return found
 
     def _stepping(self, *_: Any) -> None:
         if self.rows:

@@ -1,0 +1,159 @@
+"""A torch policy's outputs as functions of its parameters, and their gradients step by step."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nbyt.errors import UsageError
+from nbyt.gradients.torch_modes import quietly
+from nbyt.gradients.torch_package import Module, Tensor, torch
+from nbyt.gradients.torch_policy import Rows, TorchPolicy
+
+
+class _Call(Module):
+    """A function over a module, as a module: its parameters can then be handed in."""
+
+    def __init__(self, module: Module, function: Rows) -> None:
+        super().__init__()
+        self.module, self._function = module, function
+
+    def forward(self, *rows: Any) -> Tensor:
+        return self._function(*rows).reshape(-1)
+
+
+@dataclass(frozen=True)
+class TorchFunctions:
+    """What a policy gives for each part. row: one step, from which is seen what reaches what."""
+
+    policy: TorchPolicy
+    row: tuple[np.ndarray, np.ndarray]
+    slow: list[str] = field(default_factory=list, repr=False)
+    """Parts that torch cannot batch."""
+
+    @cached_property
+    def reached(self) -> dict[str, tuple[str, ...]]:
+        """The parameters that each part depends on, by name."""
+        names, tensors = list(self.trained), list(self.trained.values())
+        found = {}
+        for part, call in self.calls.items():
+            with quietly():
+                output = call(*self.inputs(part, *self.policy.rows(*self.row)))
+                _require_rows(output, part)
+                gradients = _gradients(output, tensors)
+            found[part] = tuple(
+                name for name, g in zip(names, gradients, strict=True) if g is not None
+            )
+            if not found[part]:
+                raise UsageError(
+                    f"no parameter of the module reaches the {part}",
+                    where=part,
+                    fix="give the module whose parameters it is computed with, and detach nothing",
+                )
+        return found
+
+    @cached_property
+    def trained(self) -> dict[str, Tensor]:
+        """The module's parameters that are trained, by name."""
+        named = self.policy.module.named_parameters()
+        return {name: p for name, p in named if p.requires_grad}
+
+    @cached_property
+    def _slots(self) -> dict[str, str]:
+        """Every place inside a call that holds a trained parameter, with the parameter's name.
+
+        A parameter may stand in several modules, and a module under several names; each place
+        must be filled, and none twice: torch would not find its way back.
+        """
+        names = {id(p): name for name, p in self.trained.items()}
+        return {
+            f"module.{path}.{own}" if path else f"module.{own}": names[id(p)]
+            for path, module in self.policy.module.named_modules()
+            for own, p in module.named_parameters(recurse=False)
+            if id(p) in names
+        }
+
+    @cached_property
+    def calls(self) -> dict[str, _Call]:
+        policy = self.policy
+        functions = {"actor": policy.log_prob, "critic": policy.value, "entropy": policy.entropy}
+        return {part: _Call(policy.module, f) for part, f in functions.items() if f is not None}
+
+    def called(self, part: str, trained: dict[str, Tensor], rows: tuple[Any, ...]) -> Tensor:
+        """A part's output with these tensors in place of the parameters that they are named for."""
+        given = {slot: trained[name] for slot, name in self._slots.items() if name in trained}
+        return torch.func.functional_call(self.calls[part], given, rows, tie_weights=False)
+
+    def inputs(self, part: str, observation: Any, action: Tensor) -> tuple[Any, ...]:
+        return (observation, action) if part == "actor" else (observation,)
+
+    def detached(self, names: tuple[str, ...]) -> dict[str, Tensor]:
+        return {name: self.trained[name].detach() for name in names}
+
+    def scores(
+        self, part: str, observation: Any, action: Tensor, names: tuple[str, ...] | None = None
+    ) -> dict[str, Tensor]:
+        """Every step's gradient of one part to the parameters it depends on, or to some of them."""
+        names = self.reached[part] if names is None else names
+        rows = self.inputs(part, observation, action)
+
+        def one(trained: dict[str, Tensor], *row: Any) -> Tensor:
+            return self.called(part, trained, _map(lambda x: x[None], row))[0]
+
+        if part not in self.slow:
+            try:
+                every = torch.func.vmap(torch.func.grad(one), in_dims=(None, *[0] * len(rows)))
+                return every(self.detached(names), *rows)
+            except RuntimeError:
+                # Code that torch cannot batch, such as a decision on a value: row by row then.
+                self.slow.append(part)
+        return self._row_by_row(part, names, rows)
+
+    def gradients(self, part: str, rows: tuple[Any, Tensor]) -> dict[int, Tensor | None]:
+        """The gradient of one part's sum over rows to every trained parameter, by its identity."""
+        output = self.calls[part](*self.inputs(part, *rows))
+        tensors = list(self.trained.values())
+        return dict(zip(map(id, tensors), _gradients(output, tensors), strict=True))
+
+    def _row_by_row(
+        self, part: str, names: tuple[str, ...], rows: tuple[Any, ...]
+    ) -> dict[str, Tensor]:
+        tensors = [self.trained[name] for name in names]
+        found: list[tuple[Tensor, ...]] = []
+        for place in range(len(first(rows[0]))):
+            row = _map(lambda x: x[place : place + 1], rows)  # noqa: B023 (used at once)
+            found.append(torch.autograd.grad(self.calls[part](*row).sum(), tensors))
+        columns = zip(*found, strict=True)
+        return {name: torch.stack(own) for name, own in zip(names, columns, strict=True)}
+
+
+def _map(function: Callable[[Tensor], Tensor], tree: Any) -> Any:
+    """The function on every tensor of a tuple or dictionary of them."""
+    if isinstance(tree, dict):
+        return {name: _map(function, one) for name, one in tree.items()}
+    if isinstance(tree, tuple):
+        return tuple(_map(function, one) for one in tree)
+    return function(tree)
+
+
+def first(tree: Any) -> Tensor:
+    """The first tensor of a tensor, or of a dictionary of them."""
+    return first(next(iter(tree.values()))) if isinstance(tree, dict) else tree
+
+
+def _gradients(output: Tensor, tensors: list[Tensor]) -> list[Tensor | None]:
+    """The gradient to each tensor, None for those that the output does not depend on."""
+    if not output.requires_grad:
+        return [None] * len(tensors)
+    return list(torch.autograd.grad(output.sum(), tensors, allow_unused=True))
+
+
+def _require_rows(output: Tensor, part: str) -> None:
+    if output.shape != (1,):
+        raise UsageError(
+            f"the {part} gives {tuple(output.shape)} numbers for one step, not one",
+            where=part,
+            fix="give a function of R rows that returns R numbers",
+        )
