@@ -4,9 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from nbyt.integrations.sb3.batch import loss_of
 from nbyt.integrations.sb3.costs import measure_costs
 from nbyt.integrations.sb3.envs import Given, host_env
-from nbyt.integrations.sb3.policy import loss_of, require_measurable
+from nbyt.integrations.sb3.measurable import require_measurable
 from nbyt.integrations.sb3.specimen import SB3Specimen
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.advising import Advice, answer_question, open_folder

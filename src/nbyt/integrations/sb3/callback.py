@@ -7,17 +7,13 @@ from typing import Any
 
 from nbyt.errors import UsageError
 from nbyt.integrations.history import History
+from nbyt.integrations.sb3.batch import batch_of, loss_of
 from nbyt.integrations.sb3.envs import Given, env_name, host_env
 from nbyt.integrations.sb3.logging import log_batch, log_minibatches, log_pool
+from nbyt.integrations.sb3.measurable import require_measurable
 from nbyt.integrations.sb3.minibatches import MinibatchWatch, batch_gradient
 from nbyt.integrations.sb3.package import module, version
-from nbyt.integrations.sb3.policy import (
-    batch_of,
-    engine_of,
-    loss_of,
-    require_measurable,
-    untouched,
-)
+from nbyt.integrations.sb3.policy import engine_of, untouched
 from nbyt.integrations.sb3.settings import facts_of, head_of
 from nbyt.integrations.sb3.specimen import SB3Specimen
 from nbyt.measure.chains import Resources

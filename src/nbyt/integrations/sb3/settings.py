@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from nbyt.integrations.sb3.batch import loss_of
 from nbyt.integrations.sb3.envs import env_name
 from nbyt.integrations.sb3.minibatches import clip_range
-from nbyt.integrations.sb3.policy import loss_of
 
 
 def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from nbyt.envs.protocol import HostEnv
 from nbyt.gradients.torch_engine import TorchEngine
 from nbyt.gradients.torch_modes import undisturbed
 from nbyt.gradients.torch_policy import weights_of
-from nbyt.integrations.sb3.policy import SB3Mind, engine_of, untouched
+from nbyt.integrations.sb3.mind import SB3Mind
+from nbyt.integrations.sb3.policy import engine_of, untouched
 from nbyt.integrations.sb3.settings import facts_of
 from nbyt.measure.specimen import hashed
 from nbyt.rng import seeds
