@@ -27,9 +27,16 @@ class ProbesFolder(RunFolder):
         write_sealed(self.path / LOG, head, kind="probes", limit=PROBES_LIMIT)
 
     def add(self, record: dict[str, Any]) -> None:
-        """Nothing; the record of its update is then on disk, whole, in place of an older one."""
+        """Nothing; the record of its update is then on disk, whole, in place of an older one.
+
+        Records of later updates are of a way that the training did not go: it was begun again, or
+        went back to a checkpoint. They are removed.
+        """
         path = self.path / f"record-{record['update']:06d}.json"
         write_sealed(path, record, kind="record", limit=PROBES_LIMIT)
+        for other in self.records():
+            if _update(other) > record["update"]:
+                other.unlink(missing_ok=True)
 
     def records(self) -> list[Path]:
         """The files of records that are there, in order of their update."""

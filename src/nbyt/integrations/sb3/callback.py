@@ -136,6 +136,7 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
                 "seconds": time.perf_counter() - began,
             }
         )
+        self._keep()
         log_batch(self.logger, measured)
         if pool is not None:
             log_pool(self.logger, pool, model.n_steps)
@@ -175,5 +176,8 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
             self.records[-1]["minibatches"] = self._watch.rows
             log_minibatches(self.logger, self._watch.rows)
             self._watch = None
-        if self._history is not None and self.records:
+            self._keep()
+
+    def _keep(self) -> None:
+        if self._history is not None:
             self._history.add(self.records[-1])
