@@ -18,7 +18,7 @@ def undisturbed(seed: int) -> Iterator[None]:
     """
     python, numpy = random.getstate(), np.random.get_state()
     try:
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(range(torch.cuda.device_count())):
             random.seed(seed)
             np.random.seed(seed % 2**32)
             torch.manual_seed(seed)
