@@ -47,10 +47,11 @@ class Plan:
 def plan_for(foot: Footprint, chains: int, aim: Aim, memory: int, seed: int = 0) -> Plan:
     """A plan whose program and vectors each take about half of `memory` bytes at most."""
     rows = max(1, min(memory // 2, foot.slab_bytes) // foot.row_bytes)
+    allowed = max(1, memory // 2 // foot.row_bytes)
     most = min(foot.chains, chains)
     steps = _slab_steps(aim, rows, most)
     at_once = max(min(_LEAST_CHAINS, chains), min(most, rows // steps))
-    if at_once * steps > 2 * rows and steps > 1:
+    if at_once * steps > 2 * allowed and steps > 1:
         need = 2 * at_once * steps * foot.row_bytes
         raise UsageError(
             f"{at_once} chains x {steps} steps of this network do not fit in "
@@ -64,14 +65,13 @@ def plan_for(foot: Footprint, chains: int, aim: Aim, memory: int, seed: int = 0)
 
 
 def _slab_steps(aim: Aim, rows: int, chains: int) -> int:
-    """Steps of a slab: all of them, or a part that fragments either fill or are filled by."""
-    steps = aim.measured
-    while steps * chains > rows and steps % 2 == 0 and steps > 1:
-        half = steps // 2
-        if any(length % half and half % length for length in aim.steps):
-            break
-        steps = half
-    return steps
+    """Steps of a slab: the most that fit, out of those that fragments either fill or are filled by.
+
+    If none fits, the fewest.
+    """
+    whole = [steps for steps in range(1, aim.measured + 1) if aim.measured % steps == 0]
+    even = [s for s in whole if not any(length % s and s % length for length in aim.steps)]
+    return max((s for s in even if s * chains <= rows), default=even[0])
 
 
 def vector_bytes(foot: Footprint, chains: int, aim: Aim, plan: Plan) -> int:

@@ -35,6 +35,8 @@ _CHAINS = 32
 _SLAB = 2**27
 # The vectors of a large network outweigh its layers: fewer chains in a slab leave more steps.
 _LAYERED_CHAINS = 4
+# Rows that a plain gradient keeps at once.
+_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -119,20 +121,12 @@ class TorchEngine:
         weights: dict[str, Float[np.ndarray, " R"]],
     ) -> Float[np.ndarray, " P"]:
         """The weighted sum over steps of each part's gradient, to all weights there are."""
-        rows = self.policy.rows(observation, action)
-        with quietly():
-            total: Any = 0.0
-            for part, weight in weights.items():
-                output = self.functions.calls[part](*self.functions.inputs(part, *rows))
-                total = total + (self.policy.tensor(weight).to(output.dtype) * output).sum()
-            found = torch.autograd.grad(
-                total, list(self.functions.trained.values()), allow_unused=True
-            )
-        filled = [
-            torch.zeros_like(p) if g is None else g
-            for p, g in zip(self.functions.trained.values(), found, strict=True)
-        ]
-        return _numpy(torch.cat([g.reshape(-1) for g in filled]))
+        total: Any = 0.0
+        for first in range(0, len(observation), _ROWS):
+            some = slice(first, first + _ROWS)
+            own = {part: weight[some] for part, weight in weights.items()}
+            total = total + self._gradient(observation[some], action[some], own)
+        return total
 
     def along(
         self,
@@ -157,6 +151,22 @@ class TorchEngine:
             return _numpy(
                 torch.func.jvp(score, (functions.detached(tuple(functions.trained)),), (moved,))[1]
             )
+
+    def _gradient(
+        self, observation: np.ndarray, action: np.ndarray, weights: dict[str, np.ndarray]
+    ) -> Float[np.ndarray, " P"]:
+        functions, rows = self.functions, self.policy.rows(observation, action)
+        with quietly():
+            total: Any = 0.0
+            for part, weight in weights.items():
+                output = functions.calls[part](*functions.inputs(part, *rows))
+                total = total + (self.policy.tensor(weight).to(output.dtype) * output).sum()
+            found = torch.autograd.grad(total, list(functions.trained.values()), allow_unused=True)
+        filled = [
+            torch.zeros_like(p) if g is None else g
+            for p, g in zip(functions.trained.values(), found, strict=True)
+        ]
+        return _numpy(torch.cat([g.reshape(-1) for g in filled]))
 
     def _layers(self, observation: Any, action: Any, parts: tuple[str, ...]) -> list[Layer]:
         """The layers of steps that lie in two axes, one after the other."""

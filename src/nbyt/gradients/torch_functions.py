@@ -106,6 +106,8 @@ class TorchFunctions:
             try:
                 every = torch.func.vmap(torch.func.grad(one), in_dims=(None, *[0] * len(rows)))
                 return every(self.detached(names), *rows)
+            except torch.OutOfMemoryError:
+                raise
             except RuntimeError:
                 # Code that torch cannot batch, such as a decision on a value: row by row then.
                 self.slow.append(part)
@@ -124,7 +126,9 @@ class TorchFunctions:
         found: list[tuple[Tensor, ...]] = []
         for place in range(len(first(rows[0]))):
             row = _map(lambda x: x[place : place + 1], rows)  # noqa: B023 (used at once)
-            found.append(torch.autograd.grad(self.calls[part](*row).sum(), tensors))
+            own = _gradients(self.calls[part](*row), tensors)
+            pairs = zip(own, tensors, strict=True)
+            found.append(tuple(torch.zeros_like(p) if g is None else g for g, p in pairs))
         columns = zip(*found, strict=True)
         return {name: torch.stack(own) for name, own in zip(names, columns, strict=True)}
 

@@ -51,8 +51,11 @@ def joined(modules: list[Module]) -> Module:
     return modules[0] if len(modules) == 1 else torch.nn.ModuleList(modules)
 
 
-def require_scores(module: Module) -> None:
-    """Nothing, where the score of a single step can be had of a module."""
+def require_scores(module: Module, *, trained_here: bool = False) -> None:
+    """Nothing, where the score of a single step can be had of a module.
+
+    trained_here: it is some other code that puts it into training mode.
+    """
     if not any(p.requires_grad for p in module.parameters()):
         raise UsageError(
             "the module has no parameter that is trained", where="module", fix="give another"
@@ -64,11 +67,13 @@ def require_scores(module: Module) -> None:
                 where="module",
                 fix="measure a policy without memory",
             )
-        if isinstance(one, torch.nn.modules.batchnorm._BatchNorm) and one.training:
+        if isinstance(one, torch.nn.modules.batchnorm._BatchNorm) and (
+            trained_here or one.training
+        ):
             raise UsageError(
                 f"'{name}' normalises over the batch: a single step has no score of its own",
                 where="module",
-                fix="call eval() on it before measuring, or use LayerNorm",
+                fix="use LayerNorm",
             )
 
 
@@ -77,8 +82,8 @@ def weights_of(module: Module) -> dict[str, np.ndarray]:
     return {name: p.detach().cpu().numpy() for name, p in module.named_parameters()}
 
 
-def pointing(module: Module, direction: np.ndarray) -> tuple[float | None, float]:
-    """The cosine of a step against the module's `.grad` with a direction, and the grad's length.
+def pointing(module: Module, direction: np.ndarray) -> float | None:
+    """The cosine of a step against the module's `.grad` with a direction; None where one is 0.
 
     direction: among all trained parameters, as `TorchEngine.gradient` gives them.
     """
@@ -88,6 +93,4 @@ def pointing(module: Module, direction: np.ndarray) -> tuple[float | None, float
     ]
     flat = torch.cat(pieces).cpu().numpy().astype(float)
     length, goal = float(np.linalg.norm(flat)), float(np.linalg.norm(direction))
-    if length == 0 or goal == 0:
-        return None, length
-    return float(-(flat @ direction) / (length * goal)), length
+    return None if length == 0 or goal == 0 else float(-(flat @ direction) / (length * goal))

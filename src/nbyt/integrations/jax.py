@@ -11,7 +11,6 @@ import numpy as np
 
 from nbyt.errors import UsageError
 from nbyt.gradients.function_engine import FunctionEngine
-from nbyt.integrations.history import History
 from nbyt.integrations.loops import LoopProbe, require_entropy
 from nbyt.measure.live import BatchMeasurement
 
@@ -54,7 +53,9 @@ class GradientProbe(LoopProbe):
             value_coefficient=value_coefficient,
             entropy_coefficient=entropy_coefficient,
             normalise=normalise,
-            history=None if out is None else History(out, title=title, library="jax"),
+            out=out,
+            title=title,
+            library="jax",
         )
         self._params: Any = None
 

@@ -1,6 +1,7 @@
 """What probes of hand-written training loops share: arrays in, a measurement out, kept if asked."""
 
 import time
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,16 @@ class LoopProbe:
         value_coefficient: float,
         entropy_coefficient: float,
         normalise: bool,
-        history: History | None,
+        out: Any,
+        title: str,
+        library: str,
     ) -> None:
         self._discount = {"gamma": gamma, "lam": lam}
         self._loss = Loss(value_coefficient, entropy_coefficient, normalise)
-        self._history = history
+        self._history: History | None = None
+        if out is not None:
+            settings = {"gamma": gamma, "lambda": lam, **asdict(self._loss)}
+            self._history = History(out, title=title, library=library, settings=settings)
         self.updates, self.samples = 0, 0
 
     def engine(self, row: tuple[np.ndarray, np.ndarray]) -> Engine:
@@ -73,20 +79,19 @@ class LoopProbe:
             advantages=advantages,
         )
         measured = measure_batch(self.engine(one_row(batch)), batch, self._loss)
+        measured = replace(measured, warnings=(*measured.warnings, *said))
         self.updates = self.updates + 1 if update is None else update
         self.samples = self.samples + batch.advantage.size if samples is None else samples
         if self._history is not None:
-            data = measured.as_dict()
             self._history.add(
                 {
-                    "update": self.updates,
-                    "samples": self.samples,
-                    "mean_return": mean_return,
+                    "update": int(self.updates),
+                    "samples": int(self.samples),
+                    "mean_return": None if mean_return is None else float(mean_return),
                     "seconds": time.perf_counter() - began,
                     "minibatches": None,
                     "pool": None,
-                    **data,
-                    "warnings": [*data["warnings"], *said],
+                    **measured.as_dict(),
                 }
             )
         return measured

@@ -15,7 +15,6 @@ from nbyt.gradients.torch_engine import TorchEngine
 from nbyt.gradients.torch_modes import frozen
 from nbyt.gradients.torch_package import Module
 from nbyt.gradients.torch_policy import TorchPolicy, joined, require_scores
-from nbyt.integrations.history import History
 from nbyt.integrations.loops import LoopProbe, require_entropy
 from nbyt.measure.live import BatchMeasurement
 
@@ -56,7 +55,9 @@ class GradientProbe(LoopProbe):
             value_coefficient=value_coefficient,
             entropy_coefficient=entropy_coefficient,
             normalise=normalise,
-            history=None if out is None else History(out, title=title, library="torch"),
+            out=out,
+            title=title,
+            library="torch",
         )
         self._policy = TorchPolicy(found, log_prob, value, entropy)
         self._engine: TorchEngine | None = None

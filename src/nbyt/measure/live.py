@@ -21,7 +21,7 @@ from nbyt.stats.live import BatchEstimates, describe_batch
 
 # From so many envs on their streams are taken as they are; fewer are cut into so many pieces.
 _ENOUGH, _PIECES = 8, 32
-_LEAST = 4
+_LEAST, _SHORTEST = 4, 2
 # Bytes that one measurement may go through; beyond, some units stand for all.
 _MOST = 2**36
 
@@ -114,6 +114,8 @@ def measure_batch(
     steps, envs = batch.advantage.shape
     cuts = pieces(envs, steps)
     length, units = steps // cuts, envs * cuts
+    # Of the batch as it is: a few last steps may be left over when its streams are cut.
+    shares = envs * steps / length
     aim = Aim(
         (length,),
         (0.0,),
@@ -138,7 +140,7 @@ def measure_batch(
         {
             name: describe_batch(
                 products_of(found, aim, name, 0, 0),
-                units,
+                shares,
                 rough=cuts > 1 or (loss.normalise and name != "critic"),
             )
             for name in OBJECTIVES
@@ -148,16 +150,18 @@ def measure_batch(
 
 
 def pieces(envs: int, steps: int) -> int:
-    """Into how many pieces each env's stream is cut: as few as give enough units."""
+    """Into how many pieces each env's stream is cut: as few as give enough units.
+
+    A piece of one step would show no covariance.
+    """
     if envs >= _ENOUGH:
         return 1
-    divisors = [k for k in range(1, steps + 1) if steps % k == 0]
-    cuts = next((k for k in divisors if envs * k >= _PIECES), divisors[-1])
+    cuts = max(1, min(-(-_PIECES // envs), steps // _SHORTEST))
     if envs * cuts < _LEAST:
         raise UsageError(
             f"a batch of {envs} x {steps} holds nothing that is independent of the rest",
             where="batch",
-            fix=f"measure batches of at least {_LEAST} samples, better of {_ENOUGH} envs or more",
+            fix=f"train with more envs, best {_ENOUGH} or more, or with longer rollouts",
         )
     return cuts
 
@@ -182,9 +186,9 @@ def _pool(batch: LiveBatch, cuts: int, chosen: np.ndarray) -> Pool:
 
 def _units(array: np.ndarray, cuts: int) -> np.ndarray:
     """[T, N, ...] as [T / cuts, cuts * N, ...], pieces of the same time beside each other."""
-    steps, envs, *rest = array.shape
-    cut = array.reshape(cuts, steps // cuts, envs, *rest).swapaxes(0, 1)
-    return cut.reshape(steps // cuts, cuts * envs, *rest)
+    length, (envs, *rest) = len(array) // cuts, array.shape[1:]
+    cut = array[: cuts * length].reshape(cuts, length, envs, *rest).swapaxes(0, 1)
+    return cut.reshape(length, cuts * envs, *rest)
 
 
 def _warnings(

@@ -33,6 +33,11 @@ from nbyt.stats.summary import describe
 
 MAX_SAMPLES = 20_000_000
 
+NO_PHASE = (
+    "the part of the variance that synchronised starts add was not measured: whole chains of this "
+    "network do not fit in memory"
+)
+
 ProductsBy = dict[tuple[str, int, float], Products]
 
 
@@ -106,10 +111,13 @@ def examine(
     rounds = _most_rounds(request, precision, max_samples)
     pooled = Chains(specimen, request, resources, rounds * request.chains, progress)
     measured, reached = _until_precise(pooled, precision, rounds)
+    looked = phase and request.start == "stationary"
+    found = pooled.phase() if looked else {}
     return _measurement(
         pooled,
         measured,
-        phase=pooled.phase() if phase and request.start == "stationary" else {},
+        phase=found,
+        said=(NO_PHASE,) if looked and not found else (),
         sources=sources_of(specimen, request, tuple(sources), pooled.found.scale, progress),
         precision={"asked": precision, "reached": reached, "rounds": pooled.rounds},
         seconds=time.monotonic() - began,
@@ -199,6 +207,7 @@ def _measurement(
     products: ProductsBy,
     *,
     phase: dict[str, dict[tuple[int, int], PhaseProducts]],
+    said: tuple[str, ...],
     sources: dict[str, Any],
     precision: dict[str, Any],
     seconds: float,
@@ -229,7 +238,7 @@ def _measurement(
             "total": "joint" if pooled.aim.joined else "actor and critic side by side",
             "wall_seconds": seconds,
         },
-        warnings=remarks(request, chains, products, lags, pooled.limit_weight),
+        warnings=(*remarks(request, chains, products, lags, pooled.limit_weight), *said),
         products=products,
         scale=pooled.found.scale,
     )

@@ -3,14 +3,17 @@
 import csv
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.spaces import Box, MultiBinary
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.logger import configure
-from stable_baselines3.common.vec_env import VecNormalize
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tests.integrations.sb3.sb3_toys import Parts, Picture
 from tests.integrations.sb3.tables import table_model
@@ -152,7 +155,7 @@ def test_minibatches_are_what_training_saw() -> None:
     mean = model.logger.name_to_value["train/clip_fraction"]
     assert np.mean([row["clip_fraction"] for row in rows]) == pytest.approx(mean, abs=1e-6)
     assert "get" not in vars(model.rollout_buffer)
-    assert "evaluate_actions" not in vars(model.policy)
+    assert "evaluate_actions" not in vars(model.policy) and "train" not in vars(model)
     assert not model.policy.optimizer._optimizer_step_pre_hooks
 
 
@@ -194,6 +197,9 @@ def test_few_envs_are_cut_into_pieces_and_said_to_be_approximate() -> None:
         (lambda: frozen(PPO("MlpPolicy", "CartPole-v1")), "no parameter that is trained"),
         (lambda: recurrent(PPO("MlpPolicy", "CartPole-v1")), "recurrent"),
         (lambda: foreign(PPO("MlpPolicy", "CartPole-v1")), "score of a single step"),
+        (lambda: crowded(PPO("MlpPolicy", "CartPole-v1")), "normalises over the batch"),
+        (lambda: PPO(Louder, "CartPole-v1"), "evaluate_actions"),
+        (lambda: A2C("MlpPolicy", "CartPole-v1", n_steps=3), "nothing that is independent"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_before_training(make, words) -> None:
@@ -201,6 +207,19 @@ def test_what_cannot_be_measured_is_refused_before_training(make, words) -> None
     with pytest.raises(UsageError, match=words):
         model.learn(10, callback=GradientProbe())
     assert model.num_timesteps == 0
+
+
+class Louder(ActorCriticPolicy):
+    """Trained by other log-probabilities than those it acts by."""
+
+    def evaluate_actions(self, obs, actions):
+        values, log_prob, entropy = super().evaluate_actions(obs, actions)
+        return values, 3 * log_prob, entropy
+
+
+def crowded(model: PPO) -> PPO:
+    model.policy.crowd = torch.nn.BatchNorm1d(2).eval()
+    return model
 
 
 def frozen(model: PPO) -> PPO:
@@ -243,3 +262,64 @@ def test_a_pool_of_a_normalised_training_has_returns_in_the_env_s_own_rewards() 
     probe = GradientProbe(every=1, pool=4, minibatches=False)
     model.learn(512, callback=probe)
     assert -1800 < probe.records[0]["pool"]["mean_return"]["value"] < -700
+
+
+@pytest.mark.parametrize(("envs", "steps", "units"), [(8, 125, (8, 125)), (4, 61, (32, 7))])
+def test_any_number_of_steps_is_measured(envs: int, steps: int, units: tuple[int, int]) -> None:
+    venv = make_vec_env("CartPole-v1", envs, seed=0)
+    with pytest.warns(UserWarning, match="mini-batch"):
+        model = PPO("MlpPolicy", venv, n_steps=steps, ent_coef=0.01, n_epochs=1, seed=0)
+    probe = GradientProbe(every=1)
+    model.learn(envs * steps, callback=probe)
+    (record,) = probe.records
+    assert (record["units"]["count"], record["units"]["steps"]) == units
+    assert record["gradients"]["actor"]["individual"]["value"] > 0
+
+
+class Switches(gymnasium.Env):
+    """Actions that are several switches."""
+
+    observation_space = Box(-1, 1, (2,), np.float32)
+    action_space = MultiBinary(3)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.np_random.uniform(-1, 1, 2).astype(np.float32), {}
+
+    def step(self, action):
+        seen = self.np_random.uniform(-1, 1, 2).astype(np.float32)
+        return seen, float(action.sum()), bool(self.np_random.random() < 0.1), False, {}
+
+
+def test_switches_a_watching_wrapper_and_a_schedule_are_no_trouble(tmp_path) -> None:
+    venv = VecMonitor(DummyVecEnv([Switches] * 8))
+    small = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "clip_range": lambda left: 0.2 * left}
+    model = PPO("MlpPolicy", venv, **small)
+    for times in (1, 2):
+        probe = GradientProbe(every=1, out=tmp_path / "probes")
+        model.learn(128, callback=probe, reset_num_timesteps=False)
+        kept = read_probes(tmp_path / "probes")
+        assert [one["update"] for one in kept["records"]] == [*range(1, times + 1)]
+    assert kept["settings"]["clip"] == "a schedule"
+    with pytest.raises(UsageError):
+        model.learn(128, callback=GradientProbe(pool=4))
+
+
+def test_what_a_user_put_in_its_place_is_put_back_even_after_an_error() -> None:
+    model = cartpole(n_epochs=1)
+    own = model.policy.evaluate_actions
+    model.policy.evaluate_actions = lambda *given: own(*given)
+    mine = model.policy.evaluate_actions
+    model.learn(256, callback=GradientProbe(every=1))
+    assert model.policy.evaluate_actions is mine
+
+    def broken(*_):
+        raise OSError("a full disk")
+
+    hook = model.policy.optimizer.register_step_pre_hook(broken)
+    with pytest.raises(OSError, match="full disk"):
+        model.learn(256, callback=GradientProbe(every=1))
+    hook.remove()
+    assert model.policy.evaluate_actions is mine
+    assert "get" not in vars(model.rollout_buffer) and "train" not in vars(model)
+    assert not model.policy.optimizer._optimizer_step_pre_hooks

@@ -93,7 +93,6 @@ def _minibatches(done: float, chance: random.Random) -> list[Data]:
                 "clip_fraction": max(0.0, 0.2 * moved + chance.gauss(0, 0.01)),
                 "approximate_kl": 0.01 * moved**2,
                 "cosine": 0.8 - 0.5 * moved + chance.gauss(0, 0.05),
-                "length": 1.2,
             }
         )
     return found

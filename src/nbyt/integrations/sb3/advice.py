@@ -7,7 +7,8 @@ from typing import Any
 from nbyt.integrations.sb3.batch import loss_of
 from nbyt.integrations.sb3.costs import measure_costs
 from nbyt.integrations.sb3.envs import Given, host_env
-from nbyt.integrations.sb3.measurable import require_measurable
+from nbyt.integrations.sb3.measurable import require_as_trained, require_measurable
+from nbyt.integrations.sb3.policy import engine_of, untouched
 from nbyt.integrations.sb3.specimen import SB3Specimen
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.advising import Advice, answer_question, open_folder
@@ -41,10 +42,12 @@ def advise(
     The model is not trained, and nothing about it changes.
     """
     require_measurable(model)
-    found = host_env(model, env)
+    require_as_trained(model, engine_of(model))
     size = model.n_envs * model.n_steps
     own = model.n_steps if batch in (None, size) else None
-    most = max(startable(found, max_envs, "sync"), model.n_envs if own else 1)
+    with untouched(model.policy):
+        found = host_env(model, env)
+        most = max(startable(found, max_envs, "sync"), model.n_envs if own else 1)
     question = make_question(
         found,
         batch=size if batch is None else batch,
@@ -57,20 +60,22 @@ def advise(
         seed=seed,
         **options,
     )
-    subject = subject_of(SB3Specimen(model, found))
+    with untouched(model.policy):
+        subject = subject_of(SB3Specimen(model, found))
     folder = open_folder(question, [subject], out, force=force)
     if per != "sample" and folder.load_costs() is None:
         layouts = [question.layout(steps) for steps in question.steps]
         folder.save_costs(measure_costs(model, env, layouts, own, progress).as_dict())
-    return answer_question(
-        question,
-        folder,
-        given=[subject],
-        own=own,
-        per=per,
-        reproduce=_call(question, per),
-        progress=progress,
-    )
+    with untouched(model.policy):
+        return answer_question(
+            question,
+            folder,
+            given=[subject],
+            own=own,
+            per=per,
+            reproduce=_call(question, per, options),
+            progress=progress,
+        )
 
 
 def settings_of(model: Any) -> PPOSettings:
@@ -93,9 +98,11 @@ def _minibatch(model: Any, batch: int) -> int | None:
     return own if batch % own == 0 else None
 
 
-def _call(question: Question, per: str) -> str:
-    """The call that asks all of this again."""
+def _call(question: Question, per: str, options: dict[str, Any]) -> str:
+    """The call that asks all of this again, of the same model."""
     words = {"batch": question.batch, "effort": question.effort.name, "seed": question.seed}
     words |= {"per": per} if per != "both" else {}
+    words |= {"max_envs": question.max_envs} if question.max_envs != HOST_ENVS else {}
+    words |= options
     given = ", ".join(f"{name}={value!r}" for name, value in words.items())
     return f"nbyt.integrations.sb3.advise(model, {given})"

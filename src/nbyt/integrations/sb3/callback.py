@@ -10,14 +10,14 @@ from nbyt.integrations.history import History
 from nbyt.integrations.sb3.batch import batch_of, loss_of
 from nbyt.integrations.sb3.envs import Given, env_name, host_env
 from nbyt.integrations.sb3.logging import log_batch, log_minibatches, log_pool
-from nbyt.integrations.sb3.measurable import require_measurable
+from nbyt.integrations.sb3.measurable import require_as_trained, require_measurable
 from nbyt.integrations.sb3.minibatches import MinibatchWatch, batch_gradient
 from nbyt.integrations.sb3.package import module, version
 from nbyt.integrations.sb3.policy import engine_of, untouched
 from nbyt.integrations.sb3.settings import facts_of, head_of
 from nbyt.integrations.sb3.specimen import SB3Specimen
 from nbyt.measure.chains import Resources
-from nbyt.measure.live import measure_batch
+from nbyt.measure.live import measure_batch, pieces
 from nbyt.measure.probing import examine
 from nbyt.measure.request import LEAST_CHAINS, Request, make_request
 
@@ -71,11 +71,14 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         """All that may be refused is refused here, before anything is trained."""
         require_measurable(self.model)
         self._engine = engine_of(self.model)
+        require_as_trained(self.model, self._engine)
+        loss_of(self.model)
+        pieces(self.model.n_envs, self.model.n_steps)
         with untouched(self.model.policy):
             sizes = self._engine.sizes
-        if self._pool:
-            self._request()
-            host_env(self.model, self._env)
+            if self._pool:
+                self._request(0)
+                _ = host_env(self.model, self._env).action_space  # refused here, if at all
         if self._out is not None:
             head = head_of(self.model, every=self.every, parameters=sizes)
             title = f"{type(self.model).__name__} on {env_name(self.model)}"
@@ -123,8 +126,8 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
             measured = measure_batch(self._engine, batch, loss)
             if self._minibatches:
                 direction = batch_gradient(self._engine, batch, loss)
-        pool = self._measure_pool() if self._pool else None
-        returns = [episode["r"] for episode in model.ep_info_buffer or ()]
+        pool = self._measure_pool(update) if self._pool else None
+        returns = [float(episode["r"]) for episode in model.ep_info_buffer or ()]
         self.records.append(
             {
                 "update": update,
@@ -143,11 +146,12 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         if self._minibatches:
             self._watch = MinibatchWatch(model, direction)
 
-    def _measure_pool(self) -> dict[str, Any]:
+    def _measure_pool(self, update: int) -> dict[str, Any]:
         """The frozen policy's gradient beside the true one, in copies of the envs."""
-        specimen = SB3Specimen(self.model, host_env(self.model, self._env))
-        resources = Resources(envs=self._pool)
-        found = examine(specimen, self._request(), phase=False, resources=resources)
+        with untouched(self.model.policy):
+            specimen = SB3Specimen(self.model, host_env(self.model, self._env))
+            resources = Resources(envs=self._pool)
+            found = examine(specimen, self._request(update), phase=False, resources=resources)
         data = found.as_dict()
         return {
             "chains": found.chains,
@@ -158,7 +162,7 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
             "warnings": list(found.warnings),
         }
 
-    def _request(self) -> Request:
+    def _request(self, update: int) -> Request:
         model = self.model
         steps = model.n_steps if self._steps is None else self._steps
         return make_request(
@@ -166,7 +170,7 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
             batch=model.n_steps * model.n_envs,
             steps=steps,
             chains=self._pool,
-            seed=self._seed + self._rollouts,  # other chains every time
+            seed=self._seed + update,  # other chains every time
         )
 
     def _finish(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from nbyt.measure.live import BatchMeasurement
 
 _SHOWN = ("actor_ess_ratio", "actor_noise_scale", "actor_alignment")
-_POOLED = ("bias_factor", "noise_factor", "alignment", "cosine")
+_POOLED = ("bias_factor", "alignment", "cosine")
 
 
 def log_batch(logger: Any, measured: BatchMeasurement) -> None:

@@ -2,9 +2,13 @@
 
 from typing import Any
 
+import numpy as np
+
 from nbyt.errors import UsageError
+from nbyt.gradients.torch_engine import TorchEngine
 from nbyt.gradients.torch_policy import require_scores
 from nbyt.integrations.sb3.package import module
+from nbyt.integrations.sb3.policy import seen, untouched
 
 _LIVE = "give the model itself, as PPO(...) or PPO.load(...) returned it"
 
@@ -38,4 +42,35 @@ def require_measurable(model: Any) -> None:
             where="use_sde",
             fix="train with use_sde=False",
         )
-    require_scores(policy)
+    require_scores(policy, trained_here=True)
+
+
+def require_as_trained(model: Any, engine: TorchEngine) -> None:
+    """Nothing, or a UsageError if the policy is trained by other numbers than those measured.
+
+    SB3 trains with `evaluate_actions`, which a policy of the user's own may have made anew.
+    """
+    policy = engine.policy
+    with untouched(model.policy):
+        encoded, action = policy.rows(*engine.row)
+        given = model.policy.evaluate_actions(seen(model, policy, engine.row[0]), action)
+        made = [policy.value(encoded), policy.log_prob(encoded, action)]
+        if model.ent_coef and given[2] is None:
+            raise UsageError(
+                "the policy has no entropy in closed form, and ent_coef is not 0",
+                where="ent_coef",
+                fix="train with ent_coef=0",
+            )
+        pairs = zip(given[:2], made, strict=True)
+        same = [np.allclose(_numbers(a), _numbers(b), 1e-3, 1e-5) for a, b in pairs]
+    if not all(same):
+        raise UsageError(
+            f"evaluate_actions of {type(model.policy).__name__} gives other values or "
+            "log-probabilities than its predict_values and get_distribution",
+            where="policy",
+            fix="make them agree: the one is trained, the others are measured",
+        )
+
+
+def _numbers(tensor: Any) -> np.ndarray:
+    return tensor.detach().cpu().numpy().reshape(-1)

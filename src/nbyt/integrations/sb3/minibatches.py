@@ -28,35 +28,43 @@ def batch_gradient(engine: TorchEngine, batch: LiveBatch, loss: Loss) -> np.ndar
 
 
 class MinibatchWatch:
-    """Watches one update; `rows` then holds what each mini-batch did, in order."""
+    """Watches the model's next update; `rows` then holds what each mini-batch did, in order."""
 
     def __init__(self, model: Any, direction: np.ndarray) -> None:
         self.rows: list[dict[str, Any]] = []
         self._model, self._direction, self._epoch = model, direction, -1
-        self._clip = clip_range(model)
-        self._get: Callable[..., Any] = model.rollout_buffer.get
-        self._evaluate: Callable[..., Any] = model.policy.evaluate_actions
-        model.rollout_buffer.get = self._watched
-        model.policy.evaluate_actions = self._evaluated
-        self._hook = model.policy.optimizer.register_step_pre_hook(self._stepping)
+        self._train = _Stead(model, "train", self._training)
+
+    def _training(self) -> None:
+        """One update, after which buffer, policy and optimiser are as they were, come what may."""
+        self._train.leave()
+        buffer, policy = self._model.rollout_buffer, self._model.policy
+        self._get = _Stead(buffer, "get", self._given)
+        self._evaluate = _Stead(policy, "evaluate_actions", self._evaluated)
+        hook = policy.optimizer.register_step_pre_hook(self._stepping)
+        try:
+            self._model.train()
+        finally:
+            hook.remove()
+            self._evaluate.leave()
+            self._get.leave()
 
     def stop(self) -> None:
-        """Nothing; buffer, policy and optimiser are then as they were."""
-        self._hook.remove()
-        del self._model.rollout_buffer.get, self._model.policy.evaluate_actions
+        """Nothing; an update that never came is no longer waited for."""
+        self._train.leave()
 
-    def _watched(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    def _given(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """The mini-batches of one epoch, as the buffer gives them."""
         self._epoch += 1
-        for samples in self._get(*args, **kwargs):
+        for samples in self._get.original(*args, **kwargs):
             self._old = samples.old_log_prob
             yield samples
 
     def _evaluated(self, *args: Any, **kwargs: Any) -> Any:
         """What the policy says of a mini-batch before its step, and how far it has moved."""
-        found = self._evaluate(*args, **kwargs)
+        found = self._evaluate.original(*args, **kwargs)
         moved = (found[1].detach() - self._old).cpu().numpy().astype(float)
-        ratio, clip = np.exp(moved), self._clip
+        ratio, clip = np.exp(moved), clip_range(self._model)
         self.rows.append(
             {
                 "epoch": self._epoch,
@@ -65,18 +73,42 @@ class MinibatchWatch:
                 "clip_fraction": None if clip is None else float(np.mean(np.abs(ratio - 1) > clip)),
                 "approximate_kl": float(np.mean(ratio - 1 - moved)),
                 "cosine": None,
-                "length": None,
             }
         )
         return found
 
     def _stepping(self, *_: Any) -> None:
         if self.rows:
-            cosine, length = pointing(self._model.policy, self._direction)
-            self.rows[-1].update(cosine=cosine, length=length)
+            self.rows[-1]["cosine"] = pointing(self._model.policy, self._direction)
+
+
+class _Stead:
+    """A function in the stead of an object's method, until it leaves."""
+
+    def __init__(self, owner: Any, name: str, function: Callable[..., Any]) -> None:
+        self.original = getattr(owner, name)
+        self._owner, self._name, self._function = owner, name, function
+        self._own = vars(owner).get(name)
+        setattr(owner, name, function)
+
+    def leave(self) -> None:
+        """Nothing; the object then has what it had, of its own or of its class."""
+        if vars(self._owner).get(self._name) != self._function:
+            return
+        delattr(self._owner, self._name)
+        if self._own is not None:
+            setattr(self._owner, self._name, self._own)
 
 
 def clip_range(model: Any) -> float | None:
     """PPO's clip range now; None for an algorithm without one."""
     clip = getattr(model, "clip_range", None)
     return float(clip(model._current_progress_remaining)) if callable(clip) else clip
+
+
+def constant(schedule: Any) -> Any:
+    """The value of a setting that never changes, "a schedule" for one that does."""
+    if not callable(schedule):
+        return schedule
+    ends = [float(schedule(left)) for left in (1.0, 0.5, 0.0)]
+    return ends[0] if len(set(ends)) == 1 else "a schedule"

@@ -1,15 +1,14 @@
 """A Stable-Baselines3 model's policy as functions of rows, alive and left as it was."""
 
-import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Box, Dict, Discrete, Space
 
 from nbyt.gradients.torch_engine import TorchEngine
-from nbyt.gradients.torch_modes import without_gradients
+from nbyt.gradients.torch_modes import undisturbed, without_gradients
 from nbyt.gradients.torch_policy import TorchPolicy
 from nbyt.integrations.sb3.package import module
 from nbyt.integrations.sb3.packing import Packing
@@ -29,7 +28,7 @@ def torch_policy(model: Any) -> TorchPolicy:
         policy,
         lambda observation, action: outputs.law(observation).log_prob(action),
         lambda observation: outputs.value(observation)[:, 0],
-        lambda observation: outputs.law(observation).entropy(),
+        (lambda observation: outputs.law(observation).entropy()) if model.ent_coef else None,
         tensors,
     )
     return made
@@ -93,20 +92,34 @@ def _as_usual(policy: Any) -> bool:
 
 def engine_of(model: Any) -> TorchEngine:
     """The gradients of the model's policy."""
-    # Copies of the spaces: a draw from the model's own would be missing where its envs draw.
-    spaces = copy.deepcopy((model.observation_space, model.action_space))
-    observation, action = (space.sample() for space in spaces)
-    packed = Packing(model.observation_space).pack(observation)
+    generator = np.random.default_rng(0)
+    packed = Packing(model.observation_space).pack(_example(model.observation_space, generator))
+    action = _example(model.action_space, generator)
     return TorchEngine(torch_policy(model), (packed[None], np.asarray(action)[None]))
+
+
+def _example(space: Space, generator: np.random.Generator) -> Any:
+    """Something of a space's shape, as the buffer has it; the space's own luck is left alone."""
+    if isinstance(space, Dict):
+        return {name: _example(part, generator) for name, part in space.spaces.items()}
+    if not isinstance(space, Box):
+        whole = isinstance(space, Discrete)
+        return np.zeros(space.shape or (), np.int64 if whole else np.float32)
+    if np.dtype(space.dtype).kind in "iu":
+        return generator.integers(0, 256, space.shape).astype(space.dtype)
+    return generator.normal(size=space.shape).astype(np.float32)
 
 
 @contextmanager
 def untouched(policy: Any) -> Iterator[None]:
-    """The policy is frozen inside, and outside as it was: its mode, and its last distribution."""
+    """The policy is frozen inside, and outside as it was: its mode, and its last distribution.
+
+    So is all that draws random numbers.
+    """
     kept, training = dict(vars(policy.action_dist)), policy.training
     policy.set_training_mode(False)
     try:
-        with without_gradients():
+        with undisturbed(0), without_gradients():
             yield
     finally:
         policy.set_training_mode(training)

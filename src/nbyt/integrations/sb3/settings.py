@@ -4,7 +4,7 @@ from typing import Any
 
 from nbyt.integrations.sb3.batch import loss_of
 from nbyt.integrations.sb3.envs import env_name
-from nbyt.integrations.sb3.minibatches import clip_range
+from nbyt.integrations.sb3.minibatches import constant
 
 
 def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, 
             "minibatches": -(-batch // minibatch),
             "epochs": getattr(model, "n_epochs", 1),
         },
-        "settings": settings_of(model),
+        "settings": described(model),
         "parameters": parameters,
         "advantages": "normalised" if model.normalize_advantage else "raw",
         "every": every,
@@ -46,15 +46,14 @@ def facts_of(model: Any) -> dict[str, Any]:
     }
 
 
-def settings_of(model: Any) -> dict[str, Any]:
+def described(model: Any) -> dict[str, Any]:
     """The numbers of its objective and of its optimiser."""
-    rate = model.learning_rate
     return {
         "gamma": float(model.gamma),
         "lambda": float(model.gae_lambda),
-        "learning_rate": "a schedule" if callable(rate) else float(rate),
-        "clip": clip_range(model),
-        "value_coefficient": float(model.vf_coef),
+        "learning_rate": constant(model.learning_rate),
+        "clip": constant(getattr(model, "clip_range", None)),
+        "value_coefficient": loss_of(model).value_coefficient,
         "entropy_coefficient": float(model.ent_coef),
         "max_grad_norm": float(model.max_grad_norm),
         "policy": type(model.policy).__name__,
