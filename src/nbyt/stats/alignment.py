@@ -87,7 +87,9 @@ def _bounds(top: Replicates, lengths: list[Replicates], chains: int) -> Bounds |
     return squared and (_signed_root(squared[0]), _signed_root(squared[1]))
 
 
-def noise_factor(products: Products, moments: Moments, variance: Estimate, envs: float) -> Estimate:
+def noise_factor(
+    products: Products, moments: Moments, variance: Estimate, envs: int | float
+) -> Estimate:
     """u / (u + V/N) = r / (r + 1), from the interval of the ratio r = u / (V/N)."""
     if variance.value is None:
         return variance

@@ -33,7 +33,9 @@ class BatchEstimates:
         return {field.name: getattr(self, field.name).as_dict() for field in fields(self)}
 
 
-def describe_batch(products: Products, units: float, *, rough: bool = False) -> BatchEstimates:
+def describe_batch(
+    products: Products, units: int | float, *, rough: bool = False
+) -> BatchEstimates:
     """The estimates of a batch of so many units, some or all of which gave the products.
 
     rough: whether all of it is approximate, as where units are pieces of one stream and so only
@@ -59,7 +61,7 @@ def describe_batch(products: Products, units: float, *, rough: bool = False) -> 
     return replace(found, **{f.name: _roughly(getattr(found, f.name)) for f in fields(found)})
 
 
-def noise_scale(noise: Estimate, batch: float) -> Estimate:
+def noise_scale(noise: Estimate, batch: int | float) -> Estimate:
     """B (1/f - 1) for the noise factor f of a batch of B: noise and signal are equal at f = 1/2."""
     low, high = (None if f is None else _scale(f, batch) for f in (noise.high, noise.low))
     if noise.high is not None and noise.high <= 0:
@@ -72,7 +74,7 @@ def noise_scale(noise: Estimate, batch: float) -> Estimate:
     )
 
 
-def _scale(factor: float, batch: float) -> float:
+def _scale(factor: float, batch: int | float) -> float:
     return batch * (1 / factor - 1) if factor > 0 else math.inf
 
 

@@ -30,7 +30,7 @@ class Moments:
         """V(T) = tr Cov(G) of one env: E|G|² - |E G|². N envs have V(T) / N."""
         return self.square - self.mean_sq
 
-    def second_moment(self, envs: float) -> Replicates:
+    def second_moment(self, envs: int | float) -> Replicates:
         """z = |E G|² + V(T) / N: the mean squared length of the gradient of N envs."""
         return self.mean_sq + self.variance / envs
 

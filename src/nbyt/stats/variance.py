@@ -27,7 +27,9 @@ class Decomposition:
     covariance_share: Estimate
 
 
-def decompose(products: Products, moments: Moments, samples: Samples, envs: float) -> Decomposition:
+def decompose(
+    products: Products, moments: Moments, samples: Samples, envs: int | float
+) -> Decomposition:
     """The variance of the gradient of N envs, split into its two parts.
 
     Var(G_B) = V(T)/N; individual = (1/N T²) Σ_t tr Var(g_t); covariance is the rest, of either

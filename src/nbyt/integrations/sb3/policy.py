@@ -21,7 +21,7 @@ def torch_policy(model: Any) -> TorchPolicy:
 
     def tensors(observation: np.ndarray, action: np.ndarray) -> tuple[Any, Any]:
         act = made.tensor(action)
-        act = act.reshape(len(act)).long() if discrete else act.reshape(len(act), -1)
+        act = act.reshape(len(act)).long() if discrete else act.reshape(len(act), -1).float()
         return outputs.encoded(seen(model, made, observation)), act
 
     made = TorchPolicy(
