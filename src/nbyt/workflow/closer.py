@@ -9,7 +9,7 @@ from nbyt.gradients.weights import Scale
 from nbyt.measure.chains import Progress, Resources
 from nbyt.measure.origins import sources_of
 from nbyt.measure.plane import draw_plane
-from nbyt.measure.probing import examine
+from nbyt.measure.probing import NO_PHASE, examine
 from nbyt.measure.request import Request, make_request
 from nbyt.measure.specimen import Specimen
 from nbyt.stats.jackknife import DEPENDABLE
@@ -44,6 +44,7 @@ def look_closer(
     return {
         "lambdas": list(question.lambdas),
         "layouts": found.as_dict()["layouts"],
+        "left_out": [sentence for sentence in found.warnings if sentence == NO_PHASE],
         "sources": sources_of(specimen, request, (traced,), scale, progress),
         "plane": draw_plane(specimen, request, scale, pictured, resources, progress),
     }

@@ -230,7 +230,8 @@ def _warnings(stages: Sequence[Data]) -> list[str]:
     """What was said of the stages, each sentence once."""
     found: dict[str, list[str]] = {}
     for stage in stages:
-        for sentence in stage["warnings"]:
+        left_out = (stage["closer"] or {}).get("left_out", [])
+        for sentence in (*stage["warnings"], *left_out):
             found.setdefault(sentence, []).append(stage["name"])
     return [
         sentence if len(names) == len(stages) else f"{', '.join(names)}: {sentence}"
