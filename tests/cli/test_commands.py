@@ -120,7 +120,7 @@ def test_another_run_in_the_folder_is_kept_unless_forced(place: Path) -> None:
 
 
 def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    command = [*NBYT, "train", "CartPole-v1", *SMALL, "--total", "60_000", "--out", "run"]
+    command = [*NBYT, "train", "CartPole-v1", *SMALL, "--total", "40_000", "--out", "run"]
     process = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -61,9 +61,9 @@ def weights(model: BaseAlgorithm) -> list[torch.Tensor]:
 def test_weights_are_the_same_bit_for_bit_with_and_without(make, pool) -> None:
     total = 4 * make().n_steps * make().n_envs
     plain = make().learn(total)
-    probe = GradientProbe(every=2, pool=pool)
+    probe = GradientProbe(every=3, pool=pool)
     probed = make().learn(total, callback=probe)
-    assert [record["update"] for record in probe.records] == [2, 4]
+    assert [record["update"] for record in probe.records] == [3]
     pairs = zip(weights(plain), weights(probed), strict=True)
     assert all(torch.equal(one, other) for one, other in pairs)
     np.testing.assert_equal(probed._last_obs, plain._last_obs)
