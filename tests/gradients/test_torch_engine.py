@@ -151,6 +151,7 @@ def test_code_that_cannot_be_batched_is_taken_row_by_row() -> None:
     )
     plan = Plan(CHAINS, STEPS, (1,), 0)
     fast_ones, slow_ones = (products(one, case, AIM, plan) for one in (engine, slow))
+    assert slow.functions.slow == ["actor"] and not engine.functions.slow
     for key, value in fast_ones.items():
         close(slow_ones[key], value)
 

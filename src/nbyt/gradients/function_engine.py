@@ -19,7 +19,7 @@ from nbyt.gradients.digest import Digest, Slab
 from nbyt.gradients.plan import Footprint
 from nbyt.gradients.reach import reached_leaves
 from nbyt.gradients.weights import Aim, objective_parts
-from nbyt.gradients.written import crowd_square, digest_written
+from nbyt.gradients.written import crowd_squares, digest_written
 
 Rows = Callable[..., Any]
 
@@ -129,15 +129,10 @@ def digest(
 def _crowd_squares(
     parts: Parts, params: Any, slab: Slab, steps: tuple[int, ...]
 ) -> dict[str, Float[Array, "K M"]]:
-    found = {}
-    for name, scores in _objectives(dict(parts), params, slab):
-        fragment = slab.fragment[name]
-        squares = [
-            crowd_square(jnp, scores, {part: w[place] for part, w in fragment.items()}, length)
-            for place, length in enumerate(steps)
-        ]
-        found[name] = jnp.stack(squares)
-    return found
+    return {
+        name: crowd_squares(jnp, scores, slab.fragment[name], steps)
+        for name, scores in _objectives(dict(parts), params, slab)
+    }
 
 
 @partial(jax.jit, static_argnames="parts")

@@ -23,7 +23,7 @@ from nbyt.gradients.torch_modes import quietly
 from nbyt.gradients.torch_package import Tensor, torch
 from nbyt.gradients.torch_policy import TorchPolicy
 from nbyt.gradients.weights import Aim, objective_parts
-from nbyt.gradients.written import crowd_square, digest_written
+from nbyt.gradients.written import crowd_squares, digest_written
 
 # Parameters from which on writing scores down costs more than compiling a program for layers.
 LARGE = 50_000
@@ -103,16 +103,10 @@ class TorchEngine:
             seen, done = np.swapaxes(slab.observation, 0, 1), np.swapaxes(slab.action, 0, 1)
             rows = self._layers(seen, done, _used(slab))
             return jax.device_get(crowd_layers(rows, slab.fragment, steps))
-        found = {}
-        for name, scores, fragment, _ in self._objectives(slab):
-            squares = [
-                crowd_square(
-                    torch, scores, {part: w[place] for part, w in fragment.items()}, length
-                )
-                for place, length in enumerate(steps)
-            ]
-            found[name] = _numpy(torch.stack(squares))
-        return found
+        return {
+            name: _numpy(crowd_squares(torch, scores, fragment, steps))
+            for name, scores, fragment, _ in self._objectives(slab)
+        }
 
     def gradient(
         self,

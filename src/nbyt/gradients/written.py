@@ -44,14 +44,17 @@ def digest_written(
     )
 
 
-def crowd_square(xp: Any, scores: Scores, weights: Weights, length: int) -> Any:
-    """Sum over updates of the squared norm of all chains' summed contributions, [M]."""
-    found = []
-    for own in _each(weights):
-        folded = _folded(scores, own, length)
-        sums = _summed(xp, "cft,cftp->fp", folded[1], folded[0])
-        found.append((sums**2).sum())
-    return xp.stack(found)
+def crowd_squares(xp: Any, scores: Scores, fragment: Weights, steps: tuple[int, ...]) -> Any:
+    """Sums over updates of the squared norm of all chains' summed contributions, [K, M]."""
+    rows = []
+    for place, length in enumerate(steps):
+        found = []
+        for own in _each({part: w[place] for part, w in fragment.items()}):
+            folded = _folded(scores, own, length)
+            sums = _summed(xp, "cft,cftp->fp", folded[1], folded[0])
+            found.append((sums**2).sum())
+        rows.append(xp.stack(found))
+    return xp.stack(rows)
 
 
 def _fragments(xp: Any, scores: Scores, weights: Weights, length: int) -> tuple[Any, Any]:

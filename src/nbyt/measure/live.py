@@ -87,10 +87,11 @@ class BatchMeasurement:
             f"{self.envs} x {self.steps} samples, {self.units} units of {self.unit_steps} steps"
         ]
         for name, one in self.gradients.items():
-            lines.append(
-                f"{name:>6}: worth of a sample {one.ess_ratio}, covariance's share "
-                f"{one.covariance_share}, noise scale {one.noise_scale}"
-            )
+            lines += [
+                f"{name:>6}  ess ratio         {one.ess_ratio}",
+                f"        covariance share  {one.covariance_share}",
+                f"        noise scale       {one.noise_scale}",
+            ]
         return "\n".join([*lines, *(f"note: {one}" for one in self.warnings)])
 
     def as_dict(self) -> dict[str, Any]:

@@ -104,11 +104,3 @@ def clip_range(model: Any) -> float | None:
     """PPO's clip range now; None for an algorithm without one."""
     clip = getattr(model, "clip_range", None)
     return float(clip(model._current_progress_remaining)) if callable(clip) else clip
-
-
-def constant(schedule: Any) -> Any:
-    """The value of a setting that never changes, "a schedule" for one that does."""
-    if not callable(schedule):
-        return schedule
-    ends = [float(schedule(left)) for left in (1.0, 0.5, 0.0)]
-    return ends[0] if len(set(ends)) == 1 else "a schedule"

@@ -4,7 +4,6 @@ from typing import Any
 
 from nbyt.integrations.sb3.batch import loss_of
 from nbyt.integrations.sb3.envs import env_name
-from nbyt.integrations.sb3.minibatches import constant
 
 
 def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, Any]:
@@ -22,7 +21,7 @@ def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, 
             "minibatches": -(-batch // minibatch),
             "epochs": getattr(model, "n_epochs", 1),
         },
-        "settings": described(model),
+        "settings": _described(model),
         "parameters": parameters,
         "advantages": "normalised" if model.normalize_advantage else "raw",
         "every": every,
@@ -31,30 +30,42 @@ def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, 
 
 def facts_of(model: Any) -> dict[str, Any]:
     """What a stage says about its training, of a model as it is now."""
-    loss = loss_of(model)
+    settings = {
+        **_objective(model),
+        "normalise_advantages": "minibatch" if model.normalize_advantage else "off",
+    }
     return {
         "updates": model.num_timesteps // (model.n_steps * model.n_envs),
         "steps": model.num_timesteps,
         "layout": {"envs": model.n_envs, "steps": model.n_steps},
-        "settings": {
-            "gamma": float(model.gamma),
-            "lambda": float(model.gae_lambda),
-            "value_coefficient": loss.value_coefficient,
-            "entropy_coefficient": loss.entropy_coefficient,
-            "normalise_advantages": "minibatch" if loss.normalise else "off",
-        },
+        "settings": settings,
     }
 
 
-def described(model: Any) -> dict[str, Any]:
-    """The numbers of its objective and of its optimiser."""
+def _objective(model: Any) -> dict[str, float]:
+    loss = loss_of(model)
     return {
         "gamma": float(model.gamma),
         "lambda": float(model.gae_lambda),
-        "learning_rate": constant(model.learning_rate),
-        "clip": constant(getattr(model, "clip_range", None)),
-        "value_coefficient": loss_of(model).value_coefficient,
-        "entropy_coefficient": float(model.ent_coef),
+        "value_coefficient": loss.value_coefficient,
+        "entropy_coefficient": loss.entropy_coefficient,
+    }
+
+
+def _described(model: Any) -> dict[str, Any]:
+    """The numbers of its objective and of its optimiser."""
+    return {
+        **_objective(model),
+        "learning_rate": _constant(model.learning_rate),
+        "clip": _constant(getattr(model, "clip_range", None)),
         "max_grad_norm": float(model.max_grad_norm),
         "policy": type(model.policy).__name__,
     }
+
+
+def _constant(schedule: Any) -> Any:
+    """The value of a setting that never changes, "a schedule" for one that does."""
+    if not callable(schedule):
+        return schedule
+    ends = [float(schedule(left)) for left in (1.0, 0.5, 0.0)]
+    return ends[0] if len(set(ends)) == 1 else "a schedule"
