@@ -4,6 +4,7 @@ Every environment gives its first episode and no other: taking whichever episode
 favour the short ones.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -56,6 +57,30 @@ def episode_returns(
     watch = _device_returns(env, policy, params, beginnings(env, seed), key)
     returns = np.asarray(watch.total, float)
     return Evaluation(returns, int((~watch.ended).sum()), int(watch.spoiled.sum()))
+
+
+def returns_of_seeds(
+    env: DeviceEnv, policy: ActorCritic, params: Params, seeds: Sequence[int]
+) -> list[Evaluation]:
+    """`episode_returns` of many policies in one program: every array of `params` is stacked."""
+    begun = [beginnings(env, seed) for seed in seeds]
+    runner = jax.tree.map(lambda *rows: jnp.stack(rows), *begun)
+    keys = jnp.stack([stream(jax.random.key(seed), "evaluate") for seed in seeds])
+    device = jax.tree.leaves(params)[0].device
+    watch = _seeds_returns(env, policy, params, *jax.device_put((runner, keys), device))
+    totals, ended, spoiled = jax.device_get((watch.total, watch.ended, watch.spoiled))
+    return [
+        Evaluation(np.asarray(totals[k], float), int((~ended[k]).sum()), int(spoiled[k].sum()))
+        for k in range(len(seeds))
+    ]
+
+
+@partial(jax.jit, static_argnames=("env", "policy"))
+def _seeds_returns(
+    env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, keys: jax.Array
+) -> _Watch:
+    one = partial(_device_returns, env, policy)
+    return jax.lax.map(lambda own: one(*own), (params, runner, keys))
 
 
 def beginnings(env: DeviceEnv, seed: int) -> Runner:

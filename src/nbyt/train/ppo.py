@@ -100,10 +100,8 @@ def updates(
     for number in range(first, last + 1):
         gathered = source.gather(learner, update_key(key, number))
         indices = shuffle_and_chop(layout, numpy_stream(seed, "minibatch.shuffle", number))
-        rate = settings.learning_rate * (1 - (number - 1) / last if settings.anneal else 1)
-        learner, numbers = learn(
-            policy, settings, learner, gathered, indices, coefficients, jnp.float32(rate)
-        )
+        rate = rate_of(settings, number, last)
+        learner, numbers = learn(policy, settings, learner, gathered, indices, coefficients, rate)
         yield Update(number, learner, numbers)
 
 
@@ -115,11 +113,17 @@ def learn(
     indices: Int[Any, "gradient_steps minibatch"],
     coefficients: Coefficients,
     rate: jax.Array,
+    *,
+    side_by_side: bool = True,
 ) -> tuple[Learner, dict[str, jax.Array]]:
-    """The learner after one update, and the update's numbers."""
+    """The learner after one update, and the update's numbers.
+
+    side_by_side: parts on devices of their own; not inside a program that is on one device.
+    """
     params, optimiser = learner.params, dict(learner.optimiser)
     numbers: dict[str, jax.Array] = {}
-    for part, device in zip(settings.parts, _devices(settings.parts), strict=True):
+    devices = _devices(settings.parts) if side_by_side else [None] * len(settings.parts)
+    for part, device in zip(settings.parts, devices, strict=True):
         inputs = (trained(params, part), params.observation, optimiser[part])
         rest = (gathered.batch, coefficients, rate)
         if device is not None:
@@ -180,6 +184,12 @@ def coefficients_of(settings: PPOSettings) -> Coefficients:
         settings.value_coefficient,
     )
     return Coefficients(*(jnp.float32(value) for value in values))
+
+
+def rate_of(settings: PPOSettings, number: int, last: int) -> jax.Array:
+    """The learning rate of an update, out of so many."""
+    left = 1 - (number - 1) / last if settings.anneal else 1
+    return jnp.float32(settings.learning_rate * left)
 
 
 def gradient_step(

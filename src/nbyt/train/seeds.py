@@ -1,0 +1,202 @@
+"""Many seeds of one layout, trained by one compiled program.
+
+The program takes the seeds one after the other, a part of them on every device: a CPU's cores are
+then all busy, and what a seed learns is the same to the last bit whichever seeds keep it company.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from nbyt.collect.device import Runner
+from nbyt.collect.evaluate import Evaluation, returns_of_seeds
+from nbyt.collect.rollout import update_key
+from nbyt.envs.protocol import DeviceEnv
+from nbyt.errors import NbytError
+from nbyt.minibatch import shuffle_and_chop
+from nbyt.objective.ppo import Coefficients
+from nbyt.policy.actor_critic import ActorCritic
+from nbyt.rng import numpy_stream
+from nbyt.train.curves import Curve, curve_of
+from nbyt.train.device_source import DeviceSource, experience
+from nbyt.train.metrics import Made, row_of
+from nbyt.train.plan import Plan
+from nbyt.train.ppo import Gathered, Learner, coefficients_of, learn, rate_of
+from nbyt.train.ppo_course import beginning
+from nbyt.train.settings import PPOSettings
+
+# Updates that may be under way before anyone looks whether their numbers are numbers.
+_AHEAD = 2
+# XLA unrolls a loop of one turn and then rounds otherwise; a lone seed runs beside its copy.
+_FEWEST = 2
+_WATCHED = ("fault", "fault_action", "policy_loss", "value_loss")
+
+
+class _State(NamedTuple):
+    """What seeds carry from update to update, every array stacked."""
+
+    learner: Learner
+    runner: Runner
+    key: jax.Array
+
+
+@dataclass
+class _Group:
+    """The seeds on one device, and what came of each."""
+
+    plans: Sequence[Plan]
+    state: _State
+    played: list[list[Evaluation]] = field(default_factory=list)
+    failed: dict[int, NbytError] = field(default_factory=dict)
+    waiting: deque[tuple[int, dict[str, Any]]] = field(default_factory=deque)
+
+
+def train_seeds(
+    plans: Sequence[Plan], env: DeviceEnv, watch: Callable[[int], None] = lambda updates: None
+) -> list[Curve | NbytError]:
+    """The curve of every plan, or why it failed; the plans differ in their seeds alone.
+
+    watch: called with the number of updates that all seeds have made.
+    """
+    first = plans[0]
+    policy, _ = beginning(first, env)
+    groups = [_begin(own, env, device) for own, device in _shared_out(plans)]
+    coefficients = coefficients_of(first.settings)
+    for number in range(1, first.updates + 1):
+        for group in groups:
+            _advance(env, policy, group, number, coefficients)
+        if number in first.stages:
+            for group in groups:
+                _look(group, leave=0)
+                group.played.append(_play(env, policy, group))
+        watch(number)
+    return [one for group in groups for one in _outcomes(group)]
+
+
+def _shared_out(plans: Sequence[Plan]) -> list[tuple[Sequence[Plan], Any]]:
+    """The plans in equal parts, in order, with a device for each part."""
+    devices = jax.devices()
+    parts = np.array_split(np.arange(len(plans)), min(len(devices), len(plans)))
+    return [
+        ([plans[k] for k in part], device)
+        for part, device in zip(parts, devices, strict=False)
+    ]
+
+
+def _begin(plans: Sequence[Plan], env: DeviceEnv, device: Any) -> _Group:
+    states = [_first_state(plan, env) for plan in plans]
+    stacked = jax.tree.map(lambda *rows: jnp.stack(rows), *_enough(states))
+    return _Group(plans, jax.device_put(stacked, device))
+
+
+def _first_state(plan: Plan, env: DeviceEnv) -> _State:
+    policy, learner = beginning(plan, env)
+    source = DeviceSource(env, policy, plan.settings, plan.layout)
+    source.begin(learner, plan.seed)
+    return _State(learner, source.runner, jax.random.key(plan.seed))
+
+
+def _enough(rows: list[Any]) -> list[Any]:
+    """The rows, the first of them again where they are too few."""
+    return rows + rows[:1] * (_FEWEST - len(rows))
+
+
+def _advance(
+    env: DeviceEnv,
+    policy: ActorCritic,
+    group: _Group,
+    number: int,
+    coefficients: Coefficients,
+) -> None:
+    plan = group.plans[0]
+    shuffles = [
+        shuffle_and_chop(plan.layout, numpy_stream(own.seed, "minibatch.shuffle", number))
+        for own in group.plans
+    ]
+    rate = rate_of(plan.settings, number, plan.updates)
+    group.state, seen = _update(
+        env,
+        policy,
+        plan.settings,
+        plan.layout.steps,
+        group.state,
+        np.stack(_enough(shuffles)),
+        number,
+        coefficients,
+        rate,
+    )
+    group.waiting.append((number, seen))
+    _look(group, leave=_AHEAD)
+
+
+@partial(jax.jit, static_argnames=("env", "policy", "settings", "steps"), donate_argnames="state")
+def _update(
+    env: DeviceEnv,
+    policy: ActorCritic,
+    settings: PPOSettings,
+    steps: int,
+    state: _State,
+    shuffles: jax.Array,
+    number: jax.Array,
+    coefficients: Coefficients,
+    rate: jax.Array,
+) -> tuple[_State, dict[str, jax.Array]]:
+    """One update of every seed: what they carry on, and what is watched."""
+
+    def one(own: tuple[_State, jax.Array]) -> tuple[_State, dict[str, jax.Array]]:
+        (learner, runner, key), indices = own
+        runner, made, episodes = experience(
+            env,
+            policy,
+            settings.form,
+            steps,
+            learner.params,
+            runner,
+            learner.scale,
+            update_key(key, number),
+            coefficients,
+        )
+        gathered = Gathered(**made._asdict(), episodes=episodes)
+        learner, numbers = learn(
+            policy, settings, learner, gathered, indices, coefficients, rate, side_by_side=False
+        )
+        return _State(learner, runner, key), numbers
+
+    return jax.lax.map(one, (state, shuffles))
+
+
+def _look(group: _Group, *, leave: int) -> None:
+    """Find the seeds whose env or loss gave no number, in all but the last `leave` updates."""
+    while len(group.waiting) > leave:
+        number, seen = group.waiting.popleft()
+        watched = jax.device_get({name: seen[name] for name in _WATCHED})
+        losses = watched["policy_loss"] + watched["value_loss"]
+        suspect = (watched["fault"] >= 0) | ~np.isfinite(losses)
+        for k, plan in enumerate(group.plans):
+            if suspect[k] and k not in group.failed:
+                try:
+                    row_of(plan, Made(number, {name: rows[k] for name, rows in seen.items()}))
+                except NbytError as error:
+                    group.failed[k] = error
+
+
+def _play(env: DeviceEnv, policy: ActorCritic, group: _Group) -> list[Evaluation]:
+    seeds = _enough([plan.seed for plan in group.plans])
+    return returns_of_seeds(env, policy, group.state.learner.params, seeds)
+
+
+def _outcomes(group: _Group) -> list[Curve | NbytError]:
+    found: list[Curve | NbytError] = []
+    for k, plan in enumerate(group.plans):
+        try:
+            error = group.failed.get(k)
+            found.append(error or curve_of(plan, [played[k] for played in group.played]))
+        except NbytError as spoiled:
+            found.append(spoiled)
+    return found
