@@ -84,8 +84,7 @@ def _shared_out(plans: Sequence[Plan]) -> list[tuple[Sequence[Plan], Any]]:
     devices = jax.devices()
     parts = np.array_split(np.arange(len(plans)), min(len(devices), len(plans)))
     return [
-        ([plans[k] for k in part], device)
-        for part, device in zip(parts, devices, strict=False)
+        ([plans[k] for k in part], device) for part, device in zip(parts, devices, strict=False)
     ]
 
 

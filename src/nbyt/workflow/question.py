@@ -138,7 +138,7 @@ def make_question(
 ) -> Question:
     """The question with every default filled in. current: a T that must be among those compared."""
     most = max_envs or (HOST_ENVS if isinstance(env, HostEnv) else batch)
-    lengths = _lengths(batch, steps, most, current)
+    lengths = lengths_of(batch, steps, most, current)
     if objective not in OBJECTIVES:
         raise UsageError(
             f"no objective is called '{objective}'",
@@ -155,7 +155,7 @@ def make_question(
     total = total or max(_SAMPLES, _UPDATES * batch)
     wanted = _OPPOSITE if effort.trainings == 2 else _USUAL
     trained = tuple(dict.fromkeys(_nearest(lengths, length) for length in wanted))
-    size = minibatch or _minibatch(batch)
+    size = minibatch or default_minibatch(batch)
     updates = Layout(batch // trained[0], trained[0], size, epochs).updates(total)
     return Question(
         env,
@@ -200,7 +200,10 @@ def stage_updates(updates: int, stages: int) -> tuple[int, ...]:
     return tuple(sorted({round(updates / ratio**place) for place in range(count)}))
 
 
-def _lengths(batch: int, steps: Sequence[int], most: int, current: int | None) -> tuple[int, ...]:
+def lengths_of(
+    batch: int, steps: Sequence[int], most: int, current: int | None = None
+) -> tuple[int, ...]:
+    """The T that a batch is compared at, with at most so many envs."""
     found = set(fragment_lengths(batch, steps or None))
     if current is not None:
         found |= set(fragment_lengths(batch, [current]))
@@ -227,7 +230,8 @@ def _lambdas(own: float, effort: Effort) -> tuple[float, ...]:
     return tuple(dict.fromkeys((own, *others)))
 
 
-def _minibatch(batch: int) -> int:
+def default_minibatch(batch: int) -> int:
+    """The mini-batch for users who name none."""
     return nearest_divisors(batch, MINIBATCH)[0]
 
 

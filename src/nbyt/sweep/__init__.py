@@ -1,0 +1,1 @@
+"""Sweeps: every layout of a batch, trained with every seed; run, retry, resume."""

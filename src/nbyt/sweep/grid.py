@@ -1,0 +1,110 @@
+"""The grid: every layout of a batch with every seed, each of them a cell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.errors import UsageError
+from nbyt.layout import Layout
+from nbyt.train.plan import Plan, stage_updates
+from nbyt.train.settings import PPOSettings
+from nbyt.workflow.question import EPOCHS, HOST_ENVS, default_minibatch, lengths_of
+
+POINTS = 20
+
+
+class Cell(NamedTuple):
+    """One training: a layout and a seed."""
+
+    envs: int
+    steps: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """What the cell is called, in files and in words."""
+        return f"{self.envs}x{self.steps}-seed-{self.seed}"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is trained: all layouts have the same batch, and all cells see the same samples.
+
+    points: after which updates the policy is played.
+    """
+
+    env: DeviceEnv | HostEnv
+    layouts: tuple[Layout, ...]
+    seeds: tuple[int, ...]
+    total: int
+    points: tuple[int, ...]
+    settings: PPOSettings = PPOSettings()
+    vector: str = "sync"
+
+    @property
+    def batch(self) -> int:
+        """Samples of a batch."""
+        return self.layouts[0].batch
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every cell, layout by layout."""
+        return tuple(
+            Cell(layout.envs, layout.steps, seed) for layout in self.layouts for seed in self.seeds
+        )
+
+    def plan(self, cell: Cell) -> Plan:
+        """The training of a cell; its stages are the points at which it is played."""
+        layout = next(one for one in self.layouts if (one.envs, one.steps) == cell[:2])
+        return Plan(
+            self.env.id, layout, self.total, cell.seed, self.settings, self.points, self.vector
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """All that decides the numbers, as plain values."""
+        return {
+            "command": "sweep",
+            "env": self.env.id,
+            "layouts": [layout.as_dict() for layout in self.layouts],
+            "seeds": list(self.seeds),
+            "total": self.total,
+            "points": list(self.points),
+            "settings": self.settings.as_dict(),
+        }
+
+
+def make_grid(
+    env: DeviceEnv | HostEnv,
+    *,
+    batch: int,
+    seeds: int,
+    total: int,
+    layouts: Sequence[tuple[int, int]] = (),
+    first_seed: int = 0,
+    minibatch: int | None = None,
+    epochs: int = EPOCHS,
+    settings: PPOSettings = PPOSettings(),
+    max_envs: int | None = None,
+    vector: str = "sync",
+) -> Grid:
+    """The grid with every default filled in. layouts: (envs, steps); without, the powers of two."""
+    if seeds < 1 or first_seed < 0:
+        raise UsageError(
+            f"{seeds} seeds from {first_seed} on", where="seeds", fix="such as --seeds 16 --seed 0"
+        )
+    wrong = [f"{envs}x{steps}" for envs, steps in layouts if envs * steps != batch]
+    if wrong:
+        raise UsageError(
+            f"{', '.join(wrong)} is no split of a batch of {batch}",
+            where="layouts",
+            fix="envs times steps must be the batch in every layout",
+        )
+    most = max_envs or (HOST_ENVS if isinstance(env, HostEnv) else batch)
+    splits = dict.fromkeys(layouts) or [(batch // t, t) for t in lengths_of(batch, (), most)]
+    size = minibatch or default_minibatch(batch)
+    chosen = tuple(Layout(envs, steps, size, epochs) for envs, steps in splits)
+    updates = chosen[0].updates(total)
+    points = stage_updates(updates, count=min(POINTS, updates))
+    own = tuple(range(first_seed, first_seed + seeds))
+    return Grid(env, chosen, own, total, points, settings, vector)

@@ -1,0 +1,103 @@
+"""Running a sweep: what is there is kept, what is missing is trained, what fails is told."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from nbyt.errors import NbytError
+from nbyt.store.sweep import SweepFolder
+from nbyt.sweep.cells import Here, Job, Runner, jobs_of
+from nbyt.sweep.grid import Cell, Grid
+from nbyt.train.curves import Curve, curve_from
+
+
+@dataclass
+class Tally:
+    """How far a sweep is; what progress shows and what is said at its end.
+
+    running: the jobs under way, with the updates they have made.
+    """
+
+    total: int
+    done: int = 0
+    failed: int = 0
+    running: dict[Job, int] | None = None
+
+    def as_dict(self) -> dict[str, int]:
+        """The counts that JSON promises."""
+        return {"done": self.done, "failed": self.failed, "total": self.total}
+
+
+def run_cells(
+    grid: Grid,
+    folder: SweepFolder,
+    *,
+    runner: Runner | None = None,
+    retries: int = 0,
+    retry_failed: bool = False,
+    progress: Callable[[Tally], None] = lambda tally: None,
+) -> Tally:
+    """Train every cell that the folder does not hold yet; each is kept as soon as it is done.
+
+    retries: how often a cell that failed is tried again at once. retry_failed: also those that an
+    earlier run gave up.
+    """
+    runner = runner or Here()
+    known = {cell: folder.load_cell(cell.name) for cell in grid.cells}
+    left = [cell for cell, facts in known.items() if facts is None]
+    given_up = [] if retry_failed else [c for c in left if folder.load_failure(c.name) is not None]
+    tally = Tally(len(grid.cells), len(grid.cells) - len(left), len(given_up), {})
+    left = [cell for cell in left if cell not in set(given_up)]
+    progress(tally)
+    for attempt in range(retries + 1):
+        last = attempt == retries
+        left = _attempt(grid, folder, runner, left, tally, progress, last=last)
+    return tally
+
+
+def curves_of(grid: Grid, folder: SweepFolder) -> dict[Cell, Curve]:
+    """The curve of every cell that is done."""
+    found = {cell: folder.load_cell(cell.name) for cell in grid.cells}
+    return {cell: curve_from(facts) for cell, facts in found.items() if facts is not None}
+
+
+def failures_of(grid: Grid, folder: SweepFolder) -> dict[Cell, dict[str, str]]:
+    """Why cells that are not done failed."""
+    found = {
+        cell: folder.load_failure(cell.name)
+        for cell in grid.cells
+        if folder.load_cell(cell.name) is None
+    }
+    return {cell: facts for cell, facts in found.items() if facts is not None}
+
+
+def _attempt(
+    grid: Grid,
+    folder: SweepFolder,
+    runner: Runner,
+    cells: Sequence[Cell],
+    tally: Tally,
+    progress: Callable[[Tally], None],
+    *,
+    last: bool,
+) -> list[Cell]:
+    """The cells that failed; a failure is written down where there is no other attempt."""
+    failed: list[Cell] = []
+    running = tally.running = {}
+
+    def watch(job: Job, updates: int) -> None:
+        running[job] = updates
+        progress(tally)
+
+    for cell, outcome in runner.run(grid, jobs_of(grid, cells), watch):
+        for job in [job for job in running if cell in job]:
+            del running[job]
+        if not isinstance(outcome, NbytError):
+            folder.save_cell(cell.name, outcome.as_dict())
+            tally.done += 1
+        else:
+            failed.append(cell)
+            if last:
+                folder.save_failure(cell.name, outcome.as_dict())
+                tally.failed += 1
+        progress(tally)
+    return failed
