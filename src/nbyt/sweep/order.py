@@ -1,0 +1,38 @@
+"""A grid as another process can be given it: plain values, and the env by its id."""
+
+from typing import NamedTuple
+
+from nbyt.envs import resolve
+from nbyt.layout import Layout
+from nbyt.sweep.grid import Grid
+from nbyt.train.settings import PPOSettings
+
+
+class Order(NamedTuple):
+    """All of a grid but the env itself, which every process finds for itself."""
+
+    env: str
+    layouts: tuple[Layout, ...]
+    seeds: tuple[int, ...]
+    total: int
+    points: tuple[int, ...]
+    settings: PPOSettings
+    vector: str
+
+
+def order_of(grid: Grid) -> Order:
+    """What to send."""
+    return Order(
+        grid.env.id,
+        grid.layouts,
+        grid.seeds,
+        grid.total,
+        grid.points,
+        grid.settings,
+        grid.vector,
+    )
+
+
+def grid_of(order: Order) -> Grid:
+    """The grid that was sent."""
+    return Grid(resolve(order.env), *order[1:])
