@@ -1,7 +1,7 @@
 # Everything a fresh machine needs is Python 3.11 or newer and make.
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := dev,sb3,envpool,mujoco,trackers
+EXTRAS := dev,sb3,envpool,mujoco,ray,trackers
 
 .PHONY: install demo test lint types layers unit browser bench bench-throughput bench-probe \
 	bench-callback advice-check agreement calibration live-coverage parity dialects-live post replay \
