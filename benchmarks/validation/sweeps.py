@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.validation.cases import Case
 from nbyt.store.atomic import write_json
@@ -29,7 +28,10 @@ class Timed(Here):
             yield from super().run(grid, [job], watch)
             seconds = time.perf_counter() - began
             write_json(_seconds_path(self._folder, job), seconds)
-            print(f"{self._folder.path.name} {job[0].name} and {len(job) - 1} more: {seconds:.0f} s", flush=True)
+            print(
+                f"{self._folder.path.name} {job[0].name} and {len(job) - 1} more: {seconds:.0f} s",
+                flush=True,
+            )
 
 
 def trained(case: Case) -> tuple[Grid, SweepFolder]:
@@ -52,5 +54,3 @@ def seconds_of(folder: SweepFolder) -> float:
 
 def _seconds_path(folder: SweepFolder, job: Job) -> Path:
     return folder.path / f"seconds-{job[0].name}.json"
-
-

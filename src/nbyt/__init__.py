@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nbyt.errors import NbytError as NbytError
     from nbyt.layout import Layout as Layout
     from nbyt.measure.probing import probe as probe
+    from nbyt.sweep.sweeping import run_sweep as run_sweep
     from nbyt.workflow.advising import advise as advise
 
 __version__ = "0.1.0"
@@ -23,6 +24,7 @@ _HOME = {
     "NbytError": "nbyt.errors",
     "advise": "nbyt.workflow.advising",
     "probe": "nbyt.measure.probing",
+    "run_sweep": "nbyt.sweep.sweeping",
 }
 _MODULES = (
     "collect",
@@ -39,11 +41,12 @@ _MODULES = (
     "stats",
     "store",
     "studies",
+    "sweep",
     "train",
     "workflow",
 )
 
-__all__ = ["Layout", "NbytError", "__version__", "advise", "probe", *_MODULES]
+__all__ = ["Layout", "NbytError", "__version__", "advise", "probe", "run_sweep", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -33,3 +33,14 @@ def own_layout(words: Sequence[str], batch: int | None) -> tuple[int, int] | Non
             fix=f"ask with --batch {envs * steps}, or leave --batch out",
         )
     return envs, steps
+
+
+def splits(text: str) -> list[tuple[int, int]]:
+    """Envs and steps of every layout in a list such as 8x256,64x32."""
+    found = []
+    for word in filter(None, (part.strip() for part in text.split(","))):
+        sizes = _SIZES.fullmatch(word)
+        if sizes is None:
+            raise UsageError(f"'{word}' is no layout", where="layouts", fix="such as 8x256,64x32")
+        found.append((int(sizes[1]), int(sizes[2])))
+    return found

@@ -19,10 +19,11 @@ from nbyt.errors import NbytError, RunInterruptedError, UsageError
 
 _COMMANDS = {
     "advise": "Say which N x T to use on an environment, how sure that is, and why.",
-    "report": "Rebuild the page of a stored advice, study or probed training.",
+    "report": "Rebuild the page of a stored advice, sweep, study or probed training.",
     "train": "Train PPO, or DQN, with exactly the layout you name, and keep stages.",
     "probe": "Measure what every split of a batch would do to a stage's gradient.",
     "reproduce": "Measure what a text claims about N and T, claim by claim.",
+    "sweep": "Train every layout of a batch with many seeds, and show what came of each.",
     "explain": "Explain another library's settings: layout, schedule and traps.",
     "translate": "Say a layout in another library's words.",
     "compare": "Say what changed between two settings, in terms that matter.",

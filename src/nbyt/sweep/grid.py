@@ -9,7 +9,15 @@ from nbyt.errors import UsageError
 from nbyt.layout import Layout
 from nbyt.train.plan import Plan, stage_updates
 from nbyt.train.settings import PPOSettings
-from nbyt.workflow.question import EPOCHS, HOST_ENVS, default_minibatch, lengths_of
+from nbyt.workflow.effort import effort as effort_named
+from nbyt.workflow.question import (
+    EPOCHS,
+    HOST_ENVS,
+    Question,
+    default_minibatch,
+    lengths_of,
+    make_question,
+)
 
 POINTS = 20
 
@@ -108,3 +116,19 @@ def make_grid(
     points = stage_updates(updates, count=min(POINTS, updates))
     own = tuple(range(first_seed, first_seed + seeds))
     return Grid(env, chosen, own, total, points, settings, vector)
+
+
+def question_of(grid: Grid, *, effort: str = "normal", seed: int | None = None) -> Question:
+    """The question to which the sweep is the answer."""
+    return make_question(
+        grid.env,
+        batch=grid.batch,
+        effort=effort_named(effort),
+        steps=[one.steps for one in grid.layouts],
+        minibatch=grid.layouts[0].minibatch,
+        epochs=grid.layouts[0].epochs,
+        settings=grid.settings,
+        max_envs=max(one.envs for one in grid.layouts),
+        vector=grid.vector,
+        seed=grid.seeds[0] if seed is None else seed,
+    )

@@ -1,0 +1,226 @@
+"""`nbyt sweep`: what really happens at every layout of a batch, seed by seed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+from rich.console import Console
+
+from nbyt.cli.common import Common
+from nbyt.cli.current import splits
+from nbyt.cli.options import Count, Settings
+from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.progress import watched
+from nbyt.cli.sweep_progress import watched_cells
+from nbyt.envs import HostEnv, resolve
+from nbyt.errors import RunInterruptedError, UsageError
+from nbyt.report.sweep_tables import failure_lines, layout_table, sweep_lines
+from nbyt.store.sweep import SweepFolder
+from nbyt.sweep.cells import Here, Runner
+from nbyt.sweep.grid import Grid, make_grid
+from nbyt.sweep.running import Tally, run_cells
+from nbyt.sweep.sweeping import Sweep, command_line, conclude, open_sweep
+from nbyt.sweep.workers import Workers
+from nbyt.train import hardware
+from nbyt.train.settings import PPOSettings
+from nbyt.workflow.budget import budget_from
+from nbyt.workflow.costs import update_seconds
+from nbyt.workflow.estimate import in_words
+from nbyt.workflow.question import EPOCHS
+
+_PARTIAL = 3
+
+
+@dataclass(frozen=True)
+class SweepOptions:
+    """What is trained, by whom, and where it is kept."""
+
+    batch: Count
+    """Samples of a batch, N x T, the same for all layouts."""
+
+    seeds: Count = 16
+    """Trainings of each layout."""
+
+    total: Count = 500_000
+    """Environment steps of each training."""
+
+    layouts: str = ""
+    """Layouts such as 8x256,64x32; without, all powers of two."""
+
+    minibatch: Count | None = None
+    """Samples of one gradient step; without, 256 or the next divisor of the batch below."""
+
+    epochs: Count = EPOCHS
+    """Passes over the batch in one update."""
+
+    max_envs: Count | None = None
+    """Most envs of a layout; without, 64 for host envs."""
+
+    advice: Annotated[bool, Parameter(negative="--no-advice")] = True
+    """Ask for the advice too, and show it beside what happened."""
+
+    retries: Count = 0
+    """How often a cell that failed is tried again at once."""
+
+    retry_failed: bool = False
+    """Also try again the cells that an earlier run gave up."""
+
+    workers: Count = 0
+    """Host envs: trainings at once, each in a process of its own; without, one for each core."""
+
+    step_limit: str = "60s"
+    """Host envs: how long one step may take before its training is given up."""
+
+    cell_limit: str = ""
+    """How long a training may take before it is given up; without, as long as it wants."""
+
+    ray: str = ""
+    """Train on Ray: auto, or the address of a cluster (extra `ray`)."""
+
+    seed: int = 0
+    """The first seed."""
+
+    out: Path | None = None
+    """Folder of the sweep; giving the same command again goes on."""
+
+    force: bool = False
+    """Clear another sweep from that folder."""
+
+    vector: Literal["sync", "async"] = "sync"
+    """Host envs in one process, or in a process each."""
+
+    device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
+    """Where JAX computes."""
+
+    dry_run: bool = False
+    """Say what would be done, and what it costs, and stop."""
+
+
+def run(
+    env: str,
+    *,
+    options: Annotated[SweepOptions, Parameter(name="*")],
+    settings: Annotated[Settings, Parameter(name="*")] = PPOSettings(),
+    common: Annotated[Common, Parameter(name="*")] = Common(),
+) -> Outcome:
+    """Train every layout of a batch with every seed, and show what came of each.
+
+    Parameters
+    ----------
+    env
+        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
+    """
+    runner = _cluster(options)
+    hardware.prepare(options.device)
+    grid = _grid(env, options, settings)
+    if options.dry_run:
+        return _dry_run(grid, as_json=common.json)
+    console = talk(quiet=common.quiet)
+    console.print(command_line(grid, advice=options.advice))
+    folder = open_sweep(grid, options.out, force=options.force)
+    sweep = _sweep(grid, folder, runner or _runner(grid, options), options, console)
+    warnings = failure_lines(sweep.data)
+    warn(console, warnings)
+    if not common.json:
+        show(layout_table(sweep.data), "", *sweep_lines(sweep.data))
+        show(f"table: {sweep.data['table']}", f"report: {sweep.data['report']}")
+    failed = sweep.cells["failed"] > 0
+    status, code = ("partial", _PARTIAL) if failed else ("ok", 0)
+    return Outcome(sweep.data, warnings, status, code)
+
+
+def _grid(env: str, options: SweepOptions, settings: PPOSettings) -> Grid:
+    return make_grid(
+        resolve(env),
+        batch=options.batch,
+        seeds=options.seeds,
+        total=options.total,
+        layouts=splits(options.layouts),
+        first_seed=options.seed,
+        minibatch=options.minibatch,
+        epochs=options.epochs,
+        settings=settings,
+        max_envs=options.max_envs,
+        vector=options.vector,
+    )
+
+
+def _sweep(
+    grid: Grid, folder: SweepFolder, runner: Runner, options: SweepOptions, console: Console
+) -> Sweep:
+    try:
+        with watched_cells(console, len(grid.cells), grid.points[-1]) as progress:
+            tally = _cells(grid, folder, runner, options, progress)
+        with watched(console) as steps:
+            return conclude(grid, folder, tally, advice=options.advice, progress=steps)
+    except (KeyboardInterrupt, RunInterruptedError) as error:
+        again = f"{command_line(grid, advice=options.advice)} --out {folder.path}"
+        raise RunInterruptedError(
+            "every training that was finished is saved",
+            where=str(folder.path),
+            fix=f"give the same command again to go on: {again}",
+        ) from error
+
+
+def _cells(
+    grid: Grid, folder: SweepFolder, runner: Runner, options: SweepOptions, progress: Any
+) -> Tally:
+    return run_cells(
+        grid,
+        folder,
+        runner=runner,
+        retries=options.retries,
+        retry_failed=options.retry_failed,
+        progress=progress,
+    )
+
+
+def _runner(grid: Grid, options: SweepOptions) -> Runner:
+    if not isinstance(grid.env, HostEnv):
+        return Here()
+    return Workers(
+        lanes=options.workers or None,
+        step_limit=_seconds("step-limit", options.step_limit) or 60.0,
+        cell_limit=_seconds("cell-limit", options.cell_limit),
+    )
+
+
+def _cluster(options: SweepOptions) -> Runner | None:
+    """The cluster, where one is asked for: it must be there before JAX is."""
+    if not options.ray:
+        return None
+    from nbyt.sweep.cluster import Cluster
+
+    limit = _seconds("cell-limit", options.cell_limit)
+    return Cluster(options.ray, cell_limit=limit, retries=max(options.retries, 2))
+
+
+def _seconds(name: str, text: str) -> float | None:
+    if not text:
+        return None
+    limit = budget_from(text)
+    if limit.kind != "seconds":
+        raise UsageError(f"'{text}' is no time", where=name, fix="such as 90s, 30m or 2h")
+    return float(limit.amount)
+
+
+def _dry_run(grid: Grid, *, as_json: bool) -> Outcome:
+    middle = grid.layouts[len(grid.layouts) // 2]
+    update = update_seconds(grid.env, grid.settings, middle, vector=grid.vector)
+    updates = grid.points[-1] * len(grid.cells)
+    data = {
+        "layouts": [f"{one.envs}x{one.steps}" for one in grid.layouts],
+        "cells": len(grid.cells),
+        "updates_of_each": grid.points[-1],
+        "environment_steps": updates * grid.batch,
+        "seconds": round(updates * update),
+    }
+    if not as_json:
+        rows = [(name.replace("_", " "), _text(value)) for name, value in data.items()]
+        show(facts_table([*rows, ("that is", f"at most about {in_words(data['seconds'])}")]))
+    return Outcome(data)
+
+
+def _text(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else f"{value:,}"

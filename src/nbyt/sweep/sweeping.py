@@ -1,0 +1,146 @@
+"""A sweep from beginning to end: cells, times, the advice beside them, the table and the page."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nbyt.envs import resolve
+from nbyt.measure.chains import Progress
+from nbyt.report.sweep import write_page
+from nbyt.store.manifest import manifest, versions
+from nbyt.store.run import open_as, slug
+from nbyt.store.sweep import PAGE, SweepFolder, read_sweep
+from nbyt.sweep.cells import Runner
+from nbyt.sweep.grid import Grid, make_grid, question_of
+from nbyt.sweep.running import Tally, curves_of, failures_of, run_cells
+from nbyt.sweep.summary import summarise
+from nbyt.sweep.table import table_text
+from nbyt.train import hardware
+from nbyt.train.settings import PPOSettings
+from nbyt.workflow.advising import answer_question, open_folder
+from nbyt.workflow.costs import Costs, costs_from, measure_costs
+from nbyt.workflow.question import EPOCHS, default_minibatch
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What was found; `data` is what --json prints."""
+
+    data: dict[str, Any] = field(repr=False)
+
+    @property
+    def cells(self) -> dict[str, int]:
+        """How many are done, failed, and there in all."""
+        return self.data["cells"]
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return Path(self.data["report"])
+
+
+def run_sweep(
+    env: Any,
+    *,
+    batch: int,
+    seeds: int = 16,
+    total: int = 500_000,
+    layouts: Sequence[tuple[int, int]] = (),
+    out: Path | str | None = None,
+    force: bool = False,
+    runner: Runner | None = None,
+    advice: bool = True,
+    **options: Any,
+) -> Sweep:
+    """Every layout of a batch trained with every seed, and what came of each.
+
+    layouts: (envs, steps); without, the powers of two. runner: who trains the cells; without, this
+    process. advice: ask for it too, and show it beside what happened. options: the other words of
+    `make_grid`, and retries and retry_failed.
+    """
+    again = {name: options.pop(name) for name in ("retries", "retry_failed") if name in options}
+    grid = make_grid(
+        resolve(env), batch=batch, seeds=seeds, total=total, layouts=layouts, **options
+    )
+    folder = open_sweep(grid, out, force=force)
+    tally = run_cells(grid, folder, runner=runner, **again)
+    return conclude(grid, folder, tally, advice=advice)
+
+
+def open_sweep(grid: Grid, out: Path | str | None, *, force: bool) -> SweepFolder:
+    """The folder of the sweep, new or resumed; another sweep's folder is refused."""
+    env = grid.env.id.rpartition(":")[2]
+    path = Path(out) if out is not None else Path("runs") / slug(f"sweep-{env}-{grid.batch}")
+    made_by = manifest("sweep", grid.identity(), grid.seeds[0], hardware.describe())
+    return open_as(SweepFolder, path, grid.identity(), manifest=made_by, force=force)
+
+
+def conclude(
+    grid: Grid,
+    folder: SweepFolder,
+    tally: Tally,
+    *,
+    advice: bool = True,
+    progress: Progress = lambda what, done, total: None,
+) -> Sweep:
+    """Table and page of the cells that are there; times and advice are kept once they are found."""
+    curves, failures = curves_of(grid, folder), failures_of(grid, folder)
+    table = folder.write_table(table_text(grid, curves, failures))
+    costs = _costs(grid, folder, progress) if curves else None
+    advised = _advice(grid, folder, progress) if advice and curves else None
+    data = {
+        **summarise(grid, curves, failures, costs=costs, advice=advised),
+        "cells": tally.as_dict(),
+        "versions": versions(),
+        "reproduce": command_line(grid, advice=advice),
+        "out": str(folder.path),
+        "table": str(table),
+        "report": str(folder.path / PAGE),
+    }
+    folder.write_sweep(data)
+    # As it is read back: the page is then the same as `nbyt report` makes.
+    write_page(read_sweep(folder.path), folder.path / PAGE)
+    return Sweep(data)
+
+
+def command_line(grid: Grid, *, advice: bool = True) -> str:
+    """The command that does the sweep again; what is as usual is left out."""
+    first = grid.layouts[0]
+    words: dict[str, Any] = {
+        "batch": grid.batch,
+        "layouts": ",".join(f"{one.envs}x{one.steps}" for one in grid.layouts),
+        "seeds": len(grid.seeds),
+        "total": grid.total,
+    }
+    usual: dict[str, Any] = {"minibatch": default_minibatch(grid.batch), "epochs": EPOCHS}
+    words |= {name: getattr(first, name) for name in usual if getattr(first, name) != usual[name]}
+    words |= {"seed": grid.seeds[0]} if grid.seeds[0] else {}
+    defaults = PPOSettings().as_dict()
+    words |= {
+        name.replace("_", "-"): value
+        for name, value in grid.settings.as_dict().items()
+        if value != defaults[name]
+    }
+    flags = [f"--{name}" if value is True else f"--{name} {value}" for name, value in words.items()]
+    flags += [] if advice else ["--no-advice"]
+    return f"nbyt sweep {shlex.quote(grid.env.id)} {' '.join(flags)}"
+
+
+def _costs(grid: Grid, folder: SweepFolder, progress: Progress) -> Costs:
+    known = folder.load_times()
+    if known is not None:
+        return costs_from(known)
+    costs = measure_costs(
+        grid.env, grid.settings, grid.layouts, vector=grid.vector, progress=progress
+    )
+    folder.save_times(costs.as_dict())
+    return costs
+
+
+def _advice(grid: Grid, folder: SweepFolder, progress: Progress) -> dict[str, Any]:
+    """What `nbyt advise` says of the same layouts, with the same settings."""
+    question = question_of(grid)
+    kept = open_folder(question, [], folder.advice, force=False)
+    return answer_question(question, kept, progress=progress).data
