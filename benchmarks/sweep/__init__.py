@@ -1,0 +1,1 @@
+"""How much faster many seeds are together than one after the other."""
