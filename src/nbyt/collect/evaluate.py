@@ -47,6 +47,22 @@ class _Watch(NamedTuple):
     spoiled: jax.Array
 
 
+class Watched(NamedTuple):
+    """Episodes of many policies, [policies, episodes]; the arrays may still be on their way."""
+
+    total: jax.Array
+    ended: jax.Array
+    spoiled: jax.Array
+
+    def evaluations(self) -> list[Evaluation]:
+        """What `episode_returns` says of each policy."""
+        totals, ended, spoiled = (np.asarray(rows) for rows in self)
+        return [
+            Evaluation(np.asarray(total, float), int((~over).sum()), int(bad.sum()))
+            for total, over, bad in zip(totals, ended, spoiled, strict=True)
+        ]
+
+
 def episode_returns(
     env: DeviceEnv | HostEnv, policy: ActorCritic, params: Params, seed: int
 ) -> Evaluation:
@@ -59,20 +75,16 @@ def episode_returns(
     return Evaluation(returns, int((~watch.ended).sum()), int(watch.spoiled.sum()))
 
 
-def returns_of_seeds(
+def play_seeds(
     env: DeviceEnv, policy: ActorCritic, params: Params, seeds: Sequence[int]
-) -> list[Evaluation]:
-    """`episode_returns` of many policies in one program: every array of `params` is stacked."""
+) -> Watched:
+    """The episodes of many policies in one program, still under way; `params` are stacked."""
     begun = [beginnings(env, seed) for seed in seeds]
     runner = jax.tree.map(lambda *rows: jnp.stack(rows), *begun)
     keys = jnp.stack([stream(jax.random.key(seed), "evaluate") for seed in seeds])
     device = jax.tree.leaves(params)[0].device
     watch = _seeds_returns(env, policy, params, *jax.device_put((runner, keys), device))
-    totals, ended, spoiled = jax.device_get((watch.total, watch.ended, watch.spoiled))
-    return [
-        Evaluation(np.asarray(totals[k], float), int((~ended[k]).sum()), int(spoiled[k].sum()))
-        for k in range(len(seeds))
-    ]
+    return Watched(watch.total, watch.ended, watch.spoiled)
 
 
 @partial(jax.jit, static_argnames=("env", "policy"))

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from nbyt.collect.device import Runner
-from nbyt.collect.evaluate import Evaluation, returns_of_seeds
+from nbyt.collect.evaluate import Watched, play_seeds
 from nbyt.collect.rollout import update_key
 from nbyt.envs.protocol import DeviceEnv
 from nbyt.errors import NbytError
@@ -52,7 +52,7 @@ class _Group:
 
     plans: Sequence[Plan]
     state: _State
-    played: list[list[Evaluation]] = field(default_factory=list)
+    played: list[Watched] = field(default_factory=list)
     failed: dict[int, NbytError] = field(default_factory=dict)
     waiting: deque[tuple[int, dict[str, Any]]] = field(default_factory=deque)
 
@@ -73,7 +73,6 @@ def train_seeds(
             _advance(env, policy, group, number, coefficients)
         if number in first.stages:
             for group in groups:
-                _look(group, leave=0)
                 group.played.append(_play(env, policy, group))
         watch(number)
     return [one for group in groups for one in _outcomes(group)]
@@ -185,17 +184,19 @@ def _look(group: _Group, *, leave: int) -> None:
                     group.failed[k] = error
 
 
-def _play(env: DeviceEnv, policy: ActorCritic, group: _Group) -> list[Evaluation]:
+def _play(env: DeviceEnv, policy: ActorCritic, group: _Group) -> Watched:
     seeds = _enough([plan.seed for plan in group.plans])
-    return returns_of_seeds(env, policy, group.state.learner.params, seeds)
+    return play_seeds(env, policy, group.state.learner.params, seeds)
 
 
 def _outcomes(group: _Group) -> list[Curve | NbytError]:
+    _look(group, leave=0)
+    points = [watched.evaluations() for watched in group.played]
     found: list[Curve | NbytError] = []
     for k, plan in enumerate(group.plans):
         try:
             error = group.failed.get(k)
-            found.append(error or curve_of(plan, [played[k] for played in group.played]))
+            found.append(error or curve_of(plan, [played[k] for played in points]))
         except NbytError as spoiled:
             found.append(spoiled)
     return found
