@@ -16,14 +16,19 @@ from nbyt.workflow.effort import EFFORTS
 SEEDS = 5
 
 
-def asked(case: Case, seed: int) -> dict[str, Any]:
+# Samples of the training whose stages are measured: as many as the sweep's, or what `nbyt advise`
+# takes where nobody says how long the real training will be.
+LENGTHS = {"whole": None, "short": 61_440}
+
+
+def asked(case: Case, seed: int, length: str = "whole") -> dict[str, Any]:
     """The answer per sample; costs and closer looks do not change it and are left out."""
-    folder = WORK / f"{slug(case.name)}-advice"
+    folder = WORK / f"{slug(case.name)}-advice-{length}"
     path = folder / f"answer-{seed}.json"
     if path.exists():
         return json.loads(path.read_text())
     # Other seeds than those of the sweep: the advice must not have seen what it foretells.
-    question = question_of(case.grid(), seed=1000 + seed)
+    question = question_of(case.grid(), seed=1000 + seed, total=LENGTHS[length])
     question = replace(question, effort=replace(EFFORTS["normal"], looks="none"))
     began = time.perf_counter()
     kept = open_folder(question, [], folder / f"seed-{seed}", force=False)

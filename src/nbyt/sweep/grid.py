@@ -118,8 +118,10 @@ def make_grid(
     return Grid(env, chosen, own, total, points, settings, vector)
 
 
-def question_of(grid: Grid, *, effort: str = "normal", seed: int | None = None) -> Question:
-    """The question to which the sweep is the answer."""
+def question_of(
+    grid: Grid, *, effort: str = "normal", seed: int | None = None, total: int | None = None
+) -> Question:
+    """The question to which the sweep is the answer; total: of another length than its trainings."""
     return make_question(
         grid.env,
         batch=grid.batch,
@@ -130,5 +132,6 @@ def question_of(grid: Grid, *, effort: str = "normal", seed: int | None = None) 
         settings=grid.settings,
         max_envs=max(one.envs for one in grid.layouts),
         vector=grid.vector,
+        total=total or grid.total,
         seed=grid.seeds[0] if seed is None else seed,
     )

@@ -1,0 +1,52 @@
+"""What an advice costs beside a sweep, both timed one after the other on the same machine."""
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.validation.cases import Case
+from benchmarks.validation.sweeps import WORK
+from nbyt.store.atomic import write_json
+from nbyt.store.run import slug
+from nbyt.sweep.cells import jobs_of, train_job
+from nbyt.sweep.grid import question_of
+from nbyt.workflow.advising import answer_question, open_folder
+
+
+def timed(case: Case) -> dict[str, Any]:
+    """Seconds and env steps of one whole advice, and of the sweep.
+
+    Of the sweep one layout is timed, the one in the middle, and taken for all; programs are
+    compiled anew for every layout, as they are in a sweep.
+    """
+    path = WORK / f"costs-{slug(case.name)}.json"
+    if path.exists():
+        return json.loads(path.read_text())
+    grid = case.grid()
+    jobs = jobs_of(grid, grid.cells)
+    began = time.perf_counter()
+    train_job(grid, jobs[len(jobs) // 2])
+    sweep = (time.perf_counter() - began) * len(jobs)
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        question = question_of(grid, seed=2000)
+        data = answer_question(question, open_folder(question, [], Path(folder) / "a", force=False))
+    advice = time.perf_counter() - began
+    found = {
+        "sweep_seconds": sweep,
+        "advice_seconds": advice,
+        "sweep_samples": grid.points[-1] * grid.batch * len(grid.cells),
+        "advice_samples": _samples(data.data),
+    }
+    write_json(path, found)
+    print(case.name, found, flush=True)
+    return found
+
+
+def _samples(data: dict[str, Any]) -> int:
+    """Env steps of the training and of all pools."""
+    pools = sum(stage["pool"]["chains"] * stage["pool"]["steps"] for stage in data["stages"])
+    trained = max(stage["samples"] or 0 for stage in data["stages"])
+    return int(pools + trained)

@@ -1,0 +1,57 @@
+"""The command: sweep every task, ask for advice, train with layouts that adapt, and judge.
+
+    python -m benchmarks.validation.run [--only sweeps asks autos costs] [--tasks CartPole-v1 ...]
+
+Every training and every answer is kept in runs/validation as soon as it is there; the same command
+goes on. What is there is judged and put into result.json.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks.timing.machine import machine
+from benchmarks.validation import asks, autos, costs, sweeps
+from benchmarks.validation.cases import CASES, Case
+from benchmarks.validation.judging import judged
+from nbyt.train import hardware
+
+RESULT = Path(__file__).with_name("result.json")
+_PARTS = ("sweeps", "asks", "autos", "costs")
+
+
+def main() -> None:
+    """Nothing; result.json then holds what is known of every task."""
+    options = _options()
+    hardware.prepare("cpu")
+    cases = [case for case in CASES if not options.tasks or case.name in options.tasks]
+    for part in options.only:
+        for case in cases:
+            _do(part, case)
+    known = json.loads(RESULT.read_text())["tasks"] if RESULT.exists() else {}
+    tasks = {case.name: judged(case) for case in cases}
+    found = {"machine": machine(), "tasks": {**known, **tasks}}
+    RESULT.write_text(json.dumps(found, indent=1) + "\n")
+    print(f"written to {RESULT}")
+
+
+def _do(part: str, case: Case) -> Any:
+    if part == "sweeps":
+        return sweeps.trained(case)
+    if part == "asks":
+        return [asks.asked(case, k, way) for way in asks.LENGTHS for k in range(asks.SEEDS)]
+    if part == "autos":
+        return [autos.trained(case, seed) for seed in case.grid().seeds]
+    return costs.timed(case)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.validation.run", description=__doc__)
+    parser.add_argument("--only", nargs="*", choices=_PARTS, default=_PARTS)
+    parser.add_argument("--tasks", nargs="*", default=())
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
