@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import EnvError, NbytError
 from nbyt.sweep.grid import Cell, Grid
+from nbyt.train import hardware
 from nbyt.train.curves import Curve, train_curve
 from nbyt.train.seeds import train_seeds
 
@@ -37,6 +38,7 @@ class Here:
         """Every cell with its outcome, as soon as there is one."""
         for job in jobs:
             yield from zip(job, train_job(grid, job, watch), strict=True)
+            hardware.forget_programs()
 
 
 def jobs_of(grid: Grid, cells: Sequence[Cell]) -> list[Job]:

@@ -121,7 +121,7 @@ def make_grid(
 def question_of(
     grid: Grid, *, effort: str = "normal", seed: int | None = None, total: int | None = None
 ) -> Question:
-    """The question to which the sweep is the answer; total: of another length than its trainings."""
+    """The question that the sweep answers; total: of trainings of another length."""
     return make_question(
         grid.env,
         batch=grid.batch,

@@ -40,6 +40,15 @@ def settle(tree: Any) -> Any:
     return jax.device_put(tree, jax.devices()[0])
 
 
+def forget_programs() -> None:
+    """Let go of all compiled programs.
+
+    Each is a few dozen pieces of memory, and Linux lets a process have 65,530 of those: after some
+    hundred layouts the next program would end the process.
+    """
+    jax.clear_caches()
+
+
 def describe() -> str:
     """The device that work runs on, in words."""
     first = jax.devices()[0]
