@@ -4,6 +4,10 @@ Every error that nbyt raises on purpose is an `NbytError`. The command line prin
 parts and exits with its code; nothing else is shown, so the message has to be enough.
 """
 
+import sysconfig
+import traceback
+from pathlib import Path
+
 
 class NbytError(Exception):
     """An error with a place and a remedy.
@@ -96,3 +100,20 @@ class RunInterruptedError(NbytError):
 
     code = "interrupted"
     exit_code = 130
+
+
+def own_lines(cause: BaseException | None) -> list[str]:
+    """Where in the user's own code an exception arose, outermost first; nothing for ours alone."""
+    if cause is None:
+        return []
+    frames = traceback.extract_tb(cause.__traceback__)
+    own = [frame for frame in frames if not _is_installed(Path(frame.filename))]
+    places = [f"  {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in own]
+    return ["in your code:", *places] if own else []
+
+
+def _is_installed(file: Path) -> bool:
+    """Whether a file belongs to nbyt, to an installed package or to Python, and not to the user."""
+    ours = Path(__file__).resolve().parent
+    roots = (ours, *map(Path, sysconfig.get_paths().values()))
+    return str(file).startswith("<") or any(file.is_relative_to(root) for root in roots)

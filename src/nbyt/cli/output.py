@@ -2,10 +2,7 @@
 
 import json
 import sys
-import sysconfig
-import traceback
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -13,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbyt import __version__
-from nbyt.errors import NbytError, RunInterruptedError
+from nbyt.errors import NbytError, RunInterruptedError, own_lines
 from nbyt.store.text import plain
 
 
@@ -38,33 +35,14 @@ def print_error(error: NbytError, command: str, *, as_json: bool) -> None:
         status = "interrupted" if isinstance(error, RunInterruptedError) else "failed"
         _dump(command, status, None, [], error=error.as_dict())
     console = talk()
-    for line in _own_lines(error.__cause__):
-        console.print(Text(line, style="dim"), soft_wrap=True)
+    for line in own_lines(error.__cause__):
+        console.print(Text(plain(line), style="dim"), soft_wrap=True)
     word = "stopped" if isinstance(error, RunInterruptedError) else "error"
     console.print(Text(f"{word}: ", style="bold red") + Text(plain(error.message)))
     if error.where:
         console.print(Text("  where: ", style="dim") + Text(plain(error.where)))
     if error.fix:
         console.print(Text("  fix:   ", style="dim") + Text(plain(error.fix)))
-
-
-def _own_lines(cause: BaseException | None) -> list[str]:
-    """Where in the user's own code an exception arose, outermost first; nothing for ours alone."""
-    if cause is None:
-        return []
-    frames = traceback.extract_tb(cause.__traceback__)
-    own = [frame for frame in frames if not _is_installed(Path(frame.filename))]
-    if not own:
-        return []
-    places = [f"  {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in own]
-    return [plain(line) for line in ["in your code:", *places]]
-
-
-def _is_installed(file: Path) -> bool:
-    """Whether a file belongs to nbyt, to an installed package or to Python, and not to the user."""
-    ours = Path(__file__).resolve().parents[1]
-    roots = (ours, *map(Path, sysconfig.get_paths().values()))
-    return str(file).startswith("<") or any(file.is_relative_to(root) for root in roots)
 
 
 def talk(*, quiet: bool = False) -> Console:

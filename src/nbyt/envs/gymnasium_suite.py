@@ -16,7 +16,7 @@ from gymnasium.wrappers import TimeLimit
 
 from nbyt.envs import copying
 from nbyt.envs.gymnasium_vector import VectorEnvs
-from nbyt.envs.local import LocalEnvs
+from nbyt.envs.local import LocalEnvs, Place
 from nbyt.envs.protocol import HostEnvs
 from nbyt.envs.spaces import require_supported, zero_based
 from nbyt.errors import EnvUsageError
@@ -63,11 +63,13 @@ class GymnasiumEnv:
         vector: str = "sync",
         autoreset: str = "same",
         step_seconds: float = 60.0,
+        place: Place | None = None,
     ) -> HostEnvs:
         """N running envs: a loop here ("sync") or a process each ("async").
 
         autoreset "next" leaves Gymnasium's filler rows in, masked by `valid`. step_seconds is how
-        long an env may take over one step; in one process that needs the main thread.
+        long an env may take over one step; in one process that needs the main thread. place: where
+        the loop writes the number of the env at work.
         """
         if envs < 1:
             raise EnvUsageError(
@@ -81,7 +83,7 @@ class GymnasiumEnv:
         self._spaces  # noqa: B018 (an env that cannot be built or served is refused here)
         makers: list[Callable[[], Env]] = [partial(_build, self._factory)] * envs
         if vector == "sync" and autoreset == "same":
-            return LocalEnvs(self.id, makers, step_seconds=step_seconds)
+            return LocalEnvs(self.id, makers, step_seconds=step_seconds, place=place)
         return VectorEnvs(
             self.id,
             makers,

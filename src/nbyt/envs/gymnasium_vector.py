@@ -7,7 +7,6 @@ loop in envs.local.
 """
 
 import queue
-import signal
 import time
 from collections.abc import Callable
 from multiprocessing import TimeoutError as AnswerTimeout
@@ -19,12 +18,14 @@ from gymnasium import Env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.async_vector_env import AsyncState
 
-from nbyt.envs.local import hung, raised
+from nbyt.envs.local import died, hung, raised
 from nbyt.envs.protocol import HostStep
 from nbyt.errors import EnvError, NbytError
 
 _MODES = {"same": AutoresetMode.SAME_STEP, "next": AutoresetMode.NEXT_STEP}
 _CLOSE_SECONDS = 5.0
+# Workers import the main script; one that starts envs at its top level ends there.
+_GUARD = 'start envs under `if __name__ == "__main__":`, and see the traceback above'
 
 
 class VectorEnvs:
@@ -117,7 +118,7 @@ class VectorEnvs:
         if isinstance(error, _WorkerError):
             failure: NbytError = raised(self.id, error.original, doing, self.where(error.env))
         elif isinstance(error, _WorkerDeathError):
-            failure = _died(self.id, error, self.where(error.env))
+            failure = died(self.id, error.exit_code, self.where(error.env), fix=_GUARD)
         else:
             failure = raised(self.id, error, doing, f"step {self._steps}")
         if isinstance(vector, _Workers):
@@ -241,15 +242,3 @@ def _rebuilt(kind: Any, value: Any, trace: str) -> BaseException:
     original = value if isinstance(value, BaseException) else RuntimeError(f"{kind}: {value}")
     original.add_note(trace)
     return original
-
-
-def _died(env_id: str, error: _WorkerDeathError, where: str) -> EnvError:
-    code = error.exit_code
-    if code is not None and code < 0:
-        how = f"by signal {-code} ({signal.Signals(-code).name})"
-        fix = "signal 9 is often too little memory: use fewer envs; otherwise debug the simulator"
-    else:
-        how = f"with exit code {code}"
-        # Workers import the main script; one that starts envs at its top level ends there.
-        fix = 'start envs under `if __name__ == "__main__":`, and see the traceback above'
-    return EnvError(f"the process of env '{env_id}' ended {how}", where=where, fix=fix)

@@ -5,6 +5,7 @@ a loop without that is about a third faster on CartPole. The loop also knows whi
 an env that raises is named.
 """
 
+import signal
 from collections.abc import Callable
 
 import numpy as np
@@ -14,20 +15,31 @@ from nbyt.envs.protocol import HostStep
 from nbyt.envs.watchdog import TimeUpError, Watchdog
 from nbyt.errors import EnvError, EnvUsageError
 
+# One number that others may see.
+Place = list[int] | memoryview
+
 
 class LocalEnvs:
-    """N running envs of one process."""
+    """N running envs of one process.
+
+    place: where the number of the env at work is written, for those who look from outside.
+    """
 
     def __init__(
-        self, env_id: str, makers: list[Callable[[], Env]], *, step_seconds: float = 60.0
+        self,
+        env_id: str,
+        makers: list[Callable[[], Env]],
+        *,
+        step_seconds: float = 60.0,
+        place: Place | None = None,
     ) -> None:
         self.id = env_id
         self.envs = len(makers)
         self._seeds: list[int] = []
         self._steps = 0
-        self._at = 0
+        self._place: Place = [0] if place is None else place
         self._running: list[Env] = []
-        self._watchdog = Watchdog(step_seconds, lambda: (self._steps, self._at))
+        self._watchdog = Watchdog(step_seconds, lambda: (self._steps, self._place[0]))
         self._build(makers)
         self._observation_space = self._running[0].observation_space
         self._action_dtype = self._running[0].action_space.dtype
@@ -39,7 +51,7 @@ class LocalEnvs:
         try:
             with self._watchdog:
                 for env, seed in zip(self._running, seeds, strict=True):
-                    self._at = len(rows)
+                    self._place[0] = len(rows)
                     observation, _ = env.reset(seed=seed)
                     rows.append(observation)
         except TimeUpError as error:
@@ -77,7 +89,7 @@ class LocalEnvs:
         try:
             with self._watchdog:
                 for env in np.flatnonzero(mask):
-                    self._at = int(env)
+                    self._place[0] = int(env)
                     fresh[env], _ = self._running[env].reset()
         except TimeUpError as error:
             raise self._hung("in reset") from error
@@ -89,7 +101,7 @@ class LocalEnvs:
         """Close every env; the first that raises is named after all were closed."""
         failed = None
         for at, env in enumerate(self._running):
-            self._at = at
+            self._place[0] = at
             try:
                 env.close()
             except (Exception, SystemExit) as error:
@@ -106,7 +118,7 @@ class LocalEnvs:
     def _build(self, makers: list[Callable[[], Env]]) -> None:
         try:
             for make in makers:
-                self._at = len(self._running)
+                self._place[0] = len(self._running)
                 self._running.append(make())
         except (Exception, SystemExit) as error:
             failed = self._raised(error, "while it was built")
@@ -120,8 +132,9 @@ class LocalEnvs:
 
     def _loop(self, actions: np.ndarray, finals: dict[int, np.ndarray]) -> tuple[list, ...]:
         observations, rewards, ends, cuts = [], [], [], []
+        place = self._place
         for at, (env, action) in enumerate(zip(self._running, actions, strict=True)):
-            self._at = at
+            place[0] = at
             observation, reward, terminated, truncated, _ = env.step(action)
             if terminated or truncated:
                 # Copied, because some envs hand out one array for ever and reset writes into it.
@@ -155,20 +168,19 @@ class LocalEnvs:
         return final
 
     def _malformed(self, rows: list, name: str, shape: tuple[int, ...] | None) -> EnvError:
-        self._at = next((i for i, row in enumerate(rows) if not _fits(row, shape)), 0)
+        at = next((i for i, row in enumerate(rows) if not _fits(row, shape)), 0)
         return EnvError(
-            f"env '{self.id}' returned as {name} {rows[self._at]!r:.80}, not numbers of shape "
-            f"{shape}",
-            where=self.where(self._at),
+            f"env '{self.id}' returned as {name} {rows[at]!r:.80}, not numbers of shape {shape}",
+            where=self.where(at),
             fix=f"run `nbyt check-env {self.id}` to see all it breaks",
         )
 
     def _hung(self, doing: str) -> EnvError:
         seconds = self._watchdog.seconds
-        return hung(self.id, seconds, doing, self._steps, self.where(self._at))
+        return hung(self.id, seconds, doing, self._steps, self.where(self._place[0]))
 
     def _raised(self, error: BaseException, doing: str) -> EnvError:
-        return raised(self.id, error, doing, self.where(self._at))
+        return raised(self.id, error, doing, self.where(self._place[0]))
 
 
 def _fits(row: object, shape: tuple[int, ...] | None) -> bool:
@@ -195,3 +207,20 @@ def hung(env_id: str, seconds: float, doing: str, step: int, where: str) -> EnvE
         where=where,
         fix="look for a loop or a lock in the env",
     )
+
+
+def died(env_id: str, exit_code: int | None, where: str, *, fix: str) -> EnvError:
+    """The error of an env whose process went away without a word; fix: where it was no signal."""
+    if exit_code is not None and exit_code < 0:
+        how = f"by signal {-exit_code} ({_signal_name(-exit_code)})"
+        fix = "signal 9 is often too little memory: use fewer envs; otherwise debug the simulator"
+    else:
+        how = f"with exit code {exit_code}"
+    return EnvError(f"the process of env '{env_id}' ended {how}", where=where, fix=fix)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # the real-time ones have no name
+        return "no name"

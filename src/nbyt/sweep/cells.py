@@ -1,11 +1,12 @@
 """Training cells: those of one layout together, and what comes of each."""
 
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from itertools import zip_longest
 from typing import Protocol, runtime_checkable
 
 from nbyt.envs.protocol import HostEnv
-from nbyt.errors import EnvError, NbytError
+from nbyt.errors import EnvError, NbytError, own_lines
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.train import hardware
 from nbyt.train.curves import Curve, train_curve
@@ -17,16 +18,18 @@ _TOGETHER = 16
 Outcome = Curve | NbytError
 Job = tuple[Cell, ...]
 Watch = Callable[[Job, int], None]
+Outcomes = Generator[tuple[Cell, Outcome], None, None]
 
 
 @runtime_checkable
 class Runner(Protocol):
     """Whoever trains jobs: this process, others, or a cluster."""
 
-    def run(self, grid: Grid, jobs: Sequence[Job], watch: Watch) -> Iterator[tuple[Cell, Outcome]]:
-        """Every cell with its outcome, as soon as there is one.
+    def run(self, grid: Grid, jobs: Sequence[Job], watch: Watch) -> Outcomes:
+        """Every cell with its outcome, as soon as there is one; closing it ends all work.
 
-        watch: called with a job and the number of updates that it has made.
+        watch: called with a job and the number of updates that it has made, and every now and then
+        while there is nothing new, so that whoever listens can stop.
         """
         ...
 
@@ -34,11 +37,12 @@ class Runner(Protocol):
 class Here:
     """A runner that does one job after the other, in this process."""
 
-    def run(self, grid: Grid, jobs: Sequence[Job], watch: Watch) -> Iterator[tuple[Cell, Outcome]]:
+    def run(self, grid: Grid, jobs: Sequence[Job], watch: Watch) -> Outcomes:
         """Every cell with its outcome, as soon as there is one."""
-        for job in jobs:
+        for job, after in zip_longest(jobs, jobs[1:], fillvalue=()):
             yield from zip(job, train_job(grid, job, watch), strict=True)
-            hardware.forget_programs()
+            if not same_layout(job, after):
+                hardware.forget_programs()
 
 
 def jobs_of(grid: Grid, cells: Sequence[Cell]) -> list[Job]:
@@ -52,24 +56,39 @@ def jobs_of(grid: Grid, cells: Sequence[Cell]) -> list[Job]:
     return jobs
 
 
+def same_layout(job: Job, other: Job) -> bool:
+    """Whether both are trained by the same programs."""
+    return {cell[:2] for cell in job} == {cell[:2] for cell in other}
+
+
 def train_job(grid: Grid, job: Job, watch: Watch = lambda job, updates: None) -> list[Outcome]:
     """What came of each cell of a job; an error of one cell is no error of the others."""
-    plans = [grid.plan(cell) for cell in job]
     try:
-        if isinstance(grid.env, HostEnv):
-            return [train_curve(plan, grid.env, lambda made: watch(job, made)) for plan in plans]
-        return train_seeds(plans, grid.env, lambda made: watch(job, made))
-    except NbytError as error:
-        return [error] * len(job)
+        return _trained(grid, job, lambda made: watch(job, made))
     except Exception as error:
-        return [_stumble(grid, error)] * len(job)
+        if len(job) == 1:
+            return [_told(grid, error)]
+    # Somebody's error ended them all: those whom it does not concern are not to suffer for it.
+    return [outcome for cell in job for outcome in train_job(grid, (cell,))]
 
 
-def _stumble(grid: Grid, error: Exception) -> NbytError:
-    """An error of the env's code as one that a table can hold: its own trace comes first."""
-    trace = "".join(traceback.format_exception(error)).strip()
-    return EnvError(
-        f"{trace}\nenv '{grid.env.id}' raised {type(error).__name__}: {error}",
-        where=grid.env.id,
-        fix=f"run `nbyt check-env {grid.env.id}`, mend the env, and retry with --retry-failed",
-    )
+def _trained(grid: Grid, job: Job, watch: Callable[[int], None]) -> list[Outcome]:
+    plans = [grid.plan(cell) for cell in job]
+    if isinstance(grid.env, HostEnv):
+        return [train_curve(plan, grid.env, watch) for plan in plans]
+    return train_seeds(plans, grid.env, watch)
+
+
+def _told(grid: Grid, error: Exception) -> NbytError:
+    """An error as a table can hold it: the trace of the user's own code comes first."""
+    if not isinstance(error, NbytError):
+        trace = "".join(traceback.format_exception(error)).strip()
+        return EnvError(
+            f"{trace}\nenv '{grid.env.id}' raised {type(error).__name__}: {error}",
+            where=grid.env.id,
+            fix=f"run `nbyt check-env {grid.env.id}`, mend the env, and retry with --retry-failed",
+        )
+    # A process of the env's own has put its trace into a note.
+    lines = [*own_lines(error.__cause__), *getattr(error.__cause__, "__notes__", [])]
+    message = "\n".join([*(line.rstrip() for line in lines), error.message])
+    return type(error)(message, where=error.where, fix=error.fix)

@@ -1,6 +1,6 @@
 """A grid as another process can be given it: plain values, and the env by its id."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nbyt.envs import resolve
 from nbyt.layout import Layout
@@ -19,6 +19,14 @@ class Order(NamedTuple):
     settings: PPOSettings
     vector: str
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            **self._asdict(),
+            "layouts": [[one.envs, one.steps, one.minibatch, one.epochs] for one in self.layouts],
+            "settings": self.settings.as_dict(),
+        }
+
 
 def order_of(grid: Grid) -> Order:
     """What to send."""
@@ -30,6 +38,21 @@ def order_of(grid: Grid) -> Order:
         grid.points,
         grid.settings,
         grid.vector,
+    )
+
+
+def order_from(facts: dict[str, Any]) -> Order:
+    """The order that `as_dict` described."""
+    settings = dict(facts["settings"])
+    settings["lam"] = settings.pop("lambda")
+    return Order(
+        facts["env"],
+        tuple(Layout(*one) for one in facts["layouts"]),
+        tuple(facts["seeds"]),
+        facts["total"],
+        tuple(facts["points"]),
+        PPOSettings(**settings),
+        facts["vector"],
     )
 
 

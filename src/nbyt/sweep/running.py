@@ -1,6 +1,7 @@
 """Running a sweep: what is there is kept, what is missing is trained, what fails is told."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from nbyt.errors import NbytError
@@ -88,16 +89,18 @@ def _attempt(
         running[job] = updates
         progress(tally)
 
-    for cell, outcome in runner.run(grid, jobs_of(grid, cells), watch):
-        for job in [job for job in running if cell in job]:
-            del running[job]
-        if not isinstance(outcome, NbytError):
-            folder.save_cell(cell.name, outcome.as_dict())
-            tally.done += 1
-        else:
-            failed.append(cell)
-            if last:
-                folder.save_failure(cell.name, outcome.as_dict())
-                tally.failed += 1
-        progress(tally)
+    # Closed also where a file cannot be written: nobody is to train on for nothing.
+    with closing(runner.run(grid, jobs_of(grid, cells), watch)) as outcomes:
+        for cell, outcome in outcomes:
+            for job in [job for job in running if cell in job]:
+                del running[job]
+            if not isinstance(outcome, NbytError):
+                folder.save_cell(cell.name, outcome.as_dict())
+                tally.done += 1
+            else:
+                failed.append(cell)
+                if last:
+                    folder.save_failure(cell.name, outcome.as_dict())
+                    tally.failed += 1
+            progress(tally)
     return failed

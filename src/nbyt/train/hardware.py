@@ -9,16 +9,17 @@ import jax
 from nbyt.errors import UsageError
 
 
-def prepare(device: str = "auto", *, cache: bool = True) -> None:
+def prepare(device: str = "auto", *, cache: bool = True, parts: int | None = None) -> None:
     """Set JAX up for training; call before the first array is made.
 
     A CPU with two cores or more is shown to JAX as two devices, so that actor and critic can be
     improved side by side: the networks of RL are too small for one program to use two cores.
+    parts: as so many devices, whatever the cores are.
     """
     if device != "auto":
         jax.config.update("jax_platforms", device if device == "cpu" else f"{device},cpu")
-    if len(os.sched_getaffinity(0)) > 1:
-        _two_cpu_devices()
+    if parts is not None or len(os.sched_getaffinity(0)) > 1:
+        _show_cpu_as(parts or 2)
     if cache:
         _keep_compiled_programs()
     try:
@@ -29,6 +30,15 @@ def prepare(device: str = "auto", *, cache: bool = True) -> None:
             where="device",
             fix="use --device cpu, or install JAX for that device",
         ) from error
+
+
+def prepared() -> dict[str, Any]:
+    """The arguments with which `prepare` makes another process compute as this one does."""
+    return {
+        "device": "cpu" if jax.default_backend() == "cpu" else "auto",
+        "cache": getattr(jax.config, "jax_compilation_cache_dir", None) is not None,
+        "parts": len(jax.devices("cpu")),
+    }
 
 
 def settle(tree: Any) -> Any:
@@ -55,9 +65,9 @@ def describe() -> str:
     return f"{first.platform} ({first.device_kind})"
 
 
-def _two_cpu_devices() -> None:
+def _show_cpu_as(devices: int) -> None:
     try:
-        jax.config.update("jax_num_cpu_devices", 2)
+        jax.config.update("jax_num_cpu_devices", devices)
     except RuntimeError:  # JAX is already running with what it has; that works too
         return
 

@@ -1,0 +1,75 @@
+"""A keeper: a small process that ends all workers when their driver is gone, however it went.
+
+A worker cannot be trusted with that: its env may hang in C code, where no thread of it runs, and
+may have started processes of its own. So workers lead process groups, and the keeper, which does
+nothing but wait for the end of a pipe, kills the groups that are left.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from types import TracebackType
+
+# What the keeper runs. A line with a number adds a group, or takes out one that it knows.
+_PROGRAM = """
+import os, signal, sys
+groups = set()
+for line in sys.stdin:
+    groups ^= {int(line)}
+for group in groups:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except OSError:
+        pass
+"""
+
+
+class Keeper:
+    """A context in which process groups can be kept; none of them outlives this process."""
+
+    def __init__(self) -> None:
+        # A session of its own: Ctrl-C is for the driver. -I -S: it starts at once, and alone.
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> "Keeper":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def keep(self, process: subprocess.Popen) -> None:
+        """Nothing; the group that this process leads then ends with the driver."""
+        self._tell(process.pid)
+
+    def end(self, process: subprocess.Popen) -> int:
+        """Its exit code; the process, which was kept, and all of its group are then gone."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        code = process.wait()
+        self._tell(process.pid)
+        return code
+
+    def close(self) -> None:
+        """Nothing; the groups that are left, and the keeper, are then gone."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        self._process.wait()
+
+    def _tell(self, group: int) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # somebody killed the keeper; the work goes on
+            self._process.stdin.write(b"%d\n" % group)
+            self._process.stdin.flush()
