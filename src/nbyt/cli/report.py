@@ -1,4 +1,4 @@
-"""`nbyt report`: the page of a stored advice, study or probed training, made anew."""
+"""`nbyt report`: the page of a stored advice, study, sweep or probed training, made anew."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,9 +10,11 @@ from nbyt.cli.output import Outcome, show
 from nbyt.report.page import write_page
 from nbyt.report.probes import write_probes_page
 from nbyt.report.study import write_study_page
+from nbyt.report.sweep import write_page as write_sweep_page
 from nbyt.store.advice import PAGE, read_advice
 from nbyt.store.probes import holds_probes, read_probes
 from nbyt.store.study import holds_study, read_study
+from nbyt.store.sweep import holds_sweep, read_sweep
 
 
 def run(
@@ -26,7 +28,8 @@ def run(
     Parameters
     ----------
     folder
-        The folder that `nbyt advise` or `nbyt reproduce` wrote, or that holds a training's probes.
+        The folder that `nbyt advise`, `nbyt sweep` or `nbyt reproduce` wrote, or that holds a
+        training's probes.
     out
         The file to write; without, report.html in that folder.
     """
@@ -41,6 +44,8 @@ def _page(folder: Path, target: Path) -> dict[str, Any]:
     """What the page at `target`, which is then written, is about."""
     if holds_study(folder):
         return _study_page(folder, target)
+    if holds_sweep(folder):
+        return _sweep_page(folder, target)
     if holds_probes(folder):
         return _probes_page(folder, target)
     return _advice_page(folder, target)
@@ -63,3 +68,9 @@ def _probes_page(folder: Path, target: Path) -> dict[str, Any]:
     write_probes_page(data, target)
     # A loop written by hand may not have said what it trains on.
     return {"env": data.get("env"), "probes": len(data["records"])}
+
+
+def _sweep_page(folder: Path, target: Path) -> dict[str, Any]:
+    data = read_sweep(folder)
+    write_sweep_page({**data, "report": str(target)}, target)
+    return {"env": data["env"], "batch": data["batch"], "cells": data["cells"]}

@@ -11,13 +11,14 @@ from nbyt.store.folder import MARKER, load_stage
 from nbyt.store.probes import ProbesFolder
 from nbyt.store.seal import read_sealed
 from nbyt.store.study import StudyFolder
+from nbyt.store.sweep import SweepFolder
 
 
 def verify(folder: Path) -> list[str]:
     """One line for each bad file in a run folder, with the reason; an empty list is good news."""
     run = AdviceFolder(Path(folder))
     try:
-        kinds = (run, StudyFolder(run.path), ProbesFolder(run.path))
+        kinds = (run, StudyFolder(run.path), ProbesFolder(run.path), SweepFolder(run.path))
         stages, parts = run.stages(), [part for kind in kinds for part in kind.checks()]
     except (OSError, ValueError) as error:
         return [f"{folder} cannot be listed: {getattr(error, 'strerror', None) or error}"]

@@ -1,0 +1,115 @@
+"""Layouts held against each other, at equal samples or at equal seconds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from nbyt.stats.estimate import Estimate
+from nbyt.stats.regret import regrets
+from nbyt.stats.runs import improvement, interval, iqm, redrawn
+
+Data = dict[str, Any]
+Split = tuple[int, int]
+Returns = Float[np.ndarray, "seeds points"]
+Varied = Float[np.ndarray, "draws seeds points"]
+
+
+class Heights(NamedTuple):
+    """IQMs of one layout: of the return at every point, of its mean over them, of the last."""
+
+    curve: tuple[Estimate, ...]
+    over_training: Estimate
+    final: Estimate
+
+
+@dataclass(frozen=True)
+class Race:
+    """What the finished seeds of every layout reached at the points of the curves.
+
+    varied: the same of one layout as each draw has it, where it is not certain when a point was
+    reached.
+    """
+
+    layouts: tuple[Split, ...]
+    seeds: tuple[tuple[int, ...], ...]
+    returns: tuple[Returns, ...]
+    generator: np.random.Generator
+    varied: Callable[[int], Varied] | None = None
+
+    @cached_property
+    def scores(self) -> list[Float[np.ndarray, " seeds"]]:
+        """The mean return over training, of every seed of every layout."""
+        return [one.mean(axis=1) for one in self.returns]
+
+    @cached_property
+    def best(self) -> int | None:
+        """The layout with the highest IQM; None where nothing is finished."""
+        heights = [float(iqm(one)) if len(one) else -np.inf for one in self.scores]
+        return int(np.argmax(heights)) if max(heights) > -np.inf else None
+
+    @cached_property
+    def heights(self) -> list[Heights]:
+        """What each layout reaches."""
+        return [self._heights(place) for place in range(len(self.layouts))]
+
+    def _heights(self, place: int) -> Heights:
+        returns, seeds = self.returns[place], len(self.seeds[place])
+        columns = np.hstack([returns, returns.mean(axis=1, keepdims=True)])
+        if not seeds:
+            found = [interval(None, np.zeros(0), 0)] * columns.shape[1]
+        else:
+            places = redrawn(seeds, self.generator)
+            drawn = iqm(self._columns(place, places), axis=1)
+            found = [
+                interval(float(iqm(columns[:, k])), drawn[:, k], seeds)
+                for k in range(columns.shape[1])
+            ]
+        return Heights(tuple(found[:-1]), over_training=found[-1], final=found[-2])
+
+    def _columns(self, place: int, places: np.ndarray) -> Float[np.ndarray, "draws seeds columns"]:
+        if self.varied is None:
+            drawn = self.returns[place][places]
+        else:
+            drawn = np.take_along_axis(self.varied(place), places[:, :, None], axis=1)
+        return np.concatenate([drawn, drawn.mean(axis=2, keepdims=True)], axis=2)
+
+    @cached_property
+    def losses(self) -> dict[int, Estimate]:
+        """What each layout that has a seed loses against the best one."""
+        some = [place for place, own in enumerate(self.seeds) if own]
+        if len(some) < 2:
+            return {}
+        if self.varied is None:
+            rows = [self.scores[place] for place in some]
+        else:
+            rows = [self.varied(place).mean(axis=2) for place in some]
+        return dict(zip(some, regrets(rows, self.generator), strict=True))
+
+    def standing(self, place: int) -> Data:
+        """A layout's score, and how it stands beside the best."""
+        own, loss = self.heights[place], self.losses.get(place)
+        return {
+            "curve": [one.as_dict() for one in own.curve],
+            "over_training": own.over_training.as_dict(),
+            "final": own.final.as_dict(),
+            "regret": None if loss is None else loss.as_dict(),
+            "tied_with_best": self.tied(place),
+            "best_wins": self.wins(self.best, place),
+        }
+
+    def wins(self, first: int | None, second: int) -> Data | None:
+        """The probability that a training of one layout beats one of another."""
+        if first is None or first == second:
+            return None
+        return improvement(self.scores[first], self.scores[second]).as_dict()
+
+    def tied(self, place: int) -> bool | None:
+        """Whether it cannot be told apart from the best; None where nobody can say."""
+        if place == self.best:
+            return True
+        loss = self.losses.get(place)
+        return None if loss is None or loss.low is None else loss.low <= 0

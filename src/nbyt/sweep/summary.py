@@ -1,0 +1,172 @@
+"""What a sweep shows: every layout's curve and score, who beats whom, and the advice beside it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nbyt.rank.libraries import defaults
+from nbyt.rng import numpy_stream
+from nbyt.stats.combine import mapped
+from nbyt.stats.estimate import undetermined
+from nbyt.stats.runs import iqm
+from nbyt.sweep.beside import beside
+from nbyt.sweep.equal_time import Pace, pace_of, slowed
+from nbyt.sweep.grid import Cell, Grid
+from nbyt.sweep.race import Race
+from nbyt.sweep.verdict import verdict
+from nbyt.train.curves import Curve
+from nbyt.workflow.costs import Costs
+
+Data = dict[str, Any]
+NOT_TIMED = "the seconds of an update were not measured"
+
+
+def summarise(
+    grid: Grid,
+    curves: Mapping[Cell, Curve],
+    failures: Mapping[Cell, dict[str, Any]],
+    *,
+    costs: Costs | None,
+    advice: dict[str, Any] | None,
+) -> Data:
+    """All that the page and the terminal show, as plain data.
+
+    What cannot be told is null, or has a reason: a sweep may have failed or missing cells.
+    """
+    samples = _race(grid, curves)
+    start = _start(samples)
+    pace = None if costs is None else pace_of(costs, samples.layouts, _generator(grid, "pace"))
+    seconds = None if pace is None or start is None else _timed(grid, samples, pace, start)
+    libraries = defaults(samples.layouts)
+    races = {"per_sample": samples, "per_second": seconds}
+    return {
+        **_about(grid),
+        "start": start,
+        "budget": None if pace is None else _budget(grid, pace),
+        "layouts": [_layout(grid, k, races, pace, failures, libraries) for k in _places(grid)],
+        "answer": {kind: race and verdict(race) for kind, race in races.items()},
+        "defaults": libraries,
+        "wins": {kind: race and _wins(race) for kind, race in races.items()},
+        "advice": None if advice is None else _beside(advice, races, start),
+        "failures": [
+            {**cell._asdict(), **failures[cell]} for cell in grid.cells if cell in failures
+        ],
+    }
+
+
+def _about(grid: Grid) -> Data:
+    first = grid.layouts[0]
+    return {
+        "env": grid.env.id,
+        "batch": grid.batch,
+        "minibatch": first.minibatch,
+        "epochs": first.epochs,
+        "seeds": list(grid.seeds),
+        "total": grid.total,
+        "points": list(grid.points),
+        "samples": [number * grid.batch for number in grid.points],
+        "settings": grid.settings.as_dict(),
+    }
+
+
+def _places(grid: Grid) -> range:
+    return range(len(grid.layouts))
+
+
+def _generator(grid: Grid, role: str) -> np.random.Generator:
+    return numpy_stream(grid.seeds[0], f"sweep.{role}")
+
+
+def _race(grid: Grid, curves: Mapping[Cell, Curve]) -> Race:
+    """The layouts at equal samples."""
+    splits = tuple((one.envs, one.steps) for one in grid.layouts)
+    cells = [[cell for cell in curves if cell[:2] == split] for split in splits]
+    ordered = [sorted(own, key=lambda cell: cell.seed) for own in cells]
+    width = len(grid.points)
+    return Race(
+        splits,
+        tuple(tuple(cell.seed for cell in own) for own in ordered),
+        tuple(
+            np.array([curves[cell].returns for cell in own], float).reshape(-1, width)
+            for own in ordered
+        ),
+        _generator(grid, "samples"),
+    )
+
+
+def _start(race: Race) -> float | None:
+    """Where curves begin: the lowest IQM at the first point.
+
+    An untrained policy is not played, and this is the nearest to it that the curves know.
+    """
+    heights = [float(iqm(own[:, 0])) for own in race.returns if len(own)]
+    return min(heights) if heights else None
+
+
+def _timed(grid: Grid, race: Race, pace: Pace, start: float) -> Race:
+    """The layouts at equal seconds."""
+    return Race(
+        race.layouts,
+        race.seeds,
+        tuple(
+            slowed(own, grid.points, start, np.array([at]))[0]
+            for own, at in zip(race.returns, pace.value, strict=True)
+        ),
+        _generator(grid, "seconds"),
+        lambda k: slowed(race.returns[k], grid.points, start, pace.drawn[:, k]),
+    )
+
+
+def _budget(grid: Grid, pace: Pace) -> Data:
+    """The seconds that the fastest layout takes for all updates, and which one that is."""
+    layout, one = grid.layouts[pace.fastest], pace.seconds[pace.fastest]
+    whole = mapped(one, lambda seconds: grid.points[-1] * seconds)
+    return {"envs": layout.envs, "steps": layout.steps, "seconds": whole.as_dict()}
+
+
+def _layout(
+    grid: Grid,
+    place: int,
+    races: Mapping[str, Race | None],
+    pace: Pace | None,
+    failures: Mapping[Cell, Any],
+    libraries: Sequence[Data],
+) -> Data:
+    layout, samples = grid.layouts[place], races["per_sample"]
+    assert samples is not None
+    split = [layout.envs, layout.steps]
+    failed = sum(list(cell[:2]) == split for cell in failures)
+    finished = samples.seeds[place]
+    seconds = undetermined(NOT_TIMED, 0) if pace is None else pace.seconds[place]
+    return {
+        "envs": layout.envs,
+        "steps": layout.steps,
+        "seeds": {
+            "finished": list(finished),
+            "failed": failed,
+            "missing": len(grid.seeds) - len(finished) - failed,
+        },
+        "scores": [float(one) for one in samples.scores[place]],
+        "seconds": seconds.as_dict(),
+        "defaults_of": _defaults_of(split, libraries),
+        **{kind: race and race.standing(place) for kind, race in races.items()},
+    }
+
+
+def _defaults_of(split: list[int], libraries: Sequence[Data]) -> list[str]:
+    here = [one["library"] for one in libraries if one["placed_at"] == split]
+    return list(dict.fromkeys(here))
+
+
+def _wins(race: Race) -> list[list[Data | None]]:
+    """Of every pair of layouts, how probable it is that the first is better."""
+    places = range(len(race.layouts))
+    return [[race.wins(first, second) for second in places] for first in places]
+
+
+def _beside(advice: Data, races: Mapping[str, Race | None], start: float | None) -> Data:
+    return {
+        kind: None if race is None or start is None else beside(advice, kind, race, start)
+        for kind, race in races.items()
+    }

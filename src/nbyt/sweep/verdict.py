@@ -1,0 +1,60 @@
+"""The verdict of a race: the best layout, and what cannot be told apart from it."""
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+from nbyt.rank.words import listed
+from nbyt.stats.estimate import Estimate
+from nbyt.sweep.race import Race, Split
+
+Data = dict[str, Any]
+
+
+def verdict(race: Race) -> Data | None:
+    """The best layout and its ties, as data and as a sentence; None where none is finished."""
+    if race.best is None:
+        return None
+    envs, steps = race.layouts[race.best]
+    known = [k for k in race.losses if k != race.best and race.tied(k) is not None]
+    tied = [place for place in known if race.tied(place)]
+    open_ = bool(tied) and tied == known
+    return {
+        "envs": envs,
+        "steps": steps,
+        "over_training": race.heights[race.best].over_training.as_dict(),
+        "ties": [list(race.layouts[place]) for place in tied],
+        "no_measurable_difference": open_,
+        "sentence": _sentence(race, race.best, known, tied),
+        "to_settle": _to_settle(race) if open_ else None,
+    }
+
+
+def _sentence(race: Race, best: int, known: Sequence[int], tied: Sequence[int]) -> str:
+    over = race.heights[best].over_training
+    reached = f"{_name(race.layouts[best])} has the highest mean return over training, {over}"
+    if not known:
+        return f"{reached}; whether another is as good cannot be told."
+    if tied == known:
+        return f"No measurable difference between the layouts: {reached}, by a hair."
+    if not tied:
+        return f"{reached}, and the seeds tell it apart from all others."
+    names = listed([_name(race.layouts[place]) for place in tied])
+    return f"{reached}; cannot be told apart from it: {names}."
+
+
+def _to_settle(race: Race) -> Data:
+    """How many seeds would tell the best from the worst; the error falls with their root."""
+    worst: Estimate = max(race.losses.values(), key=lambda one: one.value or 0.0)
+    if not worst.value or worst.low is None or worst.value <= 0:
+        return {"seeds": None, "sentence": "There is no gap that more seeds would make visible."}
+    seeds = ceil(worst.replicates * ((worst.value - worst.low) / worst.value) ** 2)
+    words = (
+        f"About {seeds:,} seeds of each layout would tell the best from the worst, if the gap is "
+        "as large as it looks."
+    )
+    return {"seeds": seeds, "sentence": words}
+
+
+def _name(split: Split) -> str:
+    return f"{split[0]}x{split[1]}"
