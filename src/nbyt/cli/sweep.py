@@ -21,7 +21,7 @@ from nbyt.sweep.cells import Here, Runner
 from nbyt.sweep.grid import Grid, make_grid
 from nbyt.sweep.running import Tally, run_cells
 from nbyt.sweep.sweeping import Sweep, command_line, conclude, open_sweep
-from nbyt.sweep.workers import Workers
+from nbyt.sweep.workers import STEP_LIMIT, Workers
 from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.budget import budget_from
@@ -76,7 +76,7 @@ class SweepOptions:
     """How long a training may take before it is given up; without, as long as it wants."""
 
     ray: str = ""
-    """Train on Ray: auto, or the address of a cluster (extra `ray`)."""
+    """Train on Ray: auto, or the address of a cluster (extra `ray`); see docs/scale.md."""
 
     seed: int = 0
     """The first seed."""
@@ -111,7 +111,8 @@ def run(
     env
         tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
     """
-    runner = _cluster(options)
+    limits = _limits(options)
+    runner = _cluster(options, *limits)
     hardware.prepare(options.device)
     grid = _grid(env, options, settings)
     if options.dry_run:
@@ -119,7 +120,7 @@ def run(
     console = talk(quiet=common.quiet)
     console.print(command_line(grid, advice=options.advice))
     folder = open_sweep(grid, options.out, force=options.force)
-    sweep = _sweep(grid, folder, runner or _runner(grid, options), options, console)
+    sweep = _sweep(grid, folder, runner or _runner(grid, options, *limits), options, console)
     warnings = failure_lines(sweep.data)
     warn(console, warnings)
     if not common.json:
@@ -176,24 +177,27 @@ def _cells(
     )
 
 
-def _runner(grid: Grid, options: SweepOptions) -> Runner:
-    if not isinstance(grid.env, HostEnv):
-        return Here()
-    return Workers(
-        lanes=options.workers or None,
-        step_limit=_seconds("step-limit", options.step_limit) or 60.0,
-        cell_limit=_seconds("cell-limit", options.cell_limit),
-    )
+def _runner(grid: Grid, options: SweepOptions, step: float, cell: float | None) -> Runner:
+    """Who trains: processes where an env may hang or somebody set a limit, else this process."""
+    if isinstance(grid.env, HostEnv):
+        return Workers(options.workers or None, step, cell)
+    # Seeds of a device env are trained together, and use all cores by themselves.
+    return Here() if cell is None else Workers(1, step, cell)
 
 
-def _cluster(options: SweepOptions) -> Runner | None:
+def _cluster(options: SweepOptions, step: float, cell: float | None) -> Runner | None:
     """The cluster, where one is asked for: it must be there before JAX is."""
     if not options.ray:
         return None
     from nbyt.sweep.cluster import Cluster
 
-    limit = _seconds("cell-limit", options.cell_limit)
-    return Cluster(options.ray, cell_limit=limit, retries=max(options.retries, 2))
+    return Cluster(options.ray, cell, max(options.retries, 2), step)
+
+
+def _limits(options: SweepOptions) -> tuple[float, float | None]:
+    """Seconds of a step and, where it is limited, of a training."""
+    step = _seconds("step-limit", options.step_limit) or STEP_LIMIT
+    return step, _seconds("cell-limit", options.cell_limit)
 
 
 def _seconds(name: str, text: str) -> float | None:
@@ -209,7 +213,7 @@ def _dry_run(grid: Grid, *, as_json: bool) -> Outcome:
     middle = grid.layouts[len(grid.layouts) // 2]
     update = update_seconds(grid.env, grid.settings, middle, vector=grid.vector)
     updates = grid.points[-1] * len(grid.cells)
-    data = {
+    data: dict[str, Any] = {
         "layouts": [f"{one.envs}x{one.steps}" for one in grid.layouts],
         "cells": len(grid.cells),
         "updates_of_each": grid.points[-1],

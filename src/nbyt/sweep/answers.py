@@ -1,5 +1,6 @@
 """What another process answered, as outcomes of cells."""
 
+import os
 from typing import Any
 
 from nbyt import errors
@@ -8,13 +9,19 @@ from nbyt.errors import EnvError, NbytError, TrainingError
 from nbyt.sweep.board import Sight
 from nbyt.sweep.cells import Job, Outcome
 from nbyt.sweep.grid import Grid
+from nbyt.sweep.lane import decisive
 from nbyt.train import hardware
 from nbyt.train.curves import curve_from
 
 
 def setup_of(path: list[str], step_limit: float) -> dict[str, Any]:
     """What a lane needs to compute as this process does."""
-    return {"path": path, "step_limit": step_limit, "hardware": hardware.prepared()}
+    return {
+        "path": path,
+        "environment": {name: os.environ[name] for name in os.environ if decisive(name)},
+        "step_limit": step_limit,
+        "hardware": hardware.prepared(),
+    }
 
 
 def outcomes_of(grid: Grid, job: Job, answer: dict[str, Any]) -> list[Outcome]:

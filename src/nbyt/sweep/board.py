@@ -39,7 +39,7 @@ class Sight(NamedTuple):
     @property
     def where(self) -> str:
         """The place, as errors give it."""
-        return f"env {self.place}, step {self.step}, seed {self.seed}"
+        return f"env {self.place}, step {self.step}, training seed {self.seed}"
 
 
 class Board:

@@ -35,7 +35,7 @@ class Lane:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 pass_fds=(file.fileno(),),
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, setup["path"]))},
+                env=_environment(setup),
                 start_new_session=True,  # Ctrl-C is for the driver, and what it starts ends with it
             )
         keeper.keep(self._process)
@@ -104,3 +104,14 @@ class Lane:
         self._over = chunk == b""
         *lines, self._heard = (self._heard + (chunk or b"")).split(b"\n")
         return [json.loads(line) for line in lines]
+
+
+def decisive(name: str) -> bool:
+    """Whether an environment variable may change numbers: a lane takes its driver's."""
+    return name.startswith(("JAX_", "XLA_")) or name == "OMP_NUM_THREADS"
+
+
+def _environment(setup: dict[str, Any]) -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if not decisive(name)}
+    path = os.pathsep.join(filter(None, setup["path"]))
+    return {**own, **setup["environment"], "PYTHONPATH": path}

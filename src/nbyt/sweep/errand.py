@@ -1,0 +1,60 @@
+"""What a worker of a cluster does: it has a lane beside it do an errand, and waits for it.
+
+The worker itself imports no JAX and runs no env, so an env that hangs or dies is no matter for the
+cluster. The lane stays for the next errand.
+"""
+
+import json
+from importlib.metadata import version
+from multiprocessing.connection import wait
+from typing import Any
+
+import nbyt
+from nbyt.sweep.lane import Lane
+from nbyt.train.keeper import Keeper
+
+_PAUSE = 0.2
+_lanes: dict[str, tuple[Keeper, Lane]] = {}
+
+
+def versions() -> dict[str, str]:
+    """What decides the bytes of a result."""
+    return {"nbyt": nbyt.__version__, "jax": version("jax")}
+
+
+def run_errand(text: str) -> str:
+    """How the errand ended, as `Lane.look` says it, or `differs` with the worker's versions.
+
+    text: JSON of `setup`, `errand`, `limit` and `versions`.
+    """
+    asked = json.loads(text)
+    if asked["versions"] != versions():
+        return json.dumps({"differs": versions()})
+    return json.dumps(_done(asked["setup"], asked["errand"], asked["limit"]))
+
+
+def _done(setup: dict[str, Any], errand: dict[str, Any], limit: float | None) -> dict[str, Any]:
+    lane = _lane(setup)
+    lane.give(errand, limit)
+    while (answer := lane.look()) is None:
+        wait([lane.fileno()], _PAUSE)
+    if "answers" not in answer or any("error" in one for one in answer["answers"]):
+        _forget()
+    return answer
+
+
+def _lane(setup: dict[str, Any]) -> Lane:
+    """The lane of this process, or a new one where there is none with this setup."""
+    name = json.dumps(setup)
+    if name not in _lanes:
+        _forget()
+        keeper = Keeper()
+        _lanes[name] = keeper, Lane(keeper, setup)
+    return _lanes[name][1]
+
+
+def _forget() -> None:
+    for keeper, lane in _lanes.values():
+        lane.end()
+        keeper.close()
+    _lanes.clear()

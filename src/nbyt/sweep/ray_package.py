@@ -1,0 +1,110 @@
+"""Ray, and the only file that imports it: a cluster that is there, or one on this machine alone."""
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nbyt.errors import MissingExtraError, TrainingError, UsageError
+
+LOCAL = "auto"
+# Ray's servers listen to this machine alone, its agents do not outlive it by a minute, and its
+# workers, who do all the work here, do not give way to others.
+_LOCAL_SETTINGS = {
+    "RAY_worker_niceness": "0",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
+}
+_QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+
+
+class Connection:
+    """A cluster that this process may give work to; make it before JAX runs here.
+
+    address: of a cluster; "auto" finds one that runs, or else starts one on this machine.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._ray = _ray()
+        self._before = dict(os.environ)
+        try:
+            self._ray.init(address=address, **_QUIET)
+        except Exception as error:  # Ray says no in many ways
+            if address != LOCAL:
+                # No more of it: its words hold the address, which is nobody else's business.
+                raise UsageError(
+                    f"no Ray cluster answers there ({type(error).__name__})",
+                    where="ray",
+                    fix="start one (see docs/scale.md), or use --ray auto",
+                ) from None
+            self._start()
+
+    @property
+    def cpus(self) -> int:
+        """Processors of all nodes."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    @property
+    def widest(self) -> int:
+        """Processors of the largest node."""
+        nodes = [one["Resources"] for one in self._ray.nodes() if one["Alive"]]
+        return max((int(one.get("CPU", 0)) for one in nodes), default=1)
+
+    def keep(self, value: bytes) -> Any:
+        """A reference to a value that many tasks are given; it is sent to every node once."""
+        return self._ray.put(value)
+
+    def submit(self, work: Callable[..., Any], *given: Any, cpus: int = 1, retries: int = 0) -> Any:
+        """A reference to what the work will return; retries: where its process or node dies."""
+        task = self._ray.remote(work).options(num_cpus=cpus, max_retries=retries)
+        return task.remote(*given)
+
+    def ready(self, references: Sequence[Any], seconds: float) -> list[Any]:
+        """Those whose work is over, waiting for at most so long."""
+        found, _ = self._ray.wait(list(references), num_returns=len(references), timeout=0)
+        if found or not references:
+            return found
+        return self._ray.wait(list(references), num_returns=1, timeout=seconds)[0]
+
+    def result(self, reference: Any) -> Any:
+        """What the work returned; a TrainingError where its process or node died too often."""
+        try:
+            return self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except self._ray.exceptions.RayError as error:
+            # Its name alone: its words hold addresses.
+            raise TrainingError(
+                f"the cluster lost the work every time it was tried ({type(error).__name__})",
+                where="ray",
+                fix="look at the nodes' memory and logs; give the same command with --retry-failed",
+            ) from None
+
+    def cancel(self, references: Sequence[Any]) -> None:
+        """Nothing; the work is given up and its processes end."""
+        for reference in references:
+            self._ray.cancel(reference, force=True)
+
+    def close(self) -> None:
+        """Nothing; a cluster that was started here is then gone."""
+        self._ray.shutdown()
+        for name in {*_LOCAL_SETTINGS, "RAY_AUTH_MODE"}:
+            os.environ.pop(name, None)
+            if name in self._before:
+                os.environ[name] = self._before[name]
+
+    def _start(self) -> None:
+        os.environ.update({n: v for n, v in _LOCAL_SETTINGS.items() if n not in os.environ})
+        # Ray has read its settings by now; its children will read them from the environment.
+        self._ray._private.ray_constants.ENABLE_RAY_CLUSTER = False
+        cores = len(os.sched_getaffinity(0))
+        self._ray.init(address="local", include_dashboard=False, num_cpus=cores, **_QUIET)
+
+
+def _ray() -> Any:
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("ray", "ray") from None
+    return ray
