@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 from rich.console import Console
+from rich.text import Text
 
 from nbyt.cli.common import Common
 from nbyt.cli.current import splits
@@ -13,10 +14,13 @@ from nbyt.cli.options import Count, Settings
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.cli.sweep_progress import watched_cells
-from nbyt.envs import HostEnv, resolve
+from nbyt.envs import DeviceEnv, HostEnv, resolve
+from nbyt.envs.local import hung
+from nbyt.envs.watchdog import TimeUpError, Watchdog
 from nbyt.errors import RunInterruptedError, UsageError
 from nbyt.report.sweep_tables import failure_lines, layout_table, sweep_lines
 from nbyt.store.sweep import SweepFolder
+from nbyt.store.text import plain
 from nbyt.sweep.cells import Here, Runner
 from nbyt.sweep.grid import Grid, make_grid
 from nbyt.sweep.running import Tally, run_cells
@@ -121,7 +125,8 @@ def run(
     console.print(command_line(grid, advice=options.advice))
     folder = open_sweep(grid, options.out, force=options.force)
     sweep = _sweep(grid, folder, runner or _runner(grid, options, *limits), options, console)
-    warnings = failure_lines(sweep.data)
+    warnings = [*failure_lines(sweep.data), *sweep.data["left_out"]]
+    _show_trace(sweep.data["failures"], console)
     warn(console, warnings)
     if not common.json:
         show(layout_table(sweep.data), "", *sweep_lines(sweep.data))
@@ -131,9 +136,26 @@ def run(
     return Outcome(sweep.data, warnings, status, code)
 
 
+def _show_trace(failures: list[dict[str, Any]], console: Console) -> None:
+    """The first failure in full, with the lines of the user's own code; the page has all."""
+    lines = failures[0]["message"].splitlines() if failures else []
+    for line in lines[:-1]:
+        console.print(Text(plain(line), style="dim"), soft_wrap=True)
+
+
+def _found(env: str, options: SweepOptions) -> DeviceEnv | HostEnv:
+    """The env; one that does not come back from being built is given up."""
+    step, _ = _limits(options)
+    try:
+        with Watchdog(step, lambda: None):
+            return resolve(env)
+    except TimeUpError as error:
+        raise hung(env, step, "while it was built", 0, env) from error
+
+
 def _grid(env: str, options: SweepOptions, settings: PPOSettings) -> Grid:
     return make_grid(
-        resolve(env),
+        _found(env, options),
         batch=options.batch,
         seeds=options.seeds,
         total=options.total,
@@ -154,7 +176,10 @@ def _sweep(
         with watched_cells(console, len(grid.cells), grid.points[-1]) as progress:
             tally = _cells(grid, folder, runner, options, progress)
         with watched(console) as steps:
-            return conclude(grid, folder, tally, advice=options.advice, progress=steps)
+            step, _ = _limits(options)
+            return conclude(
+                grid, folder, tally, advice=options.advice, step_limit=step, progress=steps
+            )
     except (KeyboardInterrupt, RunInterruptedError) as error:
         again = f"{command_line(grid, advice=options.advice)} --out {folder.path}"
         raise RunInterruptedError(

@@ -43,6 +43,7 @@ def failure_lines(data: Data) -> list[str]:
     failures = data["failures"]
     lines = [
         f"{one['envs']}x{one['steps']} seed {one['seed']} failed: {last_line(one['message'])}"
+        + (f" ({one['where']})" if one["where"] else "")
         for one in failures[:_MOST_FAILURES]
     ]
     if len(failures) > _MOST_FAILURES:

@@ -26,29 +26,35 @@ def setup_of(path: list[str], step_limit: float) -> dict[str, Any]:
 
 def outcomes_of(grid: Grid, job: Job, answer: dict[str, Any]) -> list[Outcome]:
     """The outcome of every cell of a job, from what a lane said or failed to say."""
-    if "answers" in answer:
-        return [_outcome(one) for one in answer["answers"]]
-    sight = Sight(*answer["sight"])
-    return [_failure(grid.env.id, answer, sight)] * len(job)
+    if "answers" not in answer:
+        return [_failure(grid.env.id, answer)] * len(job)
+    return [_error(one) or curve_from(one["curve"]) for one in answer["answers"]]
 
 
-def _outcome(answer: dict[str, Any]) -> Outcome:
-    if "curve" in answer:
-        return curve_from(answer["curve"])
+def failure_of(env: str, answer: dict[str, Any]) -> NbytError | None:
+    """The first error of what a lane said, or why it said nothing; None where all went well."""
+    if "answers" not in answer:
+        return _failure(env, answer)
+    return next((error for one in answer["answers"] if (error := _error(one))), None)
+
+
+def _error(answer: dict[str, Any]) -> NbytError | None:
+    if "error" not in answer:
+        return None
     said = answer["error"]
     kind = getattr(errors, said["kind"], EnvError)
     return kind(said["message"], where=said["where"], fix=said["fix"])
 
 
-def _failure(env: str, answer: dict[str, Any], sight: Sight) -> NbytError:
+def _failure(env: str, answer: dict[str, Any]) -> NbytError:
     """Why there was no answer."""
+    sight = Sight(*answer["sight"])
     if "silent" in answer:
         return hung(env, answer["silent"], sight.words, sight.step, sight.where)
     if "ended" in answer:
+        where = f"{sight.words or 'between two calls'}, {sight.where}"
         fix = f"see what it said on stderr, and run `nbyt check-env {env}`"
-        return died(
-            env, answer["ended"], f"{sight.words or 'between two calls'}, {sight.where}", fix=fix
-        )
+        return died(env, answer["ended"], where, fix=fix)
     return TrainingError(
         f"the training was not over after {answer['overlong']:g} s",
         where=sight.where,

@@ -12,7 +12,7 @@ import tempfile
 import time
 from typing import Any
 
-from nbyt.sweep.board import Board, Sight
+from nbyt.sweep.board import Board
 from nbyt.train.keeper import Keeper
 
 # A step that hangs in Python is found by the env's own watchdog, which can say where, within a
@@ -24,6 +24,7 @@ class Lane:
     """A process that does one errand at a time.
 
     setup: what it needs before the first (`lane_main`), with the limit of a step in seconds.
+    heard: what it said last of how far it is.
     """
 
     def __init__(self, keeper: Keeper, setup: dict[str, Any]) -> None:
@@ -40,9 +41,9 @@ class Lane:
             )
         keeper.keep(self._process)
         os.set_blocking(self.fileno(), False)
-        self._heard, self._over = b"", False
+        self._rest, self._over = b"", False
         self._code: int | None = None
-        self.updates = 0
+        self.heard: dict[str, Any] = {}
         self._say(setup)
 
     def fileno(self) -> int:
@@ -52,9 +53,9 @@ class Lane:
 
     def give(self, errand: dict[str, Any], limit: float | None = None) -> None:
         """Nothing; the errand is then under way. limit: seconds that it may take."""
-        self.updates, self._limit = 0, limit
+        self.heard, self._limit = {}, limit
         self._began = self._since = time.monotonic()
-        self._sight = Sight()
+        self._sight = self._board.read()
         self._say(errand)
 
     def look(self) -> dict[str, Any] | None:
@@ -66,7 +67,7 @@ class Lane:
         for said in self._lines():
             if "answers" in said:
                 return said
-            self.updates = said["updates"]
+            self.heard = said
         now, sight = time.monotonic(), self._board.read()
         if self._over:
             return {"ended": self.end(), "sight": sight}
@@ -102,7 +103,7 @@ class Lane:
         assert self._process.stdout is not None
         chunk = self._process.stdout.read()
         self._over = chunk == b""
-        *lines, self._heard = (self._heard + (chunk or b"")).split(b"\n")
+        *lines, self._rest = (self._rest + (chunk or b"")).split(b"\n")
         return [json.loads(line) for line in lines]
 
 

@@ -1,4 +1,4 @@
-"""What runs in a lane's process: one job after another, as lines of JSON ask for them."""
+"""What runs in a lane's process: one errand after another, as lines of JSON ask for them."""
 
 import json
 import os
@@ -6,14 +6,17 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, Any
 
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import NbytError
+from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.board import BUILT, Board
-from nbyt.sweep.cells import Job, same_layout, train_job
+from nbyt.sweep.cells import Job, Outcome, same_layout, train_job
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.sweep.order import grid_of, order_from
+from nbyt.sweep.watched_env import WatchedEnv
 from nbyt.train import hardware
 
 # Seconds between two words about progress.
@@ -26,16 +29,10 @@ def main() -> None:
     board = Board(int(sys.argv[1]))
     setup = json.loads(orders.readline())
     hardware.prepare(**setup["hardware"])
-    say = _speaker(answers)
-    before: Job = ()
+    helper = _Helper(board, setup["step_limit"], _speaker(answers))
     try:
         for line in orders:
-            errand = json.loads(line)
-            job = tuple(Cell(*cell) for cell in errand["job"])
-            if not same_layout(before, job):
-                hardware.forget_programs()
-            say({"answers": _answers(errand["order"], job, board, setup["step_limit"], say)})
-            before = job
+            helper.answer(json.loads(line))
     except BrokenPipeError:  # nobody listens any more
         os._exit(1)
 
@@ -56,41 +53,55 @@ def _speaker(answers: IO[bytes]) -> Callable[[dict[str, Any]], None]:
     return say
 
 
-def _answers(
-    order: dict[str, Any],
-    job: Job,
-    board: Board,
-    seconds: float,
-    say: Callable[[dict[str, Any]], None],
-) -> list[dict[str, Any]]:
-    """What came of each cell, as plain values."""
-    said = time.monotonic()
+class _Helper:
+    """Does errands; programs are kept from one to the next as long as the layout is the same."""
 
-    def watch(job: Job, updates: int) -> None:
-        nonlocal said
-        if time.monotonic() - said > _PAUSE:
-            said = time.monotonic()
-            say({"updates": updates})
+    def __init__(self, board: Board, seconds: float, say: Callable[[dict[str, Any]], None]) -> None:
+        self._board, self._seconds, self._say = board, seconds, say
+        self._before: Job = ()
+        self._said = 0.0
 
-    board.begin(job[0].seed)
-    try:
-        grid = _grid(order, board, seconds)
-    except NbytError as error:
-        return [_plain(error)] * len(job)
-    return [_plain(outcome) for outcome in train_job(grid, job, watch)]
+    def answer(self, errand: dict[str, Any]) -> None:
+        """Nothing; what came of the errand was said."""
+        self._board.begin(errand["order"]["seeds"][0])
+        try:
+            grid = self._grid(errand["order"])
+            outcomes = (
+                self._aside(grid, errand) if "aside" in errand else self._trained(grid, errand)
+            )
+        except NbytError as error:
+            outcomes = [error] * len(errand.get("job", [()]))
+        self._say({"answers": [_plain(outcome) for outcome in outcomes]})
+
+    def _trained(self, grid: Grid, errand: dict[str, Any]) -> list[Outcome]:
+        job = tuple(Cell(*cell) for cell in errand["job"])
+        if not same_layout(self._before, job):
+            hardware.forget_programs()
+        self._before = job
+        self._board.begin(job[0].seed)
+        return train_job(grid, job, lambda job, updates: self._tell(updates=updates))
+
+    def _aside(self, grid: Grid, errand: dict[str, Any]) -> list[Outcome]:
+        from nbyt.sweep.asides import find_aside
+
+        folder = SweepFolder(Path(errand["folder"]))
+        find_aside(errand["aside"], grid, folder, lambda *what: self._tell(progress=what))
+        return []
+
+    def _grid(self, order: dict[str, Any]) -> Grid:
+        with self._board.calling(BUILT):  # the user's code is imported, and an env is built
+            grid = grid_of(order_from(order))
+        if not isinstance(grid.env, HostEnv):
+            return grid
+        return replace(grid, env=WatchedEnv(grid.env, self._board, self._seconds))
+
+    def _tell(self, **words: Any) -> None:
+        if time.monotonic() - self._said > _PAUSE:
+            self._said = time.monotonic()
+            self._say(words)
 
 
-def _grid(order: dict[str, Any], board: Board, seconds: float) -> Grid:
-    from nbyt.sweep.watched_env import WatchedEnv
-
-    with board.calling(BUILT):  # the user's code is imported, and an env is built
-        grid = grid_of(order_from(order))
-    if not isinstance(grid.env, HostEnv):
-        return grid
-    return replace(grid, env=WatchedEnv(grid.env, board, seconds))
-
-
-def _plain(outcome: Any) -> dict[str, Any]:
+def _plain(outcome: Outcome) -> dict[str, Any]:
     if isinstance(outcome, NbytError):
         return {"error": {"kind": type(outcome).__name__, **outcome.as_dict()}}
     return {"curve": outcome.as_dict()}

@@ -12,15 +12,15 @@ from nbyt.report.sweep import write_page
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.run import open_as, slug
 from nbyt.store.sweep import PAGE, SweepFolder, read_sweep
+from nbyt.sweep.asides import find_asides, known_advice, known_costs
 from nbyt.sweep.cells import Runner
-from nbyt.sweep.grid import Grid, make_grid, question_of
+from nbyt.sweep.grid import Grid, make_grid
 from nbyt.sweep.running import Tally, curves_of, failures_of, run_cells
 from nbyt.sweep.summary import summarise
 from nbyt.sweep.table import table_text
+from nbyt.sweep.workers import STEP_LIMIT
 from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
-from nbyt.workflow.advising import answer_question, open_folder
-from nbyt.workflow.costs import Costs, costs_from, measure_costs
 from nbyt.workflow.question import EPOCHS, default_minibatch
 
 
@@ -83,15 +83,23 @@ def conclude(
     tally: Tally,
     *,
     advice: bool = True,
+    step_limit: float = STEP_LIMIT,
     progress: Progress = lambda what, done, total: None,
 ) -> Sweep:
-    """Table and page of the cells that are there; times and advice are kept once they are found."""
+    """Table and page of the cells that are there; times and advice are kept once they are found.
+
+    step_limit: seconds that a host env may take over one step.
+    """
     curves, failures = curves_of(grid, folder), failures_of(grid, folder)
     table = folder.write_table(table_text(grid, curves, failures))
-    costs = _costs(grid, folder, progress) if curves else None
-    advised = _advice(grid, folder, progress) if advice and curves else None
+    left_out = []
+    if curves:
+        given: dict[str, Any] = {"step_limit": step_limit, "progress": progress}
+        left_out = find_asides(grid, folder, advice=advice, **given)
+    costs, advised = known_costs(folder), known_advice(folder) if advice else None
     data = {
         **summarise(grid, curves, failures, costs=costs, advice=advised),
+        "left_out": left_out,
         "cells": tally.as_dict(),
         "versions": versions(),
         "reproduce": command_line(grid, advice=advice),
@@ -126,21 +134,3 @@ def command_line(grid: Grid, *, advice: bool = True) -> str:
     flags = [f"--{name}" if value is True else f"--{name} {value}" for name, value in words.items()]
     flags += [] if advice else ["--no-advice"]
     return f"nbyt sweep {shlex.quote(grid.env.id)} {' '.join(flags)}"
-
-
-def _costs(grid: Grid, folder: SweepFolder, progress: Progress) -> Costs:
-    known = folder.load_times()
-    if known is not None:
-        return costs_from(known)
-    costs = measure_costs(
-        grid.env, grid.settings, grid.layouts, vector=grid.vector, progress=progress
-    )
-    folder.save_times(costs.as_dict())
-    return costs
-
-
-def _advice(grid: Grid, folder: SweepFolder, progress: Progress) -> dict[str, Any]:
-    """What `nbyt advise` says of the same layouts, with the same settings."""
-    question = question_of(grid)
-    kept = open_folder(question, [], folder.advice, force=False)
-    return answer_question(question, kept, progress=progress).data

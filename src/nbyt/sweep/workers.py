@@ -48,7 +48,7 @@ class Workers:
                     limit = self._cell_limit and self._cell_limit * len(job)
                     crew.give(job, {"order": order, "job": job}, limit)
                 for lane, job in crew.listened():
-                    watch(job, lane.updates)
+                    watch(job, lane.heard.get("updates", 0))
                     answer = lane.look()
                     if answer is not None:
                         outcomes = outcomes_of(grid, job, answer)

@@ -1,0 +1,90 @@
+"""What stands beside the cells of a sweep: the times of its layouts, and the advice.
+
+Both run the env. A host env may still hang or die there, after all cells are done, so that is done
+in a lane, and what cannot be found is left out with a sentence that says why.
+"""
+
+import sys
+from multiprocessing.connection import wait
+from typing import Any
+
+from nbyt.envs.protocol import HostEnv
+from nbyt.errors import DiskError, NbytError, RunInterruptedError, StoreError
+from nbyt.measure.chains import Progress
+from nbyt.store.advice import read_advice
+from nbyt.store.sweep import SweepFolder
+from nbyt.sweep.answers import failure_of, setup_of
+from nbyt.sweep.grid import Grid, question_of
+from nbyt.sweep.lane import Lane
+from nbyt.sweep.order import order_of
+from nbyt.train.keeper import Keeper
+from nbyt.workflow.advising import answer_question, open_folder
+from nbyt.workflow.costs import Costs, costs_from, measure_costs
+
+_PAUSE = 0.2
+
+
+def find_asides(
+    grid: Grid, folder: SweepFolder, *, advice: bool, step_limit: float, progress: Progress
+) -> list[str]:
+    """Why something is left out, a sentence each; all else is then in the folder."""
+    kinds = ["times", "advice"] if advice else ["times"]
+    said = []
+    for kind in kinds:
+        try:
+            if isinstance(grid.env, HostEnv):
+                _in_a_lane(kind, grid, folder, step_limit, progress)
+            else:
+                find_aside(kind, grid, folder, progress)
+        except (DiskError, RunInterruptedError, StoreError):
+            raise
+        except NbytError as error:
+            last = error.message.strip().splitlines()[-1]
+            said.append(f"no {kind} beside the trainings: {last} ({error.where})")
+    return said
+
+
+def find_aside(kind: str, grid: Grid, folder: SweepFolder, progress: Progress) -> None:
+    """Nothing; the folder then holds the times, or the advice."""
+    if kind == "advice":
+        question = question_of(grid)
+        answer_question(
+            question, open_folder(question, [], folder.advice, force=False), progress=progress
+        )
+    elif folder.load_times() is None:
+        costs = measure_costs(
+            grid.env, grid.settings, grid.layouts, vector=grid.vector, progress=progress
+        )
+        folder.save_times(costs.as_dict())
+
+
+def known_costs(folder: SweepFolder) -> Costs | None:
+    """What an update costs at each layout, where that was timed."""
+    known = folder.load_times()
+    return None if known is None else costs_from(known)
+
+
+def known_advice(folder: SweepFolder) -> dict[str, Any] | None:
+    """The advice in the sweep's folder, where there is one."""
+    try:
+        return read_advice(folder.advice)
+    except StoreError:
+        return None
+
+
+def _in_a_lane(
+    kind: str, grid: Grid, folder: SweepFolder, step_limit: float, progress: Progress
+) -> None:
+    with Keeper() as keeper:
+        lane = Lane(keeper, setup_of(sys.path, step_limit))
+        try:
+            errand = {"order": order_of(grid).as_dict(), "aside": kind, "folder": str(folder.path)}
+            lane.give(errand)
+            while (answer := lane.look()) is None:
+                wait([lane.fileno()], _PAUSE)
+                progress(*lane.heard.get("progress", (kind, 0, 1)))
+        finally:
+            lane.end()
+    failure = failure_of(grid.env.id, answer)
+    if failure is not None:
+        raise failure
