@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 
 from nbyt.envs import resolve
-from nbyt.sweep.grid import Grid, make_grid
+from nbyt.sweep.cells import Outcome, Runner, jobs_of
+from nbyt.sweep.grid import Cell, Grid, make_grid
 from nbyt.train.settings import PPOSettings
 
 HOST, DEVICE = "tests.sweep.traps:make", "tabular:FrozenLake-v1"
@@ -13,17 +14,40 @@ LAYOUTS = ((4, 8), (8, 4))
 SETTINGS = PPOSettings(network="table", learning_rate=0.3)
 FLAGS = "--batch 32 --layouts 4x8,8x4 --total 128 --minibatch 16 --epochs 2 --network table"
 FLAGS += " --learning-rate 0.3 --no-advice --quiet"
+MARK = "NBYT_TEST_RUN"
 ROOT = Path(__file__).parents[2]
 
 
-def grid_of(env: str, seeds: int) -> Grid:
+def grid_of(env: str, seeds: int, layouts: int = 2) -> Grid:
     """The sweep's grid on an env."""
-    sizes = {"batch": 32, "layouts": LAYOUTS, "total": 128, "minibatch": 16, "epochs": 2}
-    return make_grid(resolve(env), seeds=seeds, settings=SETTINGS, **sizes)
+    sizes = {"batch": 32, "total": 128, "minibatch": 16, "epochs": 2}
+    chosen = LAYOUTS[:layouts]
+    return make_grid(resolve(env), seeds=seeds, layouts=chosen, settings=SETTINGS, **sizes)
+
+
+def outcomes(runner: Runner, grid: Grid) -> dict[Cell, Outcome]:
+    """What comes of every cell."""
+    return dict(runner.run(grid, jobs_of(grid, grid.cells), lambda job, updates: None))
+
+
+def children() -> dict[int, str]:
+    """Processes that this one has started, and those that they have, wherever they are now.
+
+    All of them inherit an environment variable with the number of this process.
+    """
+    mark = f"{MARK}={os.environ.setdefault(MARK, str(os.getpid()))}\0".encode()
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (entry / "environ").read_bytes():
+                found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
+        except OSError:  # it has just gone, or is another user's
+            continue
+    return found
 
 
 def set_traps(folder: Path, *names: str) -> None:
-    """Nothing; traps of these names then wait, and nothing but these."""
+    """Nothing; traps of these names then wait, and no others."""
     folder.mkdir(exist_ok=True)
     for trap in folder.iterdir():
         trap.unlink()

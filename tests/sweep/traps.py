@@ -82,7 +82,7 @@ class Trapped(Corridor):
             spring("here", everywhere=True)
         if naps and TRAINS:
             naps -= 1
-            time.sleep(0.4)
+            time.sleep(0.9)
         return super().step(action)
 
 

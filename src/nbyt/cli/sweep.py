@@ -137,9 +137,9 @@ def run(
 
 
 def _show_trace(failures: list[dict[str, Any]], console: Console) -> None:
-    """The first failure in full, with the lines of the user's own code; the page has all."""
-    lines = failures[0]["message"].splitlines() if failures else []
-    for line in lines[:-1]:
+    """The lines of the user's own code in which the first failure arose; the page has all."""
+    traces = (one["message"].splitlines()[:-1] for one in failures)
+    for line in next(filter(None, traces), []):
         console.print(Text(plain(line), style="dim"), soft_wrap=True)
 
 

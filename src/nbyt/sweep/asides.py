@@ -28,7 +28,8 @@ def find_asides(
     grid: Grid, folder: SweepFolder, *, advice: bool, step_limit: float, progress: Progress
 ) -> list[str]:
     """Why something is left out, a sentence each; all else is then in the folder."""
-    kinds = ["times", "advice"] if advice else ["times"]
+    kinds = ["times"] if folder.load_times() is None else []
+    kinds += ["advice"] if advice else []
     said = []
     for kind in kinds:
         try:
@@ -51,7 +52,7 @@ def find_aside(kind: str, grid: Grid, folder: SweepFolder, progress: Progress) -
         answer_question(
             question, open_folder(question, [], folder.advice, force=False), progress=progress
         )
-    elif folder.load_times() is None:
+    else:
         costs = measure_costs(
             grid.env, grid.settings, grid.layouts, vector=grid.vector, progress=progress
         )
