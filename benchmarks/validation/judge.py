@@ -9,15 +9,11 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import spearmanr, trim_mean
+
+from nbyt.stats import regret
+from nbyt.stats.runs import DRAWS, iqm, redrawn
 
 Scores = Float[np.ndarray, "layouts seeds"]
-_DRAWS = 2000
-
-
-def iqm(scores: Float[np.ndarray, "... seeds"]) -> Float[np.ndarray, "..."]:
-    """The mean of the middle half of the seeds."""
-    return np.asarray(trim_mean(scores, 0.25, axis=-1))
 
 
 def lost(
@@ -26,14 +22,14 @@ def lost(
     """What the layouts `own`, one for each advice, lose against the best one, on average.
 
     The best layout is chosen with one half of the seeds and all are held against it with the
-    other: whoever is chosen for being best in the same seeds looks better than it is. Every draw
-    takes new halves, and seeds with replacement within them.
+    other (`nbyt.stats.regret.losses`); naive: without that.
     """
-    best = int(iqm(scores).argmax())
-    span = float(iqm(scores)[best] - untrained)
-    draws = np.array([_draw(scores, own, generator) for _ in range(_DRAWS)]) / span
+    heights = iqm(scores)
+    span = float(heights.max() - untrained)
+    losses = regret.losses(list(scores), generator) / span
+    draws = losses[np.arange(DRAWS)[:, None], _picks(own, generator)].mean(axis=1)
     low, high = np.quantile(draws, [0.025, 0.975])
-    naive = float(np.mean(iqm(scores)[best] - iqm(scores)[list(own)])) / span
+    naive = float(np.mean(heights.max() - heights[list(own)])) / span
     return {"value": float(draws.mean()), "low": float(low), "high": float(high), "naive": naive}
 
 
@@ -45,15 +41,11 @@ def behind(
     generator: np.random.Generator,
 ) -> dict[str, float]:
     """How far the layouts `own` are behind another on average; below 0 where they are ahead."""
-    span = float(iqm(scores).max() - untrained)
-    seeds = scores.shape[1]
-    draws = []
-    for _ in range(_DRAWS):
-        heights = iqm(scores[:, generator.integers(0, seeds, seeds)])
-        picks = generator.choice(own, len(own))
-        draws.append(heights[other] - heights[picks].mean())
-    low, high = np.quantile(draws, [0.025, 0.975]) / span
     heights = iqm(scores)
+    span = float(heights.max() - untrained)
+    drawn = _drawn(scores, generator)
+    picked = drawn[np.arange(DRAWS)[:, None], _picks(own, generator)].mean(axis=1)
+    low, high = np.quantile(drawn[:, other] - picked, [0.025, 0.975]) / span
     value = float(heights[other] - heights[list(own)].mean()) / span
     return {"value": value, "low": float(low), "high": float(high)}
 
@@ -62,27 +54,20 @@ def rank_correlation(
     scores: Scores, foretold: Float[np.ndarray, "advices layouts"], generator: np.random.Generator
 ) -> dict[str, float]:
     """Spearman's, of what an advice foretold and the IQM reached, on average over the advices."""
-    seeds = scores.shape[1]
-    draws = []
-    for _ in range(_DRAWS // 4):
-        heights = iqm(scores[:, generator.integers(0, seeds, seeds)])
-        picks = generator.integers(0, len(foretold), len(foretold))
-        draws.append(_spearman(heights, foretold[picks]))
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return {"value": _spearman(iqm(scores), foretold), "low": float(low), "high": float(high)}
+    drawn = _drawn(scores, generator)
+    every = np.stack([regret.rank_correlation(drawn, row) for row in foretold], axis=1)
+    picks = _picks(range(len(foretold)), generator)
+    draws = every[np.arange(DRAWS)[:, None], picks].mean(axis=1)
+    low, high = np.nanquantile(draws, [0.025, 0.975])
+    value = np.mean([regret.rank_correlation(iqm(scores), row) for row in foretold])
+    return {"value": float(value), "low": float(low), "high": float(high)}
 
 
-def _draw(scores: Scores, own: Sequence[int], generator: np.random.Generator) -> float:
-    seeds = generator.permutation(scores.shape[1])
-    half = len(seeds) // 2
-    chosen, held = seeds[:half], seeds[half:]
-    best = int(iqm(scores[:, generator.choice(chosen, len(chosen))]).argmax())
-    heights = iqm(scores[:, generator.choice(held, len(held))])
-    picks = generator.choice(own, len(own))
-    return float(heights[best] - heights[picks].mean())
+def _drawn(scores: Scores, generator: np.random.Generator) -> Float[np.ndarray, "draws layouts"]:
+    """The layouts' IQMs, of the same drawn seeds for all of them."""
+    return iqm(scores[:, redrawn(scores.shape[1], generator)]).T
 
 
-def _spearman(
-    heights: Float[np.ndarray, " layouts"], foretold: Float[np.ndarray, "advices layouts"]
-) -> float:
-    return float(np.mean([spearmanr(row, heights).statistic for row in foretold]))
+def _picks(own: Sequence[int], generator: np.random.Generator) -> np.ndarray:
+    """Which of the advices each draw takes, with replacement."""
+    return np.asarray(own)[redrawn(len(own), generator)]
