@@ -41,7 +41,7 @@ def test_a_grid_arrives_as_it_was_sent() -> None:
     grid = grid_of(DEVICE, 3)
     sent = json.loads(json.dumps(order_of(grid).as_dict()))
     assert order_from(sent) == order_of(grid)
-    assert grid_ordered(order_from(sent)).identity() == grid.identity()
+    assert grid_ordered(order_from(sent), grid.env) == grid
 
 
 @pytest.mark.parametrize("env", [HOST, DEVICE])

@@ -1,5 +1,7 @@
 """`nbyt advise`: which N x T to use, how sure that is, and why."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,8 +15,9 @@ from nbyt.cli.numbers import memory_size, numbers, whole_numbers
 from nbyt.cli.options import Count
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched
-from nbyt.envs import HostEnv, resolve
+from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, NbytError, RunInterruptedError, UsageError
+from nbyt.measure.specimen import Collector
 from nbyt.report.advice_tables import (
     answer_lines,
     answers_shown,
@@ -114,6 +117,9 @@ class AdviseOptions:
     memory: str = "1G"
     """Memory that measuring may use, such as 512M."""
 
+    ray: str = ""
+    """Slow host envs: collect chains on Ray: auto, or a cluster's address (extra `ray`)."""
+
     device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
     """Where JAX computes."""
 
@@ -141,8 +147,40 @@ def run(
         raise UsageError(
             "no batch given", where="batch", fix="add --batch 2048, --current 8x256 or --budget 10m"
         )
-    hardware.prepare(options.device)
-    found = resolve(env)
+    with _collector(options) as collector:  # Ray comes before JAX
+        hardware.prepare(options.device)
+        found = resolve(env)
+        if collector is not None and not isinstance(found, HostEnv):
+            raise UsageError(
+                f"'{found.id}' runs on the device, where its chains are collected in moments",
+                where="ray",
+                fix="leave --ray out; it is for host envs that are slow",
+            )
+        return _run(found, options, settings, common, budget, own, collector)
+
+
+@contextmanager
+def _collector(options: AdviseOptions) -> Iterator[Collector | None]:
+    """Who collects the chains, where that is not this process; the cluster is left afterwards."""
+    if not options.ray or options.dry_run:
+        yield None
+        return
+    from nbyt.sweep.cluster_pools import ClusterPools
+    from nbyt.sweep.ray_package import Connection
+
+    with closing(Connection(options.ray)) as connection:
+        yield ClusterPools(connection)
+
+
+def _run(
+    found: DeviceEnv | HostEnv,
+    options: AdviseOptions,
+    settings: Learning,
+    common: Common,
+    budget: Budget | None,
+    own: tuple[int, int] | None,
+    collector: Collector | None,
+) -> Outcome:
     given = given_subjects(options.from_, found) if options.from_ else []
     console = talk(quiet=common.quiet)
     wanted = options.max_envs or HOST_ENVS
@@ -151,7 +189,8 @@ def run(
         warn(
             console, [f"{wanted} envs cannot be started at once: no more than {most} are compared"]
         )
-    asked = _Asked(found, replace(options, max_envs=most or options.max_envs), settings, given, own)
+    options = replace(options, max_envs=most or options.max_envs)
+    asked = _Asked(found, options, settings, given, own, collector)
     # A dry run of a budget is that of its scout, which comes first.
     scouted = budget is not None and not options.dry_run
     proposal = _proposal(asked, budget, console) if scouted and budget is not None else None
@@ -179,6 +218,7 @@ class _Asked:
     settings: Learning
     given: list[Subject]
     own: tuple[int, int] | None
+    collector: Collector | None
 
     def question(self, batch: int | None, effort: str = "", **changes: Any) -> Question:
         """The question about a batch; without one, about the user's."""
@@ -238,7 +278,8 @@ def _proposal(asked: _Asked, budget: Budget, console: Console) -> dict[str, Any]
         )
     try:
         with watched(console) as progress:
-            return scout(asked.scout, budget, asked.options.out, progress=progress)
+            out, collector = asked.options.out, asked.collector
+            return scout(asked.scout, budget, out, collector, progress=progress)
     except (KeyboardInterrupt, RunInterruptedError) as error:
         raise RunInterruptedError(
             "what the scout has trained and measured so far is saved",
@@ -283,6 +324,7 @@ def _answer(
             per=options.per,
             weigh=options.weigh,
             budget=proposal,
+            collector=asked.collector,
             progress=progress,
         )
 

@@ -7,49 +7,63 @@ import numpy as np
 
 from nbyt.collect.host import HostRunner, Record, device_kind
 from nbyt.collect.mind import Mind
+from nbyt.collect.part import PartEnvs
 from nbyt.collect.rollout import what_follows
 from nbyt.collect.segment import PoolPlan, Segment, burn_in, pieces
-from nbyt.envs.protocol import HostEnv
+from nbyt.envs.protocol import HostEnv, HostEnvs
 from nbyt.rng import numpy_stream, seeds
 
 _LONGEST = 256
 _following = jax.jit(what_follows)
 
 
-def host_segments(env: HostEnv, mind: Mind, plan: PoolPlan) -> Iterator[Segment]:
-    """The chains' steps, group by group of chains; a host env cannot go on past a time limit."""
+def host_segments(
+    env: HostEnv, mind: Mind, plan: PoolPlan, part: range | None = None
+) -> Iterator[Segment]:
+    """The chains' steps, group by group of chains; a host env cannot go on past a time limit.
+
+    part: these chains of one group alone.
+    """
     together = min(plan.envs, plan.chains)
-    running = env.start(together, vector=plan.vector)
+    firsts = range(0, plan.chains, together)
+    running: HostEnvs
+    if part is None:
+        running = env.start(together, vector=plan.vector)
+    else:
+        firsts = firsts[part.start // together :][:1]
+        rows = range(part.start - firsts[0], part.stop - firsts[0])
+        running = PartEnvs(env.start(len(rows), vector=plan.vector), rows, together)
     role = f"pool.{plan.round}.{plan.synchronised}"
     every = seeds(plan.seed, role, plan.chains + together)
     try:
-        for first in range(0, plan.chains, together):
+        for first in firsts:
             runner = HostRunner(running, every[first : first + together])
             if not plan.synchronised:
                 limit = burn_in(env.time_limit)
                 counts = numpy_stream(plan.seed, role, first).integers(limit, 2 * limit, together)
                 actor = mind.actor(first, None, int(counts.max()), together)
                 runner.wander(actor, np.asarray(counts))
-            yield from _group(runner, mind, plan, first, together)
+            wanted = part or range(first, min(first + together, plan.chains))
+            yield from _group(runner, mind, plan, first, together, wanted)
     finally:
         running.close()
 
 
 def _group(
-    runner: HostRunner, mind: Mind, plan: PoolPlan, first: int, together: int
+    runner: HostRunner, mind: Mind, plan: PoolPlan, first: int, together: int, wanted: range
 ) -> Iterator[Segment]:
     """Segments of one group, chain by chain: each has its own count of rows that are experience."""
     _, length = pieces(plan.steps, _LONGEST)
-    wanted = min(together, plan.chains - first)
-    have, place = np.zeros(wanted, int), 0
-    while have.min() < plan.steps:
+    have, place = dict.fromkeys(wanted, 0), 0
+    while min(have.values()) < plan.steps:
         record, _ = runner.go(mind.actor(first, place, length, together), length)
         rows = _rows(mind, record)
-        for chain in np.flatnonzero(have < plan.steps):
-            valid = np.flatnonzero(record.valid[:, chain])
-            own = {name: values[valid, chain][:, None] for name, values in rows.items()}
-            yield Segment(slice(first + chain, first + chain + 1), int(have[chain]), own)
-        have += record.valid.sum(axis=0)[:wanted]
+        for chain, count in have.items():
+            valid = np.flatnonzero(record.valid[:, chain - first])
+            if count < plan.steps:
+                own = {name: values[valid, chain - first][:, None] for name, values in rows.items()}
+                yield Segment(slice(chain, chain + 1), count, own)
+            have[chain] = count + len(valid)
         place += 1
 
 

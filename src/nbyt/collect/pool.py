@@ -6,7 +6,7 @@ chain is experience.
 """
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -66,11 +66,24 @@ def collect_pool(
     progress: Progress = lambda done, total: None,
 ) -> Pool:
     """The pool that `plan` asks for; `progress` hears of steps done and steps in all."""
-    role = "pool.synchronised" if plan.synchronised else "pool"
-    key = stream(stream(jax.random.key(plan.seed), role), "round", plan.round)
+    key = _key(plan)
     if isinstance(env, HostEnv):
         return collect_host_pool(env, StageMind(policy, params, key), plan, progress)
     return _put_together(env.id, device_segments(env, policy, params, plan, key), plan, progress)
+
+
+def collect_part(
+    env: HostEnv, policy: ActorCritic, params: Params, plan: PoolPlan, part: range
+) -> Pool:
+    """Some chains of the pool that `plan` asks for, to the last byte; all are of one group."""
+    segments = host_segments(env, StageMind(policy, params, _key(plan)), plan, part)
+    return _put_together(env.id, segments, plan, lambda done, total: None, part)
+
+
+def joined(parts: Sequence[Pool]) -> Pool:
+    """The pool that was collected in parts, given in order."""
+    columns = zip(*parts, strict=True)
+    return Pool(*(np.concatenate(arrays, axis=1) for arrays in columns))
 
 
 def collect_host_pool(
@@ -83,7 +96,19 @@ def collect_host_pool(
     return _put_together(env.id, host_segments(env, mind, plan), plan, progress)
 
 
-def _put_together(id: str, segments: Iterator[Segment], plan: PoolPlan, progress: Progress) -> Pool:
+def _key(plan: PoolPlan) -> jax.Array:
+    role = "pool.synchronised" if plan.synchronised else "pool"
+    return stream(stream(jax.random.key(plan.seed), role), "round", plan.round)
+
+
+def _put_together(
+    id: str,
+    segments: Iterator[Segment],
+    plan: PoolPlan,
+    progress: Progress,
+    part: range | None = None,
+) -> Pool:
+    chains = part or range(plan.chains)
     pool: Pool | None = None
     done = 0
     for segment in segments:
@@ -91,18 +116,18 @@ def _put_together(id: str, segments: Iterator[Segment], plan: PoolPlan, progress
         if plan.reward_scale is not None:
             reward = jnp.asarray(segment.rows["reward"])
             segment.rows["reward"] = np.asarray(divided(reward, plan.reward_scale))
-        pool = _allocate(segment, plan) if pool is None else pool
-        _place(pool, segment)
+        pool = _allocate(segment, plan.steps, len(chains)) if pool is None else pool
+        _place(pool, segment, chains.start)
         done += segment.rows["reward"].size
-        progress(min(done, plan.steps * plan.chains), plan.steps * plan.chains)
+        progress(min(done, plan.steps * len(chains)), plan.steps * len(chains))
     assert pool is not None, "a pool has at least one step"
     return pool
 
 
-def _allocate(segment: Segment, plan: PoolPlan) -> Pool:
+def _allocate(segment: Segment, steps: int, chains: int) -> Pool:
     return Pool(
         *(
-            _array((plan.steps, plan.chains, *rows.shape[2:]), rows.dtype)
+            _array((steps, chains, *rows.shape[2:]), rows.dtype)
             for rows in (segment.rows[name] for name in Pool._fields)
         )
     )
@@ -115,12 +140,13 @@ def _array(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         return np.memmap(file, dtype, "w+", shape=shape)
 
 
-def _place(pool: Pool, segment: Segment) -> None:
+def _place(pool: Pool, segment: Segment, first: int) -> None:
     """Write a segment's rows where they belong; what is over a chain's end is dropped."""
     rows = min(len(segment.rows["reward"]), pool.steps - segment.time)
+    chains = slice(segment.chains.start - first, segment.chains.stop - first)
     for name in Pool._fields:
         target = getattr(pool, name)
-        target[segment.time : segment.time + rows, segment.chains] = segment.rows[name][:rows]
+        target[segment.time : segment.time + rows, chains] = segment.rows[name][:rows]
 
 
 def _require_finite(id: str, segment: Segment, plan: PoolPlan) -> None:

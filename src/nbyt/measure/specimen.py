@@ -17,6 +17,8 @@ from nbyt.policy.files import to_tensors
 from nbyt.policy.stage import Stage
 
 Progress = Callable[[int, int], None]
+# Who collects the pools of a stage in a host env, where that is not this process.
+Collector = Callable[[HostEnv, Stage, PoolPlan, Progress], Pool]
 
 
 @runtime_checkable
@@ -64,6 +66,7 @@ class StageSpecimen:
 
     env: DeviceEnv | HostEnv
     stage: Stage
+    collector: Collector | None = None
 
     @property
     def id(self) -> str:
@@ -97,6 +100,8 @@ class StageSpecimen:
 
     def collect(self, plan: PoolPlan, progress: Progress) -> Pool:
         """The pool that `plan` asks for."""
+        if self.collector is not None and isinstance(self.env, HostEnv):
+            return self.collector(self.env, self.stage, plan, progress)
         return collect_pool(self.env, self.stage.policy, self.stage.params, plan, progress)
 
 

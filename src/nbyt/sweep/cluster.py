@@ -81,32 +81,34 @@ class Cluster:
             connection.cancel(list(flying))
 
     def _errand(self, grid: Grid, job: Job) -> str:
-        """All that is sent for a job."""
-        setup = setup_of([os.getcwd(), *sys.path], self._step_limit)
-        # The tasks ask for processors alone, and Ray hides what they did not ask for.
-        setup["hardware"]["device"] = "cpu"
-        asked = {
-            "setup": setup,
-            "errand": {"order": order_of(grid).as_dict(), "job": job},
-            "limit": self._cell_limit and self._cell_limit * len(job),
-            "versions": versions(),
-        }
-        return json.dumps(asked)
+        limit = self._cell_limit and self._cell_limit * len(job)
+        errand = {"order": order_of(grid).as_dict(), "job": job}
+        return asked_of(errand, step_limit=self._step_limit, limit=limit)
 
     def _outcomes(self, grid: Grid, job: Job, reference: Any) -> list[Outcome]:
         try:
             answer = json.loads(self._connection.result(reference))
         except NbytError as error:
             return [error] * len(job)
-        if "differs" in answer:
-            raise _differs(answer["differs"])
+        require_same(answer)
         return outcomes_of(grid, job, answer)
 
 
-def _differs(theirs: dict[str, str]) -> UsageError:
-    ours = versions()
+def asked_of(errand: dict[str, Any], *, step_limit: float, limit: float | None = None) -> str:
+    """All that is sent with an errand: where code is, limits, versions; a thousand bytes or so."""
+    setup = setup_of([os.getcwd(), *sys.path], step_limit)
+    # The tasks ask for processors alone, and Ray hides what they did not ask for.
+    setup["hardware"]["device"] = "cpu"
+    return json.dumps({"setup": setup, "errand": errand, "limit": limit, "versions": versions()})
+
+
+def require_same(answer: dict[str, Any]) -> None:
+    """Nothing, or an error where a worker has other versions than this process."""
+    theirs, ours = answer.get("differs"), versions()
+    if theirs is None:
+        return
     words = [f"{name} {theirs[name]}, not {ours[name]}" for name in ours]
-    return UsageError(
+    raise UsageError(
         f"a worker of the cluster has {' and '.join(words)}",
         where="ray",
         fix="install the same versions on every node: others would train other numbers",

@@ -5,8 +5,10 @@ cluster. The lane stays for the next errand.
 """
 
 import json
+import tempfile
 from importlib.metadata import version
 from multiprocessing.connection import wait
+from pathlib import Path
 from typing import Any
 
 import nbyt
@@ -31,6 +33,22 @@ def run_errand(text: str) -> str:
     if asked["versions"] != versions():
         return json.dumps({"differs": versions()})
     return json.dumps(_done(asked["setup"], asked["errand"], asked["limit"]))
+
+
+def run_pool_errand(text: str, stage: dict[str, bytes]) -> tuple[str, bytes]:
+    """How collecting chains ended, and the chains as safetensors.
+
+    text: as for `run_errand`. stage: the content of the stage's files.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        folder, result = Path(place) / "stage", Path(place) / "pool.safetensors"
+        folder.mkdir()
+        for name, content in stage.items():
+            (folder / name).write_bytes(content)
+        asked = json.loads(text)
+        asked["errand"] |= {"stage": str(folder), "result": str(result)}
+        answer = run_errand(json.dumps(asked))
+        return answer, result.read_bytes() if result.exists() else b""
 
 
 def _done(setup: dict[str, Any], errand: dict[str, Any], limit: float | None) -> dict[str, Any]:

@@ -5,12 +5,16 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from nbyt.envs.protocol import HostEnv
+from nbyt.collect.pool import collect_part
+from nbyt.collect.segment import PoolPlan
+from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import NbytError
+from nbyt.policy.files import read_stage
+from nbyt.store import header
+from nbyt.store.atomic import write_bytes
 from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.board import BUILT, Board
 from nbyt.sweep.cells import Job, Outcome, same_layout, train_job
@@ -63,37 +67,55 @@ class _Helper:
 
     def answer(self, errand: dict[str, Any]) -> None:
         """Nothing; what came of the errand was said."""
-        self._board.begin(errand["order"]["seeds"][0])
+        outcomes: list[Any]
         try:
-            grid = self._grid(errand["order"])
-            outcomes = (
-                self._aside(grid, errand) if "aside" in errand else self._trained(grid, errand)
-            )
+            if "pool" in errand:
+                outcomes = self._collected(errand)
+            elif "aside" in errand:
+                outcomes = self._aside(errand)
+            else:
+                outcomes = self._trained(errand)
         except NbytError as error:
             outcomes = [error] * len(errand.get("job", [()]))
         self._say({"answers": [_plain(outcome) for outcome in outcomes]})
 
-    def _trained(self, grid: Grid, errand: dict[str, Any]) -> list[Outcome]:
+    def _trained(self, errand: dict[str, Any]) -> list[Any]:
+        """What came of each cell of a job."""
         job = tuple(Cell(*cell) for cell in errand["job"])
         if not same_layout(self._before, job):
             hardware.forget_programs()
         self._before = job
-        self._board.begin(job[0].seed)
+        grid = self._grid(errand["order"], job[0].seed)
         return train_job(grid, job, lambda job, updates: self._tell(updates=updates))
 
-    def _aside(self, grid: Grid, errand: dict[str, Any]) -> list[Outcome]:
+    def _aside(self, errand: dict[str, Any]) -> list[Any]:
+        """Nothing; the times or the advice are then in the sweep's folder."""
         from nbyt.sweep.asides import find_aside
 
+        grid = self._grid(errand["order"], errand["order"]["seeds"][0])
         folder = SweepFolder(Path(errand["folder"]))
         find_aside(errand["aside"], grid, folder, lambda *what: self._tell(progress=what))
         return []
 
-    def _grid(self, order: dict[str, Any]) -> Grid:
+    def _collected(self, errand: dict[str, Any]) -> list[Any]:
+        """Nothing; the chains are then in the file that the errand names."""
+        plan, part = PoolPlan(*errand["pool"]), range(*errand["part"])
+        env = self._env(errand["env"], plan.seed)
+        assert isinstance(env, HostEnv), "chains of device envs are collected where they are needed"
+        stage = read_stage(Path(errand["stage"]))
+        pool = collect_part(env, stage.policy, stage.params, plan, part)
+        write_bytes(Path(errand["result"]), header.dump(pool._asdict(), "pool"))
+        return []
+
+    def _grid(self, order: dict[str, Any], seed: int) -> Grid:
+        sent = order_from(order)
+        return grid_of(sent, self._env(sent.env, seed))
+
+    def _env(self, name: str, seed: int) -> DeviceEnv | HostEnv:
+        self._board.begin(seed)
         with self._board.calling(BUILT):  # the user's code is imported, and an env is built
-            grid = grid_of(order_from(order))
-        if not isinstance(grid.env, HostEnv):
-            return grid
-        return replace(grid, env=WatchedEnv(grid.env, self._board, self._seconds))
+            env = resolve(name)
+        return WatchedEnv(env, self._board, self._seconds) if isinstance(env, HostEnv) else env
 
     def _tell(self, **words: Any) -> None:
         if time.monotonic() - self._said > _PAUSE:

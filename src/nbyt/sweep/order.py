@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from nbyt.envs import resolve
+from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
 from nbyt.sweep.grid import Grid
 from nbyt.train.settings import PPOSettings
@@ -56,6 +56,6 @@ def order_from(facts: dict[str, Any]) -> Order:
     )
 
 
-def grid_of(order: Order) -> Grid:
-    """The grid that was sent."""
-    return Grid(resolve(order.env), *order[1:])
+def grid_of(order: Order, env: DeviceEnv | HostEnv) -> Grid:
+    """The grid that was sent; env: the one that the order names."""
+    return Grid(env, *order[1:])

@@ -50,7 +50,7 @@ class Connection:
         nodes = [one["Resources"] for one in self._ray.nodes() if one["Alive"]]
         return max((int(one.get("CPU", 0)) for one in nodes), default=1)
 
-    def keep(self, value: bytes) -> Any:
+    def keep(self, value: Any) -> Any:
         """A reference to a value that many tasks are given; it is sent to every node once."""
         return self._ray.put(value)
 

@@ -10,6 +10,7 @@ from typing import Any
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import UsageError
 from nbyt.measure.chains import Progress
+from nbyt.measure.specimen import Collector
 from nbyt.policy.stage import Stage
 from nbyt.report.page import card, write_page
 from nbyt.store.advice import PAGE, AdviceFolder, read_advice
@@ -25,7 +26,7 @@ from nbyt.workflow.effort import effort as effort_named
 from nbyt.workflow.estimate import startable
 from nbyt.workflow.measuring import measure
 from nbyt.workflow.question import HOST_ENVS, Question, make_question
-from nbyt.workflow.subjects import Subject, given_subjects, trained_subjects
+from nbyt.workflow.subjects import Subject, collected_by, given_subjects, trained_subjects
 
 # The name under which progress speaks of the whole work.
 OVERALL = "parts done"
@@ -137,11 +138,13 @@ def answer_question(
     weigh: str = "learning",
     budget: dict[str, Any] | None = None,
     reproduce: str | None = None,
+    collector: Collector | None = None,
     progress: Progress = lambda what, done, total: None,
 ) -> Advice:
     """The advice, and its page; whatever the folder already holds is not done again.
 
-    reproduce: what asks all of this again, where that is no command line.
+    reproduce: what asks all of this again, where that is no command line. collector: who collects
+    the chains of host envs; without, this process.
     """
     _require_word("per", per, ("sample", "second", "both"))
     _require_word("weigh", weigh, ("learning", "samples"))
@@ -149,6 +152,7 @@ def answer_question(
     costs = None if per == "sample" else _costs(question, folder, progress)
     parts.done()
     subjects = given or trained_subjects(question, folder, progress)
+    subjects = [collected_by(collector, subject) for subject in subjects]
     parts.done()
     measured = measure(question, subjects, folder, progress, parts.done)
     finding = Finding(question, measured, costs, weigh)
@@ -197,6 +201,7 @@ def scout(
     ask: Callable[[int], Question],
     budget: Budget,
     out: Path | None,
+    collector: Collector | None = None,
     progress: Progress = lambda what, done, total: None,
 ) -> dict[str, Any]:
     """The batch to use for a budget, measured with little effort at one batch.
@@ -212,6 +217,7 @@ def scout(
     costs = costs_from(known) if known is not None else _scout_costs(question, progress)
     folder.save_costs(costs.as_dict())
     subjects = trained_subjects(question, folder, progress)
+    subjects = [collected_by(collector, subject) for subject in subjects]
     finding = Finding(question, measure(question, subjects, folder, progress), costs)
     stages = [
         finding.evidence(one, weight)

@@ -11,7 +11,7 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import StoreError, UsageError
 from nbyt.gradients.stage_engine import StageEngine
 from nbyt.measure.chains import Progress
-from nbyt.measure.specimen import Specimen, StageSpecimen
+from nbyt.measure.specimen import Collector, Specimen, StageSpecimen
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
 from nbyt.rank.weights import chosen, gathered, learning_weights, sample_weights
@@ -115,6 +115,14 @@ def given_subjects(stages: Sequence[Stage | Path | str], env: DeviceEnv | HostEn
         replace(one, name=f"stage {number}, {one.name}")
         for number, one in enumerate(found, start=1)
     ]
+
+
+def collected_by(collector: Collector | None, subject: Subject) -> Subject:
+    """The subject, its chains collected by somebody else where that is possible."""
+    specimen = subject.specimen
+    if collector is None or not isinstance(specimen, StageSpecimen):
+        return subject
+    return replace(subject, specimen=replace(specimen, collector=collector))
 
 
 def _stage_folders(path: Path) -> list[Path]:
