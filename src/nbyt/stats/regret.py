@@ -5,17 +5,18 @@ certain, a row has them as each draw has them.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.stats import rankdata
 
-from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.estimate import LEVEL, Estimate, undetermined
 from nbyt.stats.runs import DRAWS, interval, iqm, redrawn
 
 # Two halves, and in each at least two seeds to draw from.
-FEWEST_TO_HALVE = 4
-TOO_FEW = f"takes {FEWEST_TO_HALVE} finished seeds or more"
+FEWEST_TO_COMPARE = 4
+TOO_FEW = f"takes {FEWEST_TO_COMPARE} finished seeds or more"
 
 Row = Float[np.ndarray, "*draws seeds"]
 Draws = Float[np.ndarray, "draws layouts"]
@@ -38,16 +39,32 @@ def losses(scores: Sequence[Row], generator: np.random.Generator, draws: int = D
 def regrets(scores: Sequence[Row], generator: np.random.Generator) -> tuple[Estimate, ...]:
     """What each layout loses against the best one, in the unit of the scores.
 
-    Layouts with too few seeds are left out.
+    The intervals are those of halves of the seeds, so they hold the truth more often than they
+    say. Layouts with too few seeds are left out.
     """
     counts = [row.shape[-1] for row in scores]
-    enough = [place for place, count in enumerate(counts) if count >= FEWEST_TO_HALVE]
+    enough = [place for place, count in enumerate(counts) if count >= FEWEST_TO_COMPARE]
     found = {place: undetermined(TOO_FEW, count) for place, count in enumerate(counts)}
     if len(enough) > 1:
         drawn = losses([scores[place] for place in enough], generator)
         for place, own in zip(enough, drawn.T, strict=True):
-            found[place] = interval(float(own.mean()), own, counts[place])
+            low, high = np.quantile(own, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+            ends = float(own.mean()), float(low), float(high)
+            found[place] = Estimate(*ends, counts[place], approximate=True)
     return tuple(found.values())
+
+
+def behind(best: Row, other: Row, drawn: Float[np.ndarray, " draws"]) -> Estimate:
+    """How far a layout's IQM is below that of the one that looks best. drawn: the same in draws.
+
+    Whoever looks best owes some of it to luck, so the value is too large rather than too small;
+    the interval still holds the truth nearly as often as it says.
+    """
+    seeds = min(len(best), len(other))
+    if seeds < FEWEST_TO_COMPARE:
+        return undetermined(TOO_FEW, seeds)
+    found = interval(float(iqm(best) - iqm(other)), drawn, seeds)
+    return replace(found, approximate=True)
 
 
 def rank_correlation(

@@ -26,7 +26,7 @@ def beside(advice: Data, kind: str, race: Race, start: float) -> Data | None:
     }
     advised = (answer["envs"], answer["steps"])
     place = race.layouts.index(advised) if advised in race.layouts else None
-    loss = None if place is None else race.losses.get(place)
+    loss = None if place is None else race.regrets.get(place)
     return {
         "envs": advised[0],
         "steps": advised[1],

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from nbyt.stats.estimate import Estimate
-from nbyt.stats.regret import regrets
+from nbyt.stats.regret import behind, regrets
 from nbyt.stats.runs import improvement, interval, iqm, redrawn
 
 Data = dict[str, Any]
@@ -19,11 +19,15 @@ Varied = Float[np.ndarray, "draws seeds points"]
 
 
 class Heights(NamedTuple):
-    """IQMs of one layout: of the return at every point, of its mean over them, of the last."""
+    """IQMs of one layout: of the return at every point, of its mean over them, of the last.
+
+    drawn: of the mean, in every draw of seeds.
+    """
 
     curve: tuple[Estimate, ...]
     over_training: Estimate
     final: Estimate
+    drawn: Float[np.ndarray, " draws"]
 
 
 @dataclass(frozen=True)
@@ -60,15 +64,14 @@ class Race:
         returns, seeds = self.returns[place], len(self.seeds[place])
         columns = np.hstack([returns, returns.mean(axis=1, keepdims=True)])
         if not seeds:
-            found = [interval(None, np.zeros(0), 0)] * columns.shape[1]
-        else:
-            places = redrawn(seeds, self.generator)
-            drawn = iqm(self._columns(place, places), axis=1)
-            found = [
-                interval(float(iqm(columns[:, k])), drawn[:, k], seeds)
-                for k in range(columns.shape[1])
-            ]
-        return Heights(tuple(found[:-1]), over_training=found[-1], final=found[-2])
+            none = interval(None, np.zeros(0), 0)
+            return Heights((none,) * returns.shape[1], none, none, np.zeros(0))
+        drawn = iqm(self._columns(place, redrawn(seeds, self.generator)), axis=1)
+        values = iqm(columns, axis=0)
+        found = [
+            interval(float(value), own, seeds) for value, own in zip(values, drawn.T, strict=True)
+        ]
+        return Heights(tuple(found[:-1]), found[-1], found[-2], drawn[:, -1])
 
     def _columns(self, place: int, places: np.ndarray) -> Float[np.ndarray, "draws seeds columns"]:
         if self.varied is None:
@@ -78,25 +81,32 @@ class Race:
         return np.concatenate([drawn, drawn.mean(axis=2, keepdims=True)], axis=2)
 
     @cached_property
-    def losses(self) -> dict[int, Estimate]:
-        """What each layout that has a seed loses against the best one."""
+    def regrets(self) -> dict[int, Estimate]:
+        """What each layout that has a seed loses against the best one, in halves of the seeds."""
         some = [place for place, own in enumerate(self.seeds) if own]
-        if len(some) < 2:
-            return {}
         if self.varied is None:
             rows = [self.scores[place] for place in some]
         else:
             rows = [self.varied(place).mean(axis=2) for place in some]
         return dict(zip(some, regrets(rows, self.generator), strict=True))
 
+    def behind(self, place: int) -> Estimate | None:
+        """How far a layout is below the one that looks best; None for that one itself."""
+        if self.best is None or place == self.best:
+            return None
+        best, other = self.heights[self.best], self.heights[place]
+        drawn = best.drawn - other.drawn if len(other.drawn) else other.drawn
+        return behind(self.scores[self.best], self.scores[place], drawn)
+
     def standing(self, place: int) -> Data:
         """A layout's score, and how it stands beside the best."""
-        own, loss = self.heights[place], self.losses.get(place)
+        own, apart = self.heights[place], self.behind(place)
         return {
+            "scores": [float(one) for one in self.scores[place]],
             "curve": [one.as_dict() for one in own.curve],
             "over_training": own.over_training.as_dict(),
             "final": own.final.as_dict(),
-            "regret": None if loss is None else loss.as_dict(),
+            "behind": None if apart is None else apart.as_dict(),
             "tied_with_best": self.tied(place),
             "best_wins": self.wins(self.best, place),
         }
@@ -111,5 +121,5 @@ class Race:
         """Whether it cannot be told apart from the best; None where nobody can say."""
         if place == self.best:
             return True
-        loss = self.losses.get(place)
-        return None if loss is None or loss.low is None else loss.low <= 0
+        apart = self.behind(place)
+        return None if apart is None or apart.low is None else apart.low <= 0

@@ -147,7 +147,6 @@ def _layout(
             "failed": failed,
             "missing": len(grid.seeds) - len(finished) - failed,
         },
-        "scores": [float(one) for one in samples.scores[place]],
         "seconds": seconds.as_dict(),
         "defaults_of": _defaults_of(split, libraries),
         **{kind: race and race.standing(place) for kind, race in races.items()},

@@ -5,7 +5,6 @@ from math import ceil
 from typing import Any
 
 from nbyt.rank.words import listed
-from nbyt.stats.estimate import Estimate
 from nbyt.sweep.race import Race, Split
 
 Data = dict[str, Any]
@@ -16,7 +15,8 @@ def verdict(race: Race) -> Data | None:
     if race.best is None:
         return None
     envs, steps = race.layouts[race.best]
-    known = [k for k in race.losses if k != race.best and race.tied(k) is not None]
+    others = [place for place in range(len(race.layouts)) if place != race.best]
+    known = [place for place in others if race.tied(place) is not None]
     tied = [place for place in known if race.tied(place)]
     open_ = bool(tied) and tied == known
     return {
@@ -26,7 +26,7 @@ def verdict(race: Race) -> Data | None:
         "ties": [list(race.layouts[place]) for place in tied],
         "no_measurable_difference": open_,
         "sentence": _sentence(race, race.best, known, tied),
-        "to_settle": _to_settle(race) if open_ else None,
+        "to_settle": _to_settle(race, tied) if open_ else None,
     }
 
 
@@ -43,9 +43,10 @@ def _sentence(race: Race, best: int, known: Sequence[int], tied: Sequence[int]) 
     return f"{reached}; cannot be told apart from it: {names}."
 
 
-def _to_settle(race: Race) -> Data:
+def _to_settle(race: Race, tied: Sequence[int]) -> Data:
     """How many seeds would tell the best from the worst; the error falls with their root."""
-    worst: Estimate = max(race.losses.values(), key=lambda one: one.value or 0.0)
+    gaps = [one for place in tied if (one := race.behind(place))]
+    worst = max(gaps, key=lambda one: one.value or 0.0)
     if not worst.value or worst.low is None or worst.value <= 0:
         return {"seeds": None, "sentence": "There is no gap that more seeds would make visible."}
     seeds = ceil(worst.replicates * ((worst.value - worst.low) / worst.value) ** 2)

@@ -8,6 +8,10 @@ _SYMBOLS = {
     "triangle-up": '<path d="M14 2.5l4.5 8h-9z" fill="currentColor"></path>',
     "triangle-down": '<path d="M14 11l4.5-8h-9z" fill="none" stroke="currentColor"></path>',
     "diamond": '<path d="M14 2l5 5-5 5-5-5z" fill="currentColor"></path>',
+    "diamond-open": (
+        '<path d="M14 1.5l5.5 5.5-5.5 5.5-5.5-5.5z" fill="none" stroke="currentColor"'
+        ' stroke-width="2"></path>'
+    ),
     "cross": '<path d="M10 3l8 8M18 3l-8 8" stroke="currentColor" stroke-width="1.5"></path>',
     "star": (
         '<path d="M14 0.5l1.9 4.4 4.8.4-3.6 3.1 1.1 4.7-4.2-2.5-4.2 2.5 1.1-4.7-3.6-3.1 4.8-.4z"'

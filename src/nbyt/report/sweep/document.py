@@ -4,16 +4,30 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.report.page.assets import behaviour, plotly_script, style
-from nbyt.report.page.element import Child, Markup, bullets, join, tag
-from nbyt.report.page.part import Part, merged, section
-from nbyt.report.page.shell import command, frame, header, whole
-from nbyt.report.study import figures
+from nbyt.report.page.element import Child, Markup, join, tag
+from nbyt.report.page.part import Part, merged
+from nbyt.report.page.shell import frame, header, whole
 from nbyt.report.study.assets import study_style
-from nbyt.report.study.figure import figures_part
-from nbyt.report.sweep_tables import failure_lines, sweep_lines
+from nbyt.report.sweep.advice import advice_section
+from nbyt.report.sweep.answer import answer_section
+from nbyt.report.sweep.assets import sweep_style
+from nbyt.report.sweep.cells import cells_section
+from nbyt.report.sweep.curves import curves_section
+from nbyt.report.sweep.made import made_section
+from nbyt.report.sweep.steps import steps_section
+from nbyt.report.sweep.wins import wins_section
 from nbyt.store.atomic import write_text
 
 Data = dict[str, Any]
+_SECTIONS = {
+    "answer": ("Answer", answer_section),
+    "steps": ("Against T", steps_section),
+    "curves": ("Learning curves", curves_section),
+    "wins": ("Improvement", wins_section),
+    "advice": ("The advice", advice_section),
+    "cells": ("Trainings", cells_section),
+    "assumed": ("Assumptions", made_section),
+}
 
 
 def render_sweep(data: Data) -> str:
@@ -21,8 +35,9 @@ def render_sweep(data: Data) -> str:
     return whole(
         f"N by T: sweep of {data['env']}, batch {data['batch']}",
         _body(data),
-        style=style() + study_style(),
+        style=style() + study_style() + sweep_style(),
         scripts=[plotly_script(), behaviour()],
+        lazy=True,
     )
 
 
@@ -32,40 +47,16 @@ def write_page(data: Data, path: Path) -> None:
 
 
 def _body(data: Data) -> Part:
-    content = merged([_answer(data), _steps(data), Part(_made(data))])
-    links = {"answer": "Answer", "steps": "Against T", "made": "How it was made"}
+    content = merged(part(data) for _, part in _SECTIONS.values())
+    links = {name: word for name, (word, _) in _SECTIONS.items()}
     return content.inside(frame(_header(data, links), content.html))
 
 
 def _header(data: Data, links: dict[str, str]) -> Markup:
+    seeds, layouts = len(data["seeds"]), len(data["layouts"])
     about: list[Child] = [
-        f"A batch of {data['batch']:,} samples, {len(data['seeds'])} seeds, {data['total']:,} "
-        "steps of each training"
+        f"{layouts} layout{'s' * (layouts > 1)} of a batch of {data['batch']:,} samples, "
+        f"{seeds} seed{'s' * (seeds > 1)} of each, {data['total']:,} steps of each training"
     ]
     title = join(["What every layout reached on ", tag("span", data["env"], class_="env")])
     return header("nbyt sweep", title, about, links, ("Skip to the answer", "answer"))
-
-
-def _answer(data: Data) -> Part:
-    return Part(section("answer", "The answer", None, bullets(sweep_lines(data))))
-
-
-def _steps(data: Data) -> Part:
-    layouts = data["layouts"]
-    x = [one["steps"] for one in layouts]
-    some = [
-        figures.series(word, x, [one[kind]["over_training"] for one in layouts])
-        for kind, word in (("per_sample", "same samples"), ("per_second", "same seconds"))
-        if data["answer"][kind]
-    ]
-    if not some:
-        return Part(section("steps", "Against T", "No training was finished."))
-    chart = figures.lines("", "T steps", "mean return over training", some, log_x=True)
-    drawn = figures_part([chart], "steps")
-    return drawn.inside(section("steps", "Against T", None, drawn.html))
-
-
-def _made(data: Data) -> Markup:
-    return section(
-        "made", "How it was made", None, bullets(failure_lines(data)), command(data["reproduce"])
-    )
