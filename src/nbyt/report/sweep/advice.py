@@ -1,20 +1,29 @@
 """The advice beside what happened: what was foretold of each layout, and what it reached."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from nbyt.report.page.charts.parts import figure, spread
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.escape import for_chart
+from nbyt.report.page.key import key
 from nbyt.report.page.part import Part, chart, merged, numbers, section, table
 from nbyt.report.page.quantity import known, layout_mark, layout_name, shown, words
-from nbyt.report.study.charts.axes import Reach, reach, x_axis, y_axis
+from nbyt.report.study.charts.axes import reach, x_axis, y_axis
 from nbyt.report.sweep.answer import advice_words
 from nbyt.report.sweep.layouts import KINDS, advised_place, colours, is_known, place_of
 
 Data = dict[str, Any]
-Row = tuple[Data, Data, Data, str]
-# Room that a name takes, as shares of the chart.
-_WIDE, _HIGH = 0.17, 0.07
+_BEST = {"symbol": "star", "size": 17, "color": "@star", "line": {"width": 1, "color": "@ink"}}
+_ADVISED = {"symbol": "diamond-open", "size": 18, "color": "@ink", "line": {"width": 2}}
+
+
+class Row(NamedTuple):
+    """A layout, what was foretold of it, what it reached, and its colour."""
+
+    layout: Data
+    foretold: Data
+    reached: Data
+    colour: str
 
 
 def advice_section(data: Data) -> Part:
@@ -29,7 +38,8 @@ def advice_section(data: Data) -> Part:
         "the best layout's alignment each keeps. If that is what decides, the points go up from "
         "left to right."
     )
-    row = tag("div", parts.html, class_="row")
+    places = [k for k, one in enumerate(data["layouts"]) if is_known(one, "per_sample")]
+    row = join([_key(data, places), tag("div", parts.html, class_="row")])
     folded = numbers("The numbers", join(_table(data, kind, one) for kind, one in found.items()))
     return parts.inside(section("advice", title, lead, row, folded))
 
@@ -58,66 +68,71 @@ def _block(data: Data, kind: str, one: Data) -> Part:
 def _chart(data: Data, kind: str, one: Data) -> Data:
     shades = colours(data["layouts"])
     rows = [
-        (layout, foretold, layout[kind]["over_training"], shades[place])
+        Row(layout, foretold, layout[kind]["over_training"], shades[place])
         for place, (layout, foretold) in enumerate(
             zip(data["layouts"], one["foretold"], strict=True)
         )
         if foretold is not None and foretold["value"] is not None and is_known(layout, kind)
     ]
-    across, down = (reach([row[k] for row in rows]) for k in (1, 2))
-    named = _named(data, kind, rows, across, down)
+    marks = [
+        _mark(rows, place_of(data, data["answer"][kind]), data, _BEST),
+        _mark(rows, advised_place(data, kind), data, _ADVISED),
+    ]
     return figure(
-        [_point(*row, _side(row[1]["value"], across), row[0]["steps"] in named) for row in rows],
+        [*(_point(row) for row in rows), *(one for one in marks if one is not None)],
         340,
-        xaxis=x_axis("foretold: share of the best alignment", across),
-        yaxis=y_axis("reached: mean return over training", down),
-        margin={"l": 66, "r": 20, "t": 14, "b": 52},
+        xaxis=x_axis(
+            "foretold: share of the best alignment", reach([row.foretold for row in rows])
+        ),
+        yaxis=y_axis("reached: mean return over training", reach([row.reached for row in rows])),
+        margin={"l": 66, "r": 14, "t": 14, "b": 52},
     )
 
 
-def _side(x: float, across: Reach) -> str:
-    """Where a point's name stands: towards the middle, so that it is not cut."""
-    return "top right" if x < (across.low + across.high) / 2 else "top left"
-
-
-def _named(data: Data, kind: str, rows: list[Row], across: Reach, down: Reach) -> set[int]:
-    """T of the layouts whose names have room; the best and the advised come first."""
-    first = [place_of(data, data["answer"][kind]), advised_place(data, kind)]
-    wanted = [data["layouts"][place]["steps"] for place in first if place is not None]
-    found: dict[int, tuple[float, float]] = {}
-    for row in sorted(rows, key=lambda row: row[0]["steps"] not in wanted):
-        x = (row[1]["value"] - across.low) / (across.high - across.low)
-        y = (row[2]["value"] - down.low) / (down.high - down.low)
-        if all(abs(x - a) > _WIDE or abs(y - b) > _HIGH for a, b in found.values()):
-            found[row[0]["steps"]] = (x, y)
-    return set(found)
-
-
-def _point(
-    layout: Data, foretold: Data, reached: Data, colour: str, side: str, named: bool
-) -> Data:
-    name = layout_name(layout)
-    text = f"{name}: foretold {words(foretold)}, reached {words(reached)}"
+def _point(row: Row) -> Data:
+    name = layout_name(row.layout)
+    text = f"{name}: foretold {words(row.foretold)}, reached {words(row.reached)}"
     bars = {
-        axis: {**spread([number]), "color": f"@{colour}:0.45", "width": 0}
-        for axis, number in (("error_x", foretold), ("error_y", reached))
+        axis: {**spread([number]), "color": f"@{row.colour}:0.45", "width": 0}
+        for axis, number in (("error_x", row.foretold), ("error_y", row.reached))
         if known(number)
     }
     return {
         "type": "scatter",
-        "mode": "markers+text" if named else "markers",
+        "mode": "markers",
         "name": name,
-        "x": [foretold["value"]],
-        "y": [reached["value"]],
-        "text": [name],
-        "textposition": side,
-        "cliponaxis": False,
-        "textfont": {"size": 11, "color": "@ink"},
-        "marker": {"color": f"@{colour}", "size": 9},
+        "x": [row.foretold["value"]],
+        "y": [row.reached["value"]],
+        "marker": {"color": f"@{row.colour}", "size": 10},
         "hovertext": [for_chart(text)],
         "hoverinfo": "text",
         **bars,
     }
+
+
+def _mark(rows: list[Row], place: int | None, data: Data, marker: Data) -> Data | None:
+    """A symbol around the point of one layout."""
+    if place is None:
+        return None
+    steps = data["layouts"][place]["steps"]
+    own = [row for row in rows if row.layout["steps"] == steps]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [row.foretold["value"] for row in own],
+        "y": [row.reached["value"] for row in own],
+        "marker": marker,
+        "hoverinfo": "skip",
+    }
+
+
+def _key(data: Data, places: list[int]) -> Markup:
+    shades = colours(data["layouts"])
+    return key(
+        *((shades[k], "circle", None, layout_name(data["layouts"][k])) for k in places),
+        ("star", "star", None, "best"),
+        ("ink", "diamond-open", None, "advised"),
+    )
 
 
 def _table(data: Data, kind: str, one: Data) -> Markup:

@@ -48,8 +48,8 @@ def _chart(data: Data, kind: str) -> Data:
     traces = [_dots(layouts, kind), *line(layouts, numbers, "IQM", _LOOK)]
     marks = [
         _defaults(layouts, kind),
-        _mark(data, kind, advised_place(data, kind), "advised", "diamond-open", "vermillion", 15),
-        _mark(data, kind, best_place(data, kind), "best", "star", "star", 15),
+        _mark(data, kind, advised_place(data, kind), "advised", "diamond-open", "ink", 19),
+        _mark(data, kind, best_place(data, kind), "best", "star", "star", 16),
     ]
     return figure(
         [*traces, *(one for one in marks if one is not None)],
@@ -91,7 +91,12 @@ def _defaults(layouts: list[Data], kind: str) -> Data | None:
         "name": "default",
         "x": [one["steps"] for one in own],
         "y": [one[kind]["over_training"]["value"] for one in own],
-        "marker": {"symbol": "square-open", "size": 13, "color": "@ink", "line": {"width": 1.2}},
+        "marker": {
+            "symbol": "square-open",
+            "size": 12,
+            "color": "@vermillion",
+            "line": {"width": 1.5},
+        },
         "hovertext": [for_chart(f"{layout_name(one)}: {_default_words(one)}") for one in own],
         "hoverinfo": "text",
     }
@@ -125,10 +130,10 @@ def _key(data: Data) -> Markup:
         ("blue", "circle", "solid", "IQM and interval"),
         ("muted", "circle", None, "one seed"),
         ("star", "star", None, "best"),
-        ("ink", "square-open", None, "nearest to the default T of a library"),
+        ("vermillion", "square-open", None, "nearest to the default T of a library"),
     ]
     if data["advice"]:
-        entries.append(("vermillion", "diamond-open", None, "advised"))
+        entries.append(("ink", "diamond-open", None, "advised"))
     return key(*entries)
 
 
