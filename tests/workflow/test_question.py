@@ -87,7 +87,7 @@ def test_the_command_asks_the_same_question_again() -> None:
 
 @pytest.mark.parametrize(
     ("options", "where"),
-    [({"objective": "both"}, "objective"), ({"lambdas": [1.5]}, "lambda")],
+    [({"objective": "nobody"}, "objective"), ({"lambdas": [1.5]}, "lambda")],
 )
 def test_values_that_make_no_sense_are_refused(options: dict, where: str) -> None:
     with pytest.raises(UsageError) as refused:

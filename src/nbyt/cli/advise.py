@@ -66,8 +66,8 @@ class AdviseOptions:
     effort: Literal["quick", "normal", "thorough"] = "normal"
     """How much may be spent."""
 
-    objective: Literal["actor", "critic", "total"] = "actor"
-    """Whose gradient decides."""
+    objective: Literal["both", "actor", "critic", "total"] = "both"
+    """Whose gradient decides; both: a layout counts as the weaker of actor and critic."""
 
     per: Literal["sample", "second", "both"] = "both"
     """Compare for the same samples, for the same time on this machine, or both."""
@@ -336,9 +336,15 @@ def _kept(error: EnvError, folder: AdviceFolder) -> NbytError:
     )
 
 
+def _decider(data: dict[str, Any]) -> str:
+    """Whose gradient the advice is about, in words."""
+    who = data["decided_by"]
+    return "actor and critic" if who == "both" else f"{who}'s gradient"
+
+
 def _show(data: dict[str, Any]) -> None:
     rows = [
-        ("env", f"{data['env']}, batch {data['batch']:,}, {data['objective']}'s gradient"),
+        ("env", f"{data['env']}, batch {data['batch']:,}, {_decider(data)}"),
         ("learning", f"gamma {data['gamma']:g}, lambda {data['lambda']:g}, seed {data['seed']}"),
     ]
     show(facts_table(rows), "", stage_table(data), "")

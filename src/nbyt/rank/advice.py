@@ -18,10 +18,12 @@ def advice(
     samples: int,
     *,
     timed: bool = False,
+    alone: Answer | None = None,
 ) -> Data:
     """One answer as JSON promises it, per sample or, if timed, per second.
 
-    samples: env steps of all pools, for what more would cost.
+    samples: env steps of all pools, for what more would cost. alone: the answer for the actor
+    alone, where actor and critic decide.
     """
     best = answer.best
     return {
@@ -30,11 +32,12 @@ def advice(
         "alignment": best.alignment.as_dict(),
         "relative": best.relative.as_dict(),
         "win_share": best.win_share,
+        "actor_alone": alone and [alone.best.envs, alone.best.steps],
         "ties": [[place.envs, place.steps] for place in answer.ties],
         "no_measurable_difference": answer.open,
         "sentence": sentence(answer),
         "to_settle": _to_settle(answer, samples),
-        "reasons": reasons(answer, stages, objective, timed=timed),
+        "reasons": reasons(answer, stages, objective, timed=timed, alone=alone),
         "remedies": remedies(answer, stages, objective),
         "left_out": list(answer.left_out),
         "ranking": [_placed(place, libraries) for place in answer.places],

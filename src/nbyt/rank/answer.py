@@ -1,8 +1,8 @@
 """The answer over all stages: the layouts in order, and what choosing another would lose.
 
-A layout's relative alignment at a stage is its alignment over the largest there; over the stages
-it is the mean, weighted by how much each counts. Per second, alignment is first divided by the
-seconds of an update.
+A layout's relative alignment at a stage is its alignment over the largest there, for actor or
+critic, whichever has the smaller; over the stages it is the mean, weighted by how much each counts.
+Per second, alignment is first divided by the seconds of an update.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from jaxtyping import Float
 from nbyt.rank.evidence import Rows, StageEvidence
 from nbyt.stats.combine import added, mapped
 from nbyt.stats.estimate import LEVEL, Estimate, undetermined
-from nbyt.stats.ranking import NOWHERE, relative, win_shares
+from nbyt.stats.ranking import NOWHERE, win_shares
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,10 @@ def answer(
     The steps must be those of the evidence, in the same order. price: of an update of each
     layout, such as its seconds; the first row as estimated, the others with errors drawn.
     """
-    counted = [one for one in stages if one.clear] or list(stages)
-    rows = [one.evidence.aligned([envs for envs, _ in layouts]) for one in counted]
-    price = np.ones_like(rows[0]) if price is None else price
-    found = _over_stages([one.weight for one in counted], [row / price for row in rows])
+    counted = [one for one in stages if one.counts] or list(stages)
+    sizes = [envs for envs, _ in layouts]
+    rows = [one.shares(sizes, 1.0 if price is None else price) for one in counted]
+    found = _over_stages([one.weight for one in counted], rows)
     heights = np.where(np.isfinite(found[0]), found[0], -np.inf)
     order = [int(place) for place in np.argsort(-heights, kind="stable")]
     shares = win_shares(found[1:])
@@ -114,13 +114,12 @@ def answer(
         _place(stages, layouts[k], k, found[:, k], found[:, order[0]], float(shares[k]))
         for k in order
     ]
-    return Answer(tuple(places), tuple(one.name for one in stages if not one.clear))
+    return Answer(tuple(places), tuple(one.name for one in stages if not one.counts))
 
 
 def _over_stages(weights: list[float], rows: list[Rows]) -> Rows:
     """The weighted mean of relative alignments; a stage where none is above 0 is left out."""
-    # A gradient that points away is as bad as can be, however small the best one is beside it.
-    shares = np.stack([np.maximum(relative(one), -1.0) for one in rows])
+    shares = np.stack(rows)
     known = np.array(weights)[:, None, None] * np.isfinite(shares)
     total = known.sum(0)
     summed = np.sum(known * np.nan_to_num(shares), axis=0)

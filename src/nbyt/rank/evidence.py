@@ -10,6 +10,7 @@ from nbyt.stats.comparison import Candidate, common_sizes
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.moments import moments_of
 from nbyt.stats.products import Products
+from nbyt.stats.ranking import relative
 from nbyt.stats.samples import Samples, leave_one_out, redrawn
 
 Rows = Float[np.ndarray, "rows lengths"]
@@ -41,6 +42,7 @@ class StageEvidence:
 
     weight: the samples of training that it stands for. rho, alignments: of every T at the batch
     that was asked for, with intervals that come from leaving out one chain at a time.
+    partner: the same stage's evidence about the other network, where both have to be served.
     """
 
     name: str
@@ -48,6 +50,12 @@ class StageEvidence:
     evidence: Evidence
     rho: tuple[Estimate, ...]
     alignments: tuple[Estimate, ...]
+    partner: "StageEvidence | None" = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the stage orders the layouts for this network or for its partner."""
+        return self.clear or (self.partner is not None and self.partner.clear)
 
     @property
     def clear(self) -> bool:
@@ -61,6 +69,23 @@ class StageEvidence:
         """Whether a layout's gradient clearly points away from the true one."""
         high = self.rho[place].high
         return high is not None and high < 0
+
+    def shares(self, envs: Sequence[int], price: Rows | float = 1.0) -> Rows:
+        """Each T's share of the best alignment, of what it has for its price.
+
+        With a partner it is the smaller of the two: an actor learns from what its critic says, so
+        a layout that starves either starves both. Where only one of them is clear, it speaks.
+        """
+        own = _shares(self.evidence, envs, price)
+        if self.partner is None or not self.partner.clear:
+            return own
+        other = self.partner.shares(envs, price)
+        return np.fmin(own, other) if self.clear else other
+
+
+def _shares(evidence: Evidence, envs: Sequence[int], price: Rows | float) -> Rows:
+    # A gradient that points away is as bad as can be, however small the best one is beside it.
+    return np.maximum(relative(evidence.aligned(envs) / price), -1.0)
 
 
 def evidence_of(products: list[Products], draws: int, generator: np.random.Generator) -> Evidence:

@@ -31,11 +31,17 @@ def deciding(stages: Sequence[Data]) -> Data:
 
 
 def reasons(
-    answer: Answer, stages: Sequence[Data], objective: str, *, timed: bool = False
+    answer: Answer,
+    stages: Sequence[Data],
+    objective: str,
+    *,
+    timed: bool = False,
+    alone: Answer | None = None,
 ) -> list[str]:
     """What decides between the layouts: direction or noise, which term, which source, phase.
 
-    timed: whether the answer is per second, so that time decides too.
+    timed: whether the answer is per second, so that time decides too. alone: the answer for the
+    actor alone, where actor and critic decide.
     """
     stage = deciding(stages)
     layouts = {one["steps"]: one for one in stage["layouts"]}
@@ -43,6 +49,7 @@ def reasons(
     found = [
         *_sides(layouts, best, stage["name"], objective),
         *(_time(layouts, best) if timed else []),
+        *(_critic(answer, alone, stages) if alone is not None else []),
         *_terms(best, stage["name"], objective),
         *_sources(stage, objective),
         *_phase(stage, best, objective),
@@ -122,6 +129,28 @@ def _loss(best: Data, other: Data) -> float | None:
     if best["value"] is None or other["value"] is None or best["value"] <= 0:
         return None
     return 1 - other["value"] / best["value"]
+
+
+def _critic(answer: Answer, alone: Answer, stages: Sequence[Data]) -> list[str]:
+    """Where the critic changes the answer: the stage at which it gains most by the change."""
+    mine, other = answer.best.steps, alone.best.steps
+    gains = {}
+    for stage in stages:
+        known = {one["steps"]: one["critic"]["alignment"] for one in stage["layouts"]}
+        if None not in (known[mine]["value"], known[other]["value"]):
+            gain = stage["weight"] * (known[mine]["value"] - known[other]["value"])
+            gains[stage["name"]] = (gain, known)
+    if mine == other or not gains:
+        return []
+    name, (gain, known) = max(gains.items(), key=lambda one: one[1][0])
+    if gain <= 0:
+        return []
+    there = next(place for place in answer.places if place.steps == other)
+    return [
+        f"The critic decides too: for the actor alone it would be {there.envs}x{there.steps}, but "
+        f"at {name} the critic's alignment is {said(known[other])} there, and {said(known[mine])} "
+        f"for {answer.best.envs}x{answer.best.steps}."
+    ]
 
 
 def _terms(best: Data, name: str, objective: str) -> list[str]:

@@ -113,6 +113,7 @@ def _columns(stage: StageEvidence, steps: list[int]) -> StageEvidence:
         evidence=replace(own, steps=tuple(steps), **picked),
         rho=tuple(stage.rho[place] for place in places),
         alignments=tuple(stage.alignments[place] for place in places),
+        partner=stage.partner and _columns(stage.partner, steps),
     )
 
 

@@ -16,7 +16,7 @@ from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate
 from nbyt.workflow.costs import Costs
 from nbyt.workflow.measuring import DRAWS, Measured
-from nbyt.workflow.question import Question
+from nbyt.workflow.question import BOTH, Question
 
 Data = dict[str, Any]
 NO_COSTS = "costs were not measured"
@@ -53,7 +53,7 @@ class Finding:
                     "samples": subject.samples,
                     "trained_with": subject.trained_with and list(subject.trained_with),
                     "weight": float(weight),
-                    "clear": evidence.clear,
+                    "clear": evidence.counts,
                     "layouts": layouts,
                 }
             )
@@ -83,7 +83,13 @@ class Finding:
 
     def evidence(self, one: Measured, weight: float) -> StageEvidence:
         """What a stage says about the question's objective at the lambda it was trained with."""
-        objective, data = self.question.objective, one.data
+        if self.question.objective != BOTH:
+            return self._evidence(one, weight, self.question.objective)
+        critic = self._evidence(one, weight, "critic")
+        return replace(self._evidence(one, weight, "actor"), partner=critic)
+
+    def _evidence(self, one: Measured, weight: float, objective: str) -> StageEvidence:
+        data = one.data
         own = {row["steps"]: row for row in data["ranking"][objective]}
         layouts = data["layouts"]
         chains = data["pool"]["chains"]
@@ -94,6 +100,10 @@ class Finding:
             tuple(_estimate(own[row["steps"]]["rho"], chains) for row in layouts),
             tuple(_estimate(row[objective]["alignment"], chains) for row in layouts),
         )
+
+    def for_actor(self) -> "Finding":
+        """The same finding, decided by the actor alone."""
+        return replace(self, question=replace(self.question, objective="actor"))
 
     def answers(self, only: str | None = None) -> tuple[Answer, Answer | None]:
         """The answer per sample, and per second where costs are known.
@@ -125,19 +135,21 @@ def compose(finding: Finding, *, own: int | None, closer: Data, per: str = "both
     question, stages = finding.question, finding.stages()
     stages = [{**stage, "closer": closer.get(stage["name"])} for stage in stages]
     per_sample, per_second = finding.answers()
+    alone = finding.for_actor().answers() if question.objective == BOTH else (None, None)
     libraries = defaults(question.layouts)
     samples = sum(stage["pool"]["samples"] for stage in stages)
-    given = (stages, libraries, question.objective, samples)
+    given = (stages, libraries, question.shown, samples)
     said = {
-        "per_sample": advice(per_sample, *given),
-        "per_second": per_second and advice(per_second, *given, timed=True),
+        "per_sample": advice(per_sample, *given, alone=alone[0]),
+        "per_second": per_second and advice(per_second, *given, timed=True, alone=alone[1]),
     }
     main = per_second if per == "second" and per_second is not None else per_sample
     layout = question.layout(main.best.steps)
     return {
         "env": question.env.id,
         "batch": question.batch,
-        "objective": question.objective,
+        "objective": question.shown,
+        "decided_by": question.objective,
         "effort": question.effort.name,
         "per": per,
         "gamma": stages[0]["gamma"],

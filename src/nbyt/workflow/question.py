@@ -24,6 +24,9 @@ _UPDATES, _SAMPLES = 30, 60_000
 _KEPT, _FIRST_SHARE = 12, 1 / 30
 # T of the run whose stages are measured: neither end of the scale; or one towards each.
 _USUAL, _OPPOSITE = (32,), (8, 256)
+# Whose gradient decides: one of those that are measured, or actor and critic both.
+BOTH = "both"
+DECIDERS = (BOTH, *OBJECTIVES)
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,15 @@ class Question:
     epochs: int
     settings: PPOSettings
     max_envs: int
-    objective: str = "actor"
+    objective: str = BOTH
     vector: str = "sync"
     seed: int = 0
     memory: int = 2**30
+
+    @property
+    def shown(self) -> str:
+        """The gradient whose numbers are shown: the actor's where actor and critic decide."""
+        return "actor" if self.objective == BOTH else self.objective
 
     @property
     def layouts(self) -> tuple[tuple[int, int], ...]:
@@ -131,7 +139,7 @@ def make_question(
     epochs: int = EPOCHS,
     settings: PPOSettings = PPOSettings(),
     max_envs: int | None = None,
-    objective: str = "actor",
+    objective: str = BOTH,
     vector: str = "sync",
     seed: int = 0,
     memory: int = 2**30,
@@ -139,11 +147,11 @@ def make_question(
     """The question with every default filled in. current: a T that must be among those compared."""
     most = max_envs or (HOST_ENVS if isinstance(env, HostEnv) else batch)
     lengths = lengths_of(batch, steps, most, current)
-    if objective not in OBJECTIVES:
+    if objective not in DECIDERS:
         raise UsageError(
             f"no objective is called '{objective}'",
             where="objective",
-            fix=f"one of: {', '.join(OBJECTIVES)}",
+            fix=f"one of: {', '.join(DECIDERS)}",
         )
     lambdas = tuple(lambdas) or _lambdas(settings.lam, effort)
     for value in lambdas:

@@ -37,7 +37,7 @@ def _settings(data: Data) -> list[tuple[Child, Child]]:
     rows: list[tuple[Child, Child]] = [
         ("environment", data["env"]),
         (term("batch"), str(data["batch"])),
-        ("objective", data["objective"]),
+        ("objective", data.get("decided_by", data["objective"])),
         ("effort", data["effort"]),
         (term("gamma"), f"{data['gamma']:g}"),
         (term("lambda"), f"{data['lambda']:g} (looked at: {lambdas})"),
