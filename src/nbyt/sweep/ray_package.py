@@ -2,7 +2,10 @@
 
 import logging
 import os
+import socket
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from nbyt.errors import MissingExtraError, TrainingError, UsageError
@@ -15,6 +18,7 @@ _LOCAL_SETTINGS = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
 }
+_KNOCK_SECONDS = 10.0
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
 
 
@@ -27,17 +31,11 @@ class Connection:
     def __init__(self, address: str) -> None:
         self._ray = _ray()
         self._before = dict(os.environ)
-        try:
-            self._ray.init(address=address, **_QUIET)
-        except Exception as error:  # Ray says no in many ways
-            if address != LOCAL:
-                # No more of it: its words hold the address, which is nobody else's business.
-                raise UsageError(
-                    f"no Ray cluster answers there ({type(error).__name__})",
-                    where="ray",
-                    fix="start one (see docs/scale.md), or use --ray auto",
-                ) from None
+        found = _running() if address == LOCAL else address
+        if found is None:
             self._start()
+        else:
+            self._join(found)
 
     @property
     def cpus(self) -> int:
@@ -93,6 +91,18 @@ class Connection:
             if name in self._before:
                 os.environ[name] = self._before[name]
 
+    def _join(self, address: str) -> None:
+        try:
+            _knock(address)  # Ray itself would try for twenty minutes
+            self._ray.init(address=address, **_QUIET)
+        except Exception as error:  # Ray says no in many ways
+            # No more of it: its words hold the address, which is nobody else's business.
+            raise UsageError(
+                f"no Ray cluster answers there ({type(error).__name__})",
+                where="ray",
+                fix="start one (see docs/scale.md), or use --ray auto",
+            ) from None
+
     def _start(self) -> None:
         os.environ.update({n: v for n, v in _LOCAL_SETTINGS.items() if n not in os.environ})
         # Ray has read its settings by now; its children will read them from the environment.
@@ -101,10 +111,32 @@ class Connection:
         self._ray.init(address="local", include_dashboard=False, num_cpus=cores, **_QUIET)
 
 
+def _running() -> str | None:
+    """The cluster that the environment names, or the one that was last started on this machine."""
+    named = os.environ.get("RAY_ADDRESS")
+    if named:
+        return None if named == "local" else named
+    note = Path(os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()) / "ray/ray_current_cluster"
+    try:
+        address = note.read_text().strip()
+        _knock(address)
+    except (OSError, ValueError):  # nobody left a note, or it is an old one
+        return None
+    return address
+
+
+def _knock(address: str) -> None:
+    """Nothing, or an OSError or ValueError where nobody opens."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
+
+
 def _ray() -> Any:
     logging.getLogger("ray").setLevel(logging.ERROR)
     try:
         import ray
     except ImportError:
         raise MissingExtraError("ray", "ray") from None
+    # Ray prints the fate of its workers, addresses and all, on stdout; outcomes tell it here.
+    ray._private.worker._worker_logs_enabled = False
     return ray

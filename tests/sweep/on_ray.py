@@ -1,0 +1,98 @@
+"""What the test of the cluster runs, in a process in which Ray comes before JAX.
+
+    python -m tests.sweep.on_ray FOLDER
+
+Two nodes; a worker is killed in the middle of its work, an env hangs, chains are collected. What
+was found is printed as JSON.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from ray.cluster_utils import Cluster as Nodes
+from tests.sweep.small import DEVICE, HOST, children, grid_of, outcomes, set_traps
+
+from nbyt.collect.pool import Pool, collect_pool
+from nbyt.collect.segment import PoolPlan
+from nbyt.errors import EnvError
+from nbyt.policy.stage import table
+from nbyt.sweep.cells import Here, Job, jobs_of
+from nbyt.sweep.cluster import Cluster
+from nbyt.sweep.cluster_pools import ClusterPools
+from nbyt.sweep.grid import Grid
+from nbyt.train import hardware
+
+
+class Killer:
+    """Somebody who watches, and kills the first worker that has a training process beside it."""
+
+    def __init__(self) -> None:
+        self.killed = 0
+        self.lane = 0
+
+    def __call__(self, job: Job, updates: int) -> None:
+        lanes = [pid for pid, words in children().items() if "nbyt.sweep.lane_main" in words]
+        if lanes and not self.killed:
+            self.lane = lanes[0]
+            status = Path(f"/proc/{self.lane}/status").read_text()
+            self.killed = int(status.partition("PPid:")[2].split()[0])
+            os.kill(self.killed, signal.SIGKILL)
+
+
+def sweeps(runner: Cluster, folder: Path) -> dict:
+    killer = Killer()
+    host, device = grid_of(HOST, 2), grid_of(DEVICE, 2, layouts=1)
+    there = dict(runner.run(host, jobs_of(host, host.cells), killer))
+    there_too = outcomes(runner, device)
+    set_traps(folder, "step-deadlock")
+    (told,) = outcomes(runner, grid_of(HOST, 1, layouts=1)).values()
+    return {
+        "killed": killer.killed > 0 and killer.lane not in children(),
+        "host": same(there, host),
+        "device": same(there_too, device),
+        "told": str(told) if isinstance(told, EnvError) else "",
+    }
+
+
+def same(there: dict, grid: Grid) -> bool:
+    return there == outcomes(Here(), grid) and len(there) == len(grid.cells)
+
+
+def chains(runner: Cluster) -> bool:
+    env = grid_of(HOST, 1).env
+    stage = table([[0.0, 0.3]] * 5, [0.1] * 5)
+    plan = PoolPlan(5, 30, 0, 0.9, seed=1, envs=3)
+    there = ClusterPools(runner._connection)(env, stage, plan, lambda done, total: None)
+    here = collect_pool(env, stage.policy, stage.params, plan)
+    return all(getattr(there, n).tobytes() == getattr(here, n).tobytes() for n in Pool._fields)
+
+
+def gone(seconds: float) -> bool:
+    """Whether no process is left, after so long at most."""
+    ends = time.monotonic() + seconds
+    while children() and time.monotonic() < ends:
+        time.sleep(0.2)
+    return not children()
+
+
+def main() -> None:
+    children()  # from here on, whatever is started is known
+    # Traps are looked for where a worker was told when it started.
+    folder = Path(sys.argv[1])
+    set_traps(folder)
+    nodes = Nodes(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    nodes.add_node(num_cpus=1)
+    with Cluster(nodes.address, step_limit=1) as runner:
+        hardware.prepare(cache=False)
+        found = {"cpus": runner._connection.cpus, "chains": chains(runner)}
+        found |= sweeps(runner, folder)
+    nodes.shutdown()
+    json.dump({**found, "gone": gone(10)}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
