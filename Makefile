@@ -5,7 +5,7 @@ EXTRAS := dev,sb3,envpool,mujoco,ray,trackers
 
 .PHONY: install demo test lint types layers unit browser bench bench-throughput bench-probe \
 	bench-callback advice-check agreement calibration live-coverage parity dialects-live post replay \
-	dqn clean
+	dqn soak-sweep scale clean
 
 install: .venv/installed
 
@@ -97,6 +97,14 @@ calibration: install
 live-coverage: install
 	$(BIN)/python -m benchmarks.live.run
 	$(BIN)/python -m benchmarks.calibration.report
+
+# About five minutes: the driver of a sweep is killed at twenty random moments, and goes on.
+soak-sweep: install
+	$(BIN)/python -m benchmarks.sweep.soak
+
+# About ten minutes: trainings in a minute and what is sent, in processes and on Ray.
+scale: install
+	$(BIN)/python -m benchmarks.sweep.scale
 
 agreement: install
 	$(BIN)/python -m benchmarks.agreement.run

@@ -28,7 +28,7 @@ LIGHT = [
     "nbyt.report.page",
     "nbyt.cli.main",
 ]
-OPTIONAL = ["torch", "stable_baselines3", "envpool", "mujoco", "tensorboardX", "wandb"]
+OPTIONAL = ["torch", "stable_baselines3", "envpool", "mujoco", "tensorboardX", "wandb", "ray"]
 
 
 def module_name(path: Path) -> str:

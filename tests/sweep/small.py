@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from benchmarks.sweep.processes import Family
+
 from nbyt.envs import resolve
 from nbyt.sweep.cells import Outcome, Runner, jobs_of
 from nbyt.sweep.grid import Cell, Grid, make_grid
@@ -14,7 +16,7 @@ LAYOUTS = ((4, 8), (8, 4))
 SETTINGS = PPOSettings(network="table", learning_rate=0.3)
 FLAGS = "--batch 32 --layouts 4x8,8x4 --total 128 --minibatch 16 --epochs 2 --network table"
 FLAGS += " --learning-rate 0.3 --no-advice --quiet"
-MARK = "NBYT_TEST_RUN"
+FAMILY = Family()
 ROOT = Path(__file__).parents[2]
 
 
@@ -31,19 +33,9 @@ def outcomes(runner: Runner, grid: Grid) -> dict[Cell, Outcome]:
 
 
 def children() -> dict[int, str]:
-    """Processes that this one has started, and those that they have, wherever they are now.
-
-    All of them inherit an environment variable with the number of this process.
-    """
-    mark = f"{MARK}={os.environ.setdefault(MARK, str(os.getpid()))}\0".encode()
-    found = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark in (entry / "environ").read_bytes():
-                found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
-        except OSError:  # it has just gone, or is another user's
-            continue
-    return found
+    """Processes that this one has started since it first asked, and those that they have."""
+    os.environ.update(FAMILY.environment)
+    return FAMILY.alive()
 
 
 def set_traps(folder: Path, *names: str) -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.sweep.small import MARK, ROOT
+from tests.sweep.small import ROOT
 
 from nbyt.cli import main
 
@@ -18,7 +18,6 @@ def test_two_nodes_train_the_same_numbers_though_a_worker_is_killed(tmp_path: Pa
     """Also: an env that hangs is given up; chains are the same bytes; no process is left."""
     # Ray's workers give way to all others, which on a busy machine means that they wait for ever.
     surroundings = {**os.environ, "RAY_worker_niceness": "0"}
-    surroundings.pop(MARK, None)
     done = subprocess.run(
         [sys.executable, "-m", "tests.sweep.on_ray", str(tmp_path / "traps")],
         cwd=ROOT,
