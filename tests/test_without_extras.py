@@ -1,6 +1,6 @@
-"""Law: without torch and Stable-Baselines3 everything works that does not need them.
+"""Law: without torch, Stable-Baselines3 and Ray everything works that does not need them.
 
-In a real environment of its own, whose packages are links to those here, those two left out.
+In a real environment of its own, whose packages are links to those here, those left out.
 """
 
 import json
@@ -15,7 +15,8 @@ import pytest
 
 import nbyt
 
-LEFT_OUT = ("torch*", "functorch*", "stable_baselines3*", "sb3*", "nbyt*", "_editable_impl_nbyt*")
+LEFT_OUT = ("torch*", "functorch*", "stable_baselines3*", "sb3*", "ray", "ray-*", "nbyt*")
+LEFT_OUT += ("_editable_impl_nbyt*",)
 SOURCE = Path(nbyt.__file__).parents[1]
 NBYT = "import sys; from nbyt.cli.main import run; sys.exit(run(sys.argv[1:]))"
 WHERE = """
@@ -37,11 +38,12 @@ assert run({TRAIN.split()!r} + ["--quiet", "--out", "run"]) == 0
 BRIDGES = """
 import json, nbyt.integrations, nbyt.integrations.trackers
 from nbyt.errors import MissingExtraError
+from nbyt.sweep.ray_package import Connection
 
-for name in ("sb3", "torch"):
+for name in ("sb3", "torch", "ray"):
     for attempt in range(2):  # the first must leave nothing behind that the second takes for it
         try:
-            getattr(nbyt.integrations, name)
+            Connection("auto") if name == "ray" else getattr(nbyt.integrations, name)
         except MissingExtraError as error:
             print(json.dumps([name, error.message, error.fix]))
 """
@@ -85,7 +87,7 @@ def test_probing_and_training_work(python: Path) -> None:
 
 def test_a_bridge_says_which_extra_is_missing_and_nothing_else(python: Path) -> None:
     said = [json.loads(line) for line in in_lean(python, BRIDGES).splitlines()]
-    assert [name for name, _, _ in said] == ["sb3", "sb3", "torch", "torch"]
-    for _, message, fix in said:
+    assert [name for name, _, _ in said] == ["sb3", "sb3", "torch", "torch", "ray", "ray"]
+    for name, message, fix in said:
         assert "not installed" in message
-        assert fix == "pip install 'nbyt[sb3]'"
+        assert fix == f"pip install 'nbyt[{'ray' if name == 'ray' else 'sb3'}]'"
