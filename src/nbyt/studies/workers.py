@@ -5,6 +5,7 @@ little longer than one. What an experiment finds does not depend on where it is 
 """
 
 import multiprocessing
+import os
 import queue
 import signal
 import threading
@@ -19,6 +20,7 @@ from nbyt.store.study import StudyFolder
 from nbyt.studies.bench import Bench, Progress
 from nbyt.studies.study import Experiment
 from nbyt.train import hardware
+from nbyt.train.keeper import Keeper
 
 _PATIENCE = 0.5  # seconds between two looks whether all workers are still alive
 
@@ -62,17 +64,22 @@ def done_side_by_side(
 
 @contextmanager
 def _ended(processes: list[BaseProcess]) -> Iterator[list[BaseProcess]]:
-    """The processes, started; none of them is left behind."""
-    with _deaf_to_interrupts():
-        for process in processes:
-            process.start()
-    try:
-        yield processes
-    finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
+    """The processes, started; none of them is left behind, not even where this one is killed."""
+    with Keeper() as keeper:
+        with _deaf_to_interrupts():
+            for process in processes:
+                process.start()
+                assert process.pid is not None
+                keeper.keep(process.pid)
+        try:
+            yield processes
+        finally:
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.join()
+                assert process.pid is not None
+                keeper.release(process.pid)
 
 
 @contextmanager
@@ -105,6 +112,7 @@ def _next(heard: Any, processes: Sequence[BaseProcess]) -> tuple[Any, ...]:
 
 def _work(tasks: Any, heard: Any, path: Path, quick: bool, seed: int, device: str) -> None:
     """Experiments from the queue, until it says None."""
+    os.setsid()  # a group of its own, for the keeper
     hardware.prepare(device)
     folder = StudyFolder(path)
 

@@ -39,7 +39,7 @@ class Lane:
                 env=_environment(setup),
                 start_new_session=True,  # Ctrl-C is for the driver, and what it starts ends with it
             )
-        keeper.keep(self._process)
+        keeper.keep(self._process.pid)
         os.set_blocking(self.fileno(), False)
         self._rest, self._over = b"", False
         self._code: int | None = None

@@ -49,16 +49,20 @@ class Keeper:
     ) -> None:
         self.close()
 
-    def keep(self, process: subprocess.Popen) -> None:
+    def keep(self, leader: int) -> None:
         """Nothing; the group that this process leads then ends with the driver."""
-        self._tell(process.pid)
+        self._tell(leader)
+
+    def release(self, leader: int) -> None:
+        """Nothing; the group, which was kept and is gone, is then forgotten."""
+        self._tell(leader)
 
     def end(self, process: subprocess.Popen) -> int:
         """Its exit code; the process, which was kept, and all of its group are then gone."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         code = process.wait()
-        self._tell(process.pid)
+        self.release(process.pid)
         return code
 
     def close(self) -> None:
