@@ -1,5 +1,7 @@
 """`nbyt sweep`: what really happens at every layout of a batch, seed by seed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -116,15 +118,16 @@ def run(
         tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
     """
     limits = _limits(options)
-    runner = _cluster(options, *limits)
-    hardware.prepare(options.device)
-    grid = _grid(env, options, settings)
-    if options.dry_run:
-        return _dry_run(grid, as_json=common.json)
-    console = talk(quiet=common.quiet)
-    console.print(command_line(grid, advice=options.advice))
-    folder = open_sweep(grid, options.out, force=options.force)
-    sweep = _sweep(grid, folder, runner or _runner(grid, options, *limits), options, console)
+    with _cluster(options, *limits) as cluster:  # Ray comes before JAX
+        hardware.prepare(options.device)
+        grid = _grid(env, options, settings)
+        if options.dry_run:
+            return _dry_run(grid, as_json=common.json)
+        console = talk(quiet=common.quiet)
+        console.print(command_line(grid, advice=options.advice))
+        folder = open_sweep(grid, options.out, force=options.force)
+        runner = cluster or _runner(grid, options, *limits)
+        sweep = _sweep(grid, folder, runner, options, console)
     warnings = [*failure_lines(sweep.data), *sweep.data["left_out"]]
     _show_trace(sweep.data["failures"], console)
     warn(console, warnings)
@@ -210,13 +213,16 @@ def _runner(grid: Grid, options: SweepOptions, step: float, cell: float | None) 
     return Here() if cell is None else Workers(1, step, cell)
 
 
-def _cluster(options: SweepOptions, step: float, cell: float | None) -> Runner | None:
-    """The cluster, where one is asked for: it must be there before JAX is."""
-    if not options.ray:
-        return None
-    from nbyt.sweep.cluster import Cluster
+@contextmanager
+def _cluster(options: SweepOptions, step: float, cell: float | None) -> Iterator[Runner | None]:
+    """The cluster, where one is asked for; it is left afterwards."""
+    if not options.ray or options.dry_run:
+        yield None
+        return
+    from nbyt.sweep.cluster import RETRIES, Cluster
 
-    return Cluster(options.ray, cell, max(options.retries, 2), step)
+    with Cluster(options.ray, cell, max(options.retries, RETRIES), step) as cluster:
+        yield cluster
 
 
 def _limits(options: SweepOptions) -> tuple[float, float | None]:

@@ -18,6 +18,8 @@ from nbyt.train.keeper import Keeper
 # A step that hangs in Python is found by the env's own watchdog, which can say where, within a
 # quarter more than the limit; this process comes after it.
 _PATIENCE, _LAST_WORDS = 1.25, 1.0
+# Not `-m`: processes of the env's own would import that module again, and JAX with it.
+_MAIN = "from nbyt.sweep.lane_main import main; main()"
 
 
 class Lane:
@@ -32,7 +34,7 @@ class Lane:
         with tempfile.TemporaryFile() as file:
             self._board = Board(file)
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "nbyt.sweep.lane_main", str(file.fileno())],
+                [sys.executable, "-P", "-c", _MAIN, str(file.fileno())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 pass_fds=(file.fileno(),),
@@ -115,4 +117,6 @@ def decisive(name: str) -> bool:
 def _environment(setup: dict[str, Any]) -> dict[str, str]:
     own = {name: value for name, value in os.environ.items() if not decisive(name)}
     path = os.pathsep.join(filter(None, setup["path"]))
-    return {**own, **setup["environment"], "PYTHONPATH": path}
+    # Several lanes may share a GPU, so none takes all of its memory.
+    shared = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    return {**own, **shared, **setup["environment"], "PYTHONPATH": path}

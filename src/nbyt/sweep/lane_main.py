@@ -127,7 +127,3 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
     if isinstance(outcome, NbytError):
         return {"error": {"kind": type(outcome).__name__, **outcome.as_dict()}}
     return {"curve": outcome.as_dict()}
-
-
-if __name__ == "__main__":
-    main()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nbyt.envs import resolve
+from nbyt.envs import HostEnv, resolve
 from nbyt.measure.chains import Progress
 from nbyt.report.sweep import write_page
 from nbyt.store.manifest import manifest, versions
@@ -18,7 +18,7 @@ from nbyt.sweep.grid import Grid, make_grid
 from nbyt.sweep.running import Tally, curves_of, failures_of, run_cells
 from nbyt.sweep.summary import summarise
 from nbyt.sweep.table import table_text
-from nbyt.sweep.workers import STEP_LIMIT
+from nbyt.sweep.workers import STEP_LIMIT, Workers
 from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.question import EPOCHS, default_minibatch
@@ -57,14 +57,17 @@ def run_sweep(
     """Every layout of a batch trained with every seed, and what came of each.
 
     layouts: (envs, steps); without, the powers of two. runner: who trains the cells; without, this
-    process. advice: ask for it too, and show it beside what happened. options: the other words of
-    `make_grid`, and retries and retry_failed.
+    process, or for a host env that is given by its id, processes of their own. advice: ask for it
+    too, and show it beside what happened. options: the other words of `make_grid`, and retries and
+    retry_failed.
     """
     again = {name: options.pop(name) for name in ("retries", "retry_failed") if name in options}
     grid = make_grid(
         resolve(env), batch=batch, seeds=seeds, total=total, layouts=layouts, **options
     )
     folder = open_sweep(grid, out, force=force)
+    if runner is None and isinstance(env, str) and isinstance(grid.env, HostEnv):
+        runner = Workers()
     tally = run_cells(grid, folder, runner=runner, **again)
     return conclude(grid, folder, tally, advice=advice)
 
