@@ -18,7 +18,8 @@ from nbyt.stats.runs import DRAWS, interval, iqm, redrawn
 FEWEST_TO_COMPARE = 4
 TOO_FEW = f"takes {FEWEST_TO_COMPARE} finished seeds or more"
 
-Row = Float[np.ndarray, "*draws seeds"]
+# Rows may have different lengths, so the length has no name.
+Row = Float[np.ndarray, "... _"]
 Draws = Float[np.ndarray, "draws layouts"]
 
 
@@ -54,7 +55,11 @@ def regrets(scores: Sequence[Row], generator: np.random.Generator) -> tuple[Esti
     return tuple(found.values())
 
 
-def behind(best: Row, other: Row, drawn: Float[np.ndarray, " draws"]) -> Estimate:
+def behind(
+    best: Float[np.ndarray, " seeds"],
+    other: Float[np.ndarray, " others"],
+    drawn: Float[np.ndarray, " draws"],
+) -> Estimate:
     """How far a layout's IQM is below that of the one that looks best. drawn: the same in draws.
 
     Whoever looks best owes some of it to luck, so the value is too large rather than too small;
@@ -75,11 +80,11 @@ def rank_correlation(
     apart = [one - one.mean(axis=-1, keepdims=True) for one in ranks]
     sizes = [np.sqrt((one**2).sum(axis=-1)) for one in apart]
     with np.errstate(invalid="ignore"):
-        return (apart[0] * apart[1]).sum(axis=-1) / (sizes[0] * sizes[1])
+        return np.asarray((apart[0] * apart[1]).sum(axis=-1) / (sizes[0] * sizes[1]))
 
 
 def rank_agreement(
-    scores: Sequence[Float[np.ndarray, " seeds"]],
+    scores: Sequence[Row],
     foretold: Float[np.ndarray, " layouts"],
     generator: np.random.Generator,
 ) -> Estimate:

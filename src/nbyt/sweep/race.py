@@ -8,14 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from nbyt.stats.estimate import Estimate
+from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.regret import behind, regrets
-from nbyt.stats.runs import improvement, interval, iqm, redrawn
+from nbyt.stats.runs import NO_SEED, improvement, interval, iqm, redrawn
 
 Data = dict[str, Any]
 Split = tuple[int, int]
-Returns = Float[np.ndarray, "seeds points"]
-Varied = Float[np.ndarray, "draws seeds points"]
+# Layouts may have different numbers of seeds, so that number has no name.
+Scores = Float[np.ndarray, " _"]
+Returns = Float[np.ndarray, "_ points"]
+Varied = Float[np.ndarray, "draws _ points"]
 
 
 class Heights(NamedTuple):
@@ -45,7 +47,7 @@ class Race:
     varied: Callable[[int], Varied] | None = None
 
     @cached_property
-    def scores(self) -> list[Float[np.ndarray, " seeds"]]:
+    def scores(self) -> list[Scores]:
         """The mean return over training, of every seed of every layout."""
         return [one.mean(axis=1) for one in self.returns]
 
@@ -64,7 +66,7 @@ class Race:
         returns, seeds = self.returns[place], len(self.seeds[place])
         columns = np.hstack([returns, returns.mean(axis=1, keepdims=True)])
         if not seeds:
-            none = interval(None, np.zeros(0), 0)
+            none = undetermined(NO_SEED, 0)
             return Heights((none,) * returns.shape[1], none, none, np.zeros(0))
         drawn = iqm(self._columns(place, redrawn(seeds, self.generator)), axis=1)
         values = iqm(columns, axis=0)
@@ -90,8 +92,12 @@ class Race:
             rows = [self.varied(place).mean(axis=2) for place in some]
         return dict(zip(some, regrets(rows, self.generator), strict=True))
 
-    def behind(self, place: int) -> Estimate | None:
-        """How far a layout is below the one that looks best; None for that one itself."""
+    @cached_property
+    def behind(self) -> list[Estimate | None]:
+        """How far each layout is below the one that looks best; None for that one itself."""
+        return [self._behind(place) for place in range(len(self.layouts))]
+
+    def _behind(self, place: int) -> Estimate | None:
         if self.best is None or place == self.best:
             return None
         best, other = self.heights[self.best], self.heights[place]
@@ -100,7 +106,7 @@ class Race:
 
     def standing(self, place: int) -> Data:
         """A layout's score, and how it stands beside the best."""
-        own, apart = self.heights[place], self.behind(place)
+        own, apart = self.heights[place], self.behind[place]
         return {
             "scores": [float(one) for one in self.scores[place]],
             "curve": [one.as_dict() for one in own.curve],
@@ -121,5 +127,5 @@ class Race:
         """Whether it cannot be told apart from the best; None where nobody can say."""
         if place == self.best:
             return True
-        apart = self.behind(place)
+        apart = self.behind[place]
         return None if apart is None or apart.low is None else apart.low <= 0

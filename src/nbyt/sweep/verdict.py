@@ -38,14 +38,21 @@ def _sentence(race: Race, best: int, known: Sequence[int], tied: Sequence[int]) 
     if tied == known:
         return f"No measurable difference between the layouts: {reached}, by a hair."
     if not tied:
-        return f"{reached}, and the seeds tell it apart from all others."
+        return f"{reached}, and the seeds tell it apart from all others{_but(race, known)}."
     names = listed([_name(race.layouts[place]) for place in tied])
-    return f"{reached}; cannot be told apart from it: {names}."
+    return f"{reached}; cannot be told apart from it: {names}{_but(race, known)}."
+
+
+def _but(race: Race, known: Sequence[int]) -> str:
+    """The layouts that nothing can be said of, where there are some."""
+    places = [k for k in range(len(race.layouts)) if k != race.best and k not in known]
+    names = [_name(race.layouts[place]) for place in places]
+    return f"; too few seeds to say: {listed(names)}" if names else ""
 
 
 def _to_settle(race: Race, tied: Sequence[int]) -> Data:
     """How many seeds would tell the best from the worst; the error falls with their root."""
-    gaps = [one for place in tied if (one := race.behind(place))]
+    gaps = [one for place in tied if (one := race.behind[place])]
     worst = max(gaps, key=lambda one: one.value or 0.0)
     if not worst.value or worst.low is None or worst.value <= 0:
         return {"seeds": None, "sentence": "There is no gap that more seeds would make visible."}

@@ -40,7 +40,7 @@ def _card(data: Data, kind: str) -> Markup:
     rows: list[tuple[Child, Child]] = [
         ("return over training", shown(own["over_training"])),
         (_end_word(data, kind), shown(own["final"])),
-        ("cannot be told apart", _ties(one)),
+        ("cannot be told apart", _ties(data, kind, one)),
         *_defaults(data, kind),
     ]
     facts = [join([tag("dt", name), tag("dd", value)]) for name, value in rows]
@@ -70,11 +70,15 @@ def _big(one: Data) -> Markup:
     )
 
 
-def _ties(one: Data) -> Child:
+def _ties(data: Data, kind: str, one: Data) -> Child:
     if one["no_measurable_difference"]:
         return "all others"
+    best = best_place(data, kind)
+    others = [own for place, own in enumerate(data["layouts"]) if place != best]
+    if all(own[kind]["tied_with_best"] is None for own in others):
+        return "nobody can say"
     if not one["ties"]:
-        return one["sentence"].partition("; ")[2] or "none: the seeds tell it from all others"
+        return "none: the seeds tell it from all others"
     chips = [tag("li", layout_mark({"envs": n, "steps": t})) for n, t in one["ties"]]
     return tag("ul", *chips, class_="chips")
 

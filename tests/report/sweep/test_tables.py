@@ -1,0 +1,76 @@
+"""A sweep in a terminal of 80 columns."""
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+from tests.sweep.made_up import curves_of, failure, finished, grid_of
+
+from nbyt.report.sweep_tables import failure_lines, last_line, layout_table, sweep_lines
+from nbyt.sweep.summary import summarise
+
+Data = dict[str, Any]
+
+
+def printed(*things: Any) -> list[str]:
+    """The lines that a terminal of 80 columns gets."""
+    console = Console(file=io.StringIO(), width=80, highlight=False)
+    for thing in things:
+        console.print(thing)
+    return console.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-4, -1234.5])
+def test_the_table_fits_and_has_every_layout(data: Data, scale: float) -> None:
+    """Whatever the size of returns: no number is cut."""
+    for layout in data["layouts"]:
+        for kind in ("per_sample", "per_second"):
+            for name in ("over_training", "final"):
+                number = layout[kind][name]
+                known = {k: scale * number[k] for k in ("value", "low", "high") if number[k]}
+                number |= known
+    lines = printed(layout_table(data))
+    assert max(map(len, lines)) <= 80
+    rows = lines[2:]
+    assert [row.split()[0].rstrip("*=") for row in rows] == [
+        f"{64 // t}x{t}" for t in (1, 2, 4, 8, 16, 32, 64)
+    ]
+    assert all(row.count("]") == 3 for row in rows[:-1]) and rows[-1].split()[1:4] == ["-"] * 3
+    assert "8x8*" in rows[3] and "6 of 8 seeds" in rows[1] and "advised" in rows[2]
+
+
+def test_lines_say_what_came_out(data: Data) -> None:
+    lines = sweep_lines(data)
+    assert lines[0].startswith("per sample: 8x8 has the highest mean return over training")
+    assert lines[1].startswith("per second: ")
+    assert any(line.startswith("advice per sample: 16x4") for line in lines)
+    assert any("default of Stable-Baselines3" in line for line in lines)
+    assert lines[0].endswith("; too few seeds to say: 1x64.")
+
+
+def test_failures_end_with_what_was_said_last(data: Data) -> None:
+    lines = failure_lines(data)
+    assert lines[0] == "32x2 seed 0 failed: env 'x' raised ValueError (x)"
+    assert lines[-1] == "2 more failed; the page names all of them" and len(lines) == 9
+    assert last_line(" \n") == "for no reason that is known"
+
+
+def test_missing_trainings_are_counted() -> None:
+    grid = grid_of(4, (4, 8))
+    some = dict(list(curves_of(grid).items())[:5])
+    found = summarise(grid, some, {}, costs=None, advice=None)
+    assert failure_lines(found) == ["3 trainings are missing"]
+    assert max(map(len, printed(layout_table(found), *sweep_lines(found)))) <= 80
+
+
+def test_nothing_finished_is_said() -> None:
+    grid = grid_of(2, (4, 8))
+    found = summarise(grid, {}, dict.fromkeys(grid.cells, failure()), costs=None, advice=None)
+    assert sweep_lines(found) == ["No training was finished, so there is nothing to compare."]
+    assert len(printed(layout_table(found))) == 4
+
+
+def test_a_whole_sweep_has_no_failures() -> None:
+    grid = grid_of(4, (4, 8))
+    assert failure_lines(finished(grid, curves_of(grid))) == []

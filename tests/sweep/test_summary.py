@@ -1,0 +1,158 @@
+"""What a sweep shows: equal samples, equal seconds, ties, the advice; and sweeps with holes."""
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.sweep.made_up import (
+    STEPS,
+    advice_of,
+    costs_of,
+    curves_of,
+    failure,
+    grid_of,
+)
+
+from nbyt.stats.runs import iqm
+from nbyt.sweep.equal_time import slowed
+from nbyt.sweep.grid import Grid
+from nbyt.sweep.summary import summarise
+
+Data = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def grid() -> Grid:
+    return grid_of()
+
+
+@pytest.fixture(scope="module")
+def whole(grid: Grid) -> Data:
+    """The data of a sweep in which everything went well."""
+    return summarise(grid, curves_of(grid), {}, costs=costs_of(grid), advice=advice_of(grid))
+
+
+def test_scores_are_iqms_of_the_means_of_the_curves(grid: Grid, whole: Data) -> None:
+    curves = curves_of(grid)
+    for layout in whole["layouts"]:
+        table = np.array([c.returns for cell, c in curves.items() if cell.steps == layout["steps"]])
+        own = layout["per_sample"]
+        assert own["over_training"]["value"] == pytest.approx(iqm(table.mean(axis=1)))
+        assert own["final"]["value"] == pytest.approx(iqm(table[:, -1]))
+        assert [one["value"] for one in own["curve"]] == pytest.approx(list(iqm(table, axis=0)))
+        low, high = own["over_training"]["low"], own["over_training"]["high"]
+        assert low < own["over_training"]["value"] < high
+
+
+def test_the_best_is_told_apart_from_what_is_clearly_worse(whole: Data) -> None:
+    """The curves were made with the best at T = 8, and both ends far below."""
+    answer = whole["answer"]["per_sample"]
+    assert answer["steps"] == 8
+    ties = {steps for _, steps in answer["ties"]}
+    assert not ties & {1, 2, 32, 64} and not answer["no_measurable_difference"]
+    ends = {one["steps"]: one["per_sample"] for one in whole["layouts"]}
+    assert ends[1]["best_wins"]["value"] == 1 and ends[8]["best_wins"] is None
+    assert ends[1]["behind"]["low"] > 0.3 and ends[8]["behind"] is None
+
+
+def test_slow_layouts_lose_time(grid: Grid, whole: Data) -> None:
+    """The fastest is the same both ways; T = 64, 8 times as slow, has made an eighth of its way."""
+    layouts = {one["steps"]: one for one in whole["layouts"]}
+    assert whole["budget"]["steps"] == 1
+    assert layouts[1]["per_second"]["scores"] == pytest.approx(layouts[1]["per_sample"]["scores"])
+    late = layouts[64]["per_second"]["final"]["value"]
+    curve = [one["value"] for one in layouts[64]["per_sample"]["curve"]]
+    at = grid.points[-1] / 8
+    assert late == pytest.approx(np.interp(at, grid.points, curve), abs=0.1)
+    assert whole["answer"]["per_second"]["steps"] < 8
+
+
+def test_a_slowed_curve_is_read_between_its_points() -> None:
+    """Against NumPy's own interpolation, seed by seed and pace by pace."""
+    returns = np.random.default_rng(0).normal(size=(3, 5))
+    points, paces = [2, 5, 6, 9, 20], np.array([1.0, 0.6, 0.05])
+    found = slowed(returns, points, -1.0, paces)
+    for k, pace in enumerate(paces):
+        for row, own in zip(returns, found[k], strict=True):
+            at = pace * np.array(points)
+            assert own == pytest.approx(np.interp(at, [0, *points], [-1.0, *row]))
+
+
+def test_the_advice_stands_beside(whole: Data) -> None:
+    """It foretold T = 4 where T = 8 was best: nearly right, and one step off."""
+    one = whole["advice"]["per_sample"]
+    assert (one["envs"], one["steps"], one["is_best"]) == (16, 4, False)
+    assert one["correlation"]["value"] > 0.6
+    # The tops are 0.1 apart, and curves rise to 3/4 of them on average.
+    assert one["regret"]["low"] < 0.07 < one["regret"]["high"]
+    assert one["regret_share"]["value"] > one["regret"]["value"]
+    assert whole["advice"]["per_second"] is None
+    assert [x["value"] for x in one["foretold"]] == pytest.approx(
+        [1 - 0.1 * abs(np.log2(t / 4)) for t in STEPS]
+    )
+
+
+def test_the_order_in_which_cells_came_changes_nothing(grid: Grid, whole: Data) -> None:
+    cells = list(curves_of(grid).items())
+    random.Random(0).shuffle(cells)
+    again = summarise(grid, dict(cells), {}, costs=costs_of(grid), advice=advice_of(grid))
+    assert json.dumps(again, allow_nan=False) == json.dumps(whole, allow_nan=False)
+
+
+def test_holes_are_told_and_hide_nothing_else(grid: Grid, whole: Data) -> None:
+    """One layout failed as a whole, one has a single seed, one misses a few."""
+    curves = curves_of(grid)
+    failed = {cell: failure() for cell in curves if cell.steps == 64}
+    gone = [cell for cell in curves if cell.steps == 32 and cell.seed] + [
+        cell for cell in curves if cell.steps == 16 and cell.seed > 5
+    ]
+    kept = {cell: one for cell, one in curves.items() if cell not in failed and cell not in gone}
+    data = summarise(grid, kept, failed, costs=costs_of(grid), advice=advice_of(grid))
+    json.dumps(data, allow_nan=False)
+    layouts = {one["steps"]: one for one in data["layouts"]}
+    assert layouts[64]["seeds"] == {"finished": [], "failed": 8, "missing": 0}
+    assert layouts[64]["per_sample"]["over_training"]["reason"] == "no seed is finished"
+    assert layouts[32]["per_sample"]["over_training"]["low"] is None
+    assert layouts[32]["per_sample"]["tied_with_best"] is None
+    assert layouts[16]["seeds"] == {"finished": list(range(6)), "failed": 0, "missing": 2}
+    assert data["answer"]["per_sample"]["steps"] == 8
+    assert len(data["failures"]) == 8 and data["failures"][0]["message"] == failure()["message"]
+    # What is whole is as before.
+    before = next(one for one in whole["layouts"] if one["steps"] == 4)
+    assert layouts[4]["per_sample"]["scores"] == before["per_sample"]["scores"]
+
+
+def test_nothing_finished_is_no_crash(grid: Grid) -> None:
+    failed = {cell: failure() for cell in grid.cells}
+    data = summarise(grid, {}, failed, costs=None, advice=None)
+    assert data["answer"] == {"per_sample": None, "per_second": None}
+    assert len(data["failures"]) == len(grid.cells)
+    json.dumps(data, allow_nan=False)
+
+
+@pytest.mark.parametrize(("seeds", "steps"), [(1, (4, 8)), (3, (4, 8)), (4, (8,)), (1, (8,))])
+def test_the_smallest_sweeps_have_an_answer(seeds: int, steps: tuple[int, ...]) -> None:
+    grid = grid_of(seeds, steps)
+    data = summarise(grid, curves_of(grid), {}, costs=costs_of(grid), advice=advice_of(grid))
+    json.dumps(data, allow_nan=False)
+    assert data["answer"]["per_sample"]["steps"] in steps
+    assert "cannot be told" in data["answer"]["per_sample"]["sentence"]
+    assert all(one["per_sample"]["tied_with_best"] in (None, True) for one in data["layouts"])
+
+
+def test_where_all_are_alike_the_cost_of_finding_out_is_said() -> None:
+    """Promise 22: no winner is named, and how many seeds would name one."""
+    grid = grid_of(8, (4, 8, 16))
+    curves = curves_of(grid_of(8, (8,)), noise=0.3)
+    same = {
+        cell: curves[cell._replace(envs=8, steps=8, seed=(cell.seed + cell.steps) % 8)]
+        for cell in grid.cells
+    }
+    data = summarise(grid, same, {}, costs=None, advice=None)
+    answer = data["answer"]["per_sample"]
+    assert answer["no_measurable_difference"] and len(answer["ties"]) == 2
+    assert "No measurable difference" in answer["sentence"]
+    assert answer["to_settle"]["seeds"] is None  # the same seeds: there is no gap at all
+    assert data["answer"]["per_second"] is None
