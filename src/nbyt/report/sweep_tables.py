@@ -105,7 +105,8 @@ def _advice_lines(data: Data) -> list[str]:
         elif lost["value"] is None:
             said = "what it loses cannot be told"
         else:
-            said = f"which loses {percent(lost)} of what was to be learned"
+            seen = "" if (lost["low"] or 0) > 0 else ", which may be none"
+            said = f"which loses {percent(lost)} of what the best layout learned{seen}"
         order = both(one["correlation"])
         lines.append(f"advice {word}: {name}, {said}; rank correlation {order}.")
     return lines
@@ -124,6 +125,8 @@ def _default_lines(data: Data) -> list[str]:
         libraries = ", ".join(dict.fromkeys(names[:2]))
         if number is None:
             lines.append(f"T nearest to the default of {libraries}: {name}, the best itself.")
+        elif number["value"] is None:
+            lines.append(f"T nearest to the default of {libraries}: {name}; no seed is finished.")
         else:
             said = f"the best beats it with probability {both(number)}"
             lines.append(f"T nearest to the default of {libraries}: {name}; {said}.")

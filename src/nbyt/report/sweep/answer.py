@@ -95,7 +95,7 @@ def _defaults(data: Data, kind: str) -> list[tuple[Child, Child]]:
         layout = data["layouts"][place or 0]
         number = layout[kind]["best_wins"]
         said = "is that layout" if number is None else shown(number, 100, " %")
-        names = tag("span", f" default of {libraries(layout)}", class_="muted")
+        names = tag("span", f", default of {libraries(layout)}", class_="muted")
         rows.append((f"beats T = {layout['steps']}", join([said, names])))
     return rows
 
@@ -140,7 +140,7 @@ def advice_words(one: Data) -> str:
     share = f"{name} loses {words(lost, 100, ' %')} of what the best layout learned"
     if lost["low"] is not None and lost["low"] > 0:
         return f"{share}."
-    return f"{share}: no loss that can be told from none."
+    return f"{share}, which may be none."
 
 
 def _failed(data: Data) -> Markup | None:
