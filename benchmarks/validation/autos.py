@@ -4,37 +4,80 @@ import json
 import time
 from typing import Any
 
+import jax
+import numpy as np
+
 from benchmarks.validation.cases import BATCH, Case
 from benchmarks.validation.sweeps import WORK
+from nbyt.collect.evaluate import episode_returns
+from nbyt.collect.rollout import update_key
 from nbyt.store.atomic import write_json
 from nbyt.store.run import slug
-from nbyt.workflow.adapting import adaptive_curve
+from nbyt.train.adaptive_course import AdaptiveCourse
+from nbyt.train.adaptive_plan import AdaptivePlan, first_layout
+from nbyt.train.curves import curve_of
+from nbyt.train.looking import look
+from nbyt.train.ppo import coefficients_of
+from nbyt.train.steering import steering_for
+
+_ROUNDS = 20
+_ANY = 2**62
 
 
 def trained(case: Case, seed: int) -> dict[str, Any]:
-    """The curve of one training, what it changed, and what its probes cost."""
+    """The curve of one training, and what it changed."""
     folder = WORK / f"{slug(case.name)}-auto"
     path = folder / f"seed-{seed}.json"
     if path.exists():
         return json.loads(path.read_text())
     folder.mkdir(parents=True, exist_ok=True)
-    grid = case.grid()
-    began = time.perf_counter()
-    curve, changes, probing = adaptive_curve(
-        grid.env,
-        batch=BATCH,
-        total=case.total,
-        seed=seed,
-        settings=grid.settings,
-        points=[number * BATCH for number in grid.points],
-    )
-    found = {
-        "seed": seed,
-        "seconds": time.perf_counter() - began,
-        **curve.as_dict(),
-        "changes": changes,
-        "probing": probing,
-    }
+    plan = _plan(case, seed)
+    course, played = AdaptiveCourse(plan, case.grid().env), []
+    for made in course.updates(1):
+        course.row(made)
+        if made.number in plan.stages:
+            played.append(episode_returns(case.grid().env, course.policy, course.params, seed))
+    found = {"seed": seed, **curve_of(plan, played).as_dict(), **course.findings()}
     write_json(path, found)
-    print(case.name, seed, f"{found['seconds']:.0f} s", [c.get("to") for c in changes], flush=True)
+    print(case.name, seed, [one["to"] for one in found["changes"]], flush=True)
     return found
+
+
+def looked(case: Case) -> dict[str, float]:
+    """What looks cost: seconds of one beside those of an update, timed in turns."""
+    path = WORK / f"{slug(case.name)}-auto" / "looks.json"
+    if path.exists():
+        return json.loads(path.read_text())
+    plan, settings = _plan(case, 0), case.grid().settings
+    course = AdaptiveCourse(plan, case.grid().env)
+    source, updates = course._source, course.updates(1)
+    shares = []
+    for number in range(_ROUNDS + 2):
+        began = time.perf_counter()
+        next(updates)
+        next(updates)
+        jax.block_until_ready(course.params)
+        both = time.perf_counter() - began
+        _, rollout = source.gather(
+            course._learner, update_key(jax.random.key(1), number), plan.looked
+        )
+        jax.block_until_ready(rollout)
+        began = time.perf_counter()
+        np.asarray(
+            look(course.policy, course.params, rollout, coefficients_of(settings), plan.lengths)
+        )
+        alone = time.perf_counter() - began
+        shares.append(alone / both)
+    low, middle, high = np.quantile(shares[2:], [0.025, 0.5, 0.975])
+    found = {"value": float(middle), "low": float(low), "high": float(high)}
+    write_json(path, found)
+    return found
+
+
+def _plan(case: Case, seed: int) -> AdaptivePlan:
+    grid = case.grid()
+    first = grid.layouts[0]
+    layout = first_layout(BATCH, first.minibatch, first.epochs, _ANY)
+    steering = steering_for(layout.updates(case.total))
+    given = (grid.env.id, layout, case.total, seed, grid.settings, grid.points, "sync")
+    return AdaptivePlan(*given, steering, _ANY)

@@ -19,7 +19,7 @@ _MINATAR = {
     "learning_rate": 1e-3,
     "entropy_coefficient": 0.01,
 }
-_SOME = (2, 8, 32, 128, 512, 2048)
+_SOME = (2, 8, 32, 128, 512)
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,10 @@ class TrainingProgress:
                 f"update {row['update']}/{self._updates}  {shown} steps/s  return {self._score()}"
             )
 
+    def on_note(self, note: str) -> None:
+        """Say it above the bar."""
+        self._bar.console.print(note)
+
     def _remember(self, row: Row) -> None:
         if row["episodes"]:
             self._recent.append((row["episodes"], row["mean_return"]))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import prod
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from cyclopts import Parameter
@@ -10,13 +10,17 @@ from cyclopts import Parameter
 from nbyt.cli.options import Common, Count, Settings
 from nbyt.cli.output import Outcome
 from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, weights_of, would_do
-from nbyt.envs import resolve
+from nbyt.envs import HostEnv, resolve
+from nbyt.errors import UsageError
 from nbyt.layout import Layout
 from nbyt.policy.actor_critic import build
 from nbyt.policy.files import read_stage
 from nbyt.train import hardware
+from nbyt.train.adaptive_plan import AdaptivePlan, first_layout
 from nbyt.train.plan import Plan
 from nbyt.train.settings import PPOSettings
+from nbyt.train.steering import steering_for
+from nbyt.workflow.question import HOST_ENVS
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,15 @@ class LayoutOptions:
 
     epochs: Count = 4
     """Passes over the batch in one update."""
+
+    layout: Literal["fixed", "auto"] = "fixed"
+    """auto: T, and N with it, move along the powers of two as looks at the rollouts advise."""
+
+    batch: Count | None = None
+    """With --layout auto: samples of an update, N x T, which stay the same."""
+
+    max_envs: Count | None = None
+    """With --layout auto: most envs to use; without, 64 for host envs."""
 
 
 def run(
@@ -59,16 +72,39 @@ def run(
     return carry_out(plan, options, common, weights_of(plan, options.from_, read_stage))
 
 
-def _plan(env: str, layout: LayoutOptions, options: RunOptions, settings: PPOSettings) -> Plan:
-    sizes = Layout(layout.envs, layout.steps, layout.minibatch, layout.epochs)
-    stages = stages_of(sizes.updates(options.total), options)
+def _plan(
+    env: str, layout: LayoutOptions, options: RunOptions, settings: PPOSettings
+) -> Plan | AdaptivePlan:
     found = resolve(env)
     # Built now, so that a network that does not fit the env is refused before anything is written.
     build(found.observation_space, found.action_space, settings.parsed_network)
-    return Plan(found.id, sizes, options.total, options.seed, settings, stages, options.vector)
+    adapts = layout.layout == "auto"
+    most = layout.max_envs or (HOST_ENVS if isinstance(found, HostEnv) else 2**62)
+    sizes = _first(layout, most) if adapts else _fixed(layout)
+    stages = stages_of(sizes.updates(options.total), options)
+    given = (found.id, sizes, options.total, options.seed, settings, stages, options.vector)
+    if not adapts:
+        return Plan(*given)
+    return AdaptivePlan(*given, steering_for(sizes.updates(options.total)), most)
 
 
-def _dry_run(plan: Plan, *, as_json: bool) -> Outcome:
+def _first(layout: LayoutOptions, most: int) -> Layout:
+    batch = layout.batch or layout.envs * layout.steps
+    return first_layout(batch, layout.minibatch, layout.epochs, most)
+
+
+def _fixed(layout: LayoutOptions) -> Layout:
+    for name in ("batch", "max_envs"):
+        if getattr(layout, name) is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is for layouts that adapt",
+                where=name.replace("_", "-"),
+                fix="add --layout auto, or give --envs and --steps",
+            )
+    return Layout(layout.envs, layout.steps, layout.minibatch, layout.epochs)
+
+
+def _dry_run(plan: Plan | AdaptivePlan, *, as_json: bool) -> Outcome:
     env = resolve(plan.env)
     sample = np.dtype(env.observation_space.dtype).itemsize * prod(
         env.observation_space.shape or ()

@@ -23,11 +23,10 @@ from nbyt.store.manifest import manifest
 from nbyt.store.run import RunFolder, open_run
 from nbyt.store.text import slug
 from nbyt.train import hardware
-from nbyt.train.dqn_plan import DQNPlan
+from nbyt.train.adaptive_plan import AdaptivePlan
+from nbyt.train.courses import AnyPlan
 from nbyt.train.loop import Listener, Result, train
-from nbyt.train.plan import Plan, stage_updates
-
-AnyPlan = Plan | DQNPlan
+from nbyt.train.plan import stage_updates
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,8 @@ def weights_of(plan: AnyPlan, path: Path | None, read: Callable[[Path], Stage]) 
 
 def announce(plan: AnyPlan, common: Common) -> None:
     """Say what is going to be trained."""
-    words = f"{plan.env}: {plan.layout}; {plan.updates} updates, seed {plan.seed}"
+    adapts = "at first, then as looks at the rollouts advise; " * isinstance(plan, AdaptivePlan)
+    words = f"{plan.env}: {plan.layout}; {adapts}{plan.updates} updates, seed {plan.seed}"
     talk(quiet=common.quiet).print(words)
 
 
@@ -134,6 +134,8 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 def _folder(plan: AnyPlan, options: RunOptions) -> RunFolder:
     sizes = f"{plan.layout.envs}x{plan.layout.steps}"
+    if isinstance(plan, AdaptivePlan):
+        sizes = f"auto-{plan.layout.batch}"
     algo = "" if plan.algo == "ppo" else f"{plan.algo}-"
     default = Path("runs") / slug(f"{plan.env.partition(':')[2]}-{algo}{sizes}-seed{plan.seed}")
     made_by = manifest("train", plan.identity(), plan.seed, hardware.describe())
@@ -161,7 +163,10 @@ def _train(
 def _known_result(plan: AnyPlan, folder: RunFolder, known: dict[str, Any]) -> Result:
     stages = [str(folder.stage_path(number + 1)) for number in range(len(plan.stages))]
     final = Estimate(**known["final_return"])
-    return Result(final, known["unfinished"], known["spoiled"], None, stages)
+    findings: dict[str, Any] = {
+        name: known[name] for name in ("changes", "last_layout") if name in known
+    }
+    return Result(final, known["unfinished"], known["spoiled"], None, stages, findings)
 
 
 def _outcome(plan: AnyPlan, folder: RunFolder, result: Result) -> Outcome:
@@ -191,6 +196,7 @@ def _outcome(plan: AnyPlan, folder: RunFolder, result: Result) -> Outcome:
         "stages": result.stages,
         "out": str(folder.path),
         "metrics": str(folder.path / METRICS),
+        **result.findings,
     }
     return Outcome(data, warnings)
 
@@ -207,6 +213,15 @@ def _show(plan: AnyPlan, folder: RunFolder, result: Result) -> None:
         ("speed", f"{speed}, {plan.updates} updates"),
         ("run", str(folder.path)),
     ]
+    if "changes" in result.findings:
+        rows.append(("layout at the end", _path(result.findings)))
     for number, update in enumerate(plan.stages, start=1):
         rows.append((f"stage {number}", f"stage-{number}, after update {update}"))
     show(facts_table(rows))
+
+
+def _path(findings: dict[str, Any]) -> str:
+    """Where an adapting layout ended, and in how many changes."""
+    last, count = findings["last_layout"], len(findings["changes"])
+    changes = "no change" if count == 0 else f"{count} change{'s' * (count > 1)}"
+    return f"{last['envs']}x{last['steps']}, {changes}"

@@ -36,6 +36,10 @@ class Course(Protocol):
         """What the algorithm alone knows of a stage, as plain values."""
         ...
 
+    def findings(self) -> dict[str, Any]:
+        """What the run's result says beyond its returns, as plain values."""
+        ...
+
     def state(self) -> Any:
         """Everything that a checkpoint has to hold, as a tree of arrays."""
         ...

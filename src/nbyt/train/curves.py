@@ -8,8 +8,9 @@ import numpy as np
 from nbyt.collect.evaluate import Evaluation, episode_returns
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvError
+from nbyt.train.adaptive_plan import AdaptivePlan
+from nbyt.train.courses import course_of
 from nbyt.train.plan import Plan
-from nbyt.train.ppo_course import PPOCourse
 
 
 class Curve(NamedTuple):
@@ -39,7 +40,7 @@ def curve_from(facts: dict[str, Any]) -> Curve:
 
 
 def train_curve(
-    plan: Plan,
+    plan: Plan | AdaptivePlan,
     env: DeviceEnv | HostEnv,
     watch: Callable[[int], None] = lambda updates: None,
 ) -> Curve:
@@ -47,7 +48,7 @@ def train_curve(
 
     watch: called with the number of updates made.
     """
-    course = PPOCourse(plan, env)
+    course = course_of(plan, env)
     played: list[Evaluation] = []
     try:
         for made in course.updates(1):
@@ -60,7 +61,7 @@ def train_curve(
     return curve_of(plan, played)
 
 
-def curve_of(plan: Plan, played: list[Evaluation]) -> Curve:
+def curve_of(plan: Plan | AdaptivePlan, played: list[Evaluation]) -> Curve:
     """The curve of what was played at the plan's stages; an error where a reward was no number."""
     spoiled = sum(one.spoiled for one in played)
     if spoiled and plan.settings.on_nonfinite == "stop":

@@ -79,6 +79,10 @@ class DQNCourse:
         """Nothing that the common facts do not say."""
         return {}
 
+    def findings(self) -> dict[str, Any]:
+        """Nothing: all there is to say is in the returns."""
+        return {}
+
     def state(self) -> Any:
         """Learner and buffer, and the environments where they are on the device."""
         return self._world.state()

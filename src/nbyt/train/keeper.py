@@ -12,17 +12,31 @@ import subprocess
 import sys
 from types import TracebackType
 
-# What the keeper runs. A line with a number adds a group, or takes out one that it knows.
+# What the keeper runs. A line with a number adds a group, or takes out one that it knows; with "="
+# before it, it adds a single process, which is killed only if no other has its number by then.
 _PROGRAM = """
 import os, signal, sys
-groups = set()
-for line in sys.stdin:
-    groups ^= {int(line)}
-for group in groups:
+
+def born(process):
     try:
-        os.killpg(group, signal.SIGKILL)
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[19]
     except OSError:
-        pass
+        return None
+
+groups, single = set(), {}
+for line in sys.stdin:
+    number = int(line.strip("=\\n"))
+    if line[0] == "=":
+        single[number] = born(number)
+    else:
+        groups ^= {number}
+for kill, numbers in (os.killpg, groups), (os.kill, [n for n in single if born(n) == single[n]]):
+    for number in numbers:
+        try:
+            kill(number, signal.SIGKILL)
+        except OSError:
+            pass
 """
 
 
@@ -51,11 +65,15 @@ class Keeper:
 
     def keep(self, leader: int) -> None:
         """Nothing; the group that this process leads then ends with the driver."""
-        self._tell(leader)
+        self._tell(f"{leader}")
+
+    def keep_one(self, process: int) -> None:
+        """Nothing; this process then ends with the driver, if it has not before."""
+        self._tell(f"={process}")
 
     def release(self, leader: int) -> None:
         """Nothing; the group, which was kept and is gone, is then forgotten."""
-        self._tell(leader)
+        self._tell(f"{leader}")
 
     def end(self, process: subprocess.Popen) -> int:
         """Its exit code; the process, which was kept, and all of its group are then gone."""
@@ -72,8 +90,8 @@ class Keeper:
             self._process.stdin.close()
         self._process.wait()
 
-    def _tell(self, group: int) -> None:
+    def _tell(self, words: str) -> None:
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):  # somebody killed the keeper; the work goes on
-            self._process.stdin.write(b"%d\n" % group)
+            self._process.stdin.write(words.encode() + b"\n")
             self._process.stdin.flush()

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from nbyt.collect.evaluate import LONGEST, Evaluation, episode_returns
 from nbyt.envs import DeviceEnv, HostEnv, resolve
@@ -19,11 +19,8 @@ from nbyt.stats import Estimate, mean
 from nbyt.store.run import RunFolder
 from nbyt.store.tensors import match
 from nbyt.train.course import Course
-from nbyt.train.dqn_course import DQNCourse
-from nbyt.train.dqn_plan import DQNPlan
+from nbyt.train.courses import AnyPlan, course_of
 from nbyt.train.metrics import Made, Row
-from nbyt.train.plan import Plan
-from nbyt.train.ppo_course import PPOCourse
 from nbyt.train.signals import StopRequest, stop_on_signal
 
 _CHECKPOINT_SECONDS = 15.0
@@ -39,6 +36,15 @@ class Listener(Protocol):
 
     def on_update(self, row: Row) -> None:
         """Called with every row of the metrics table, in order."""
+        ...
+
+
+@runtime_checkable
+class Herald(Protocol):
+    """A listener that also tells what the course has to say of itself."""
+
+    def on_note(self, note: str) -> None:
+        """Called with a sentence, such as why the layout changed."""
         ...
 
 
@@ -101,13 +107,14 @@ class Result(NamedTuple):
     spoiled: int
     steps_per_second: float | None
     stages: list[str]
+    findings: dict[str, Any]
 
 
 @dataclass
 class Run:
     """A run under way."""
 
-    plan: Plan | DQNPlan
+    plan: AnyPlan
     folder: RunFolder
     env: DeviceEnv | HostEnv
     course: Course
@@ -116,7 +123,7 @@ class Run:
 
 
 def train(
-    plan: Plan | DQNPlan,
+    plan: AnyPlan,
     folder: RunFolder,
     listeners: tuple[Listener, ...] = (),
     *,
@@ -128,7 +135,7 @@ def train(
     `weights` are those to begin with, instead of fresh ones; `env` is one that no id finds.
     """
     found = env or resolve(plan.env)
-    run = Run(plan, folder, found, _course(plan, found, weights))
+    run = Run(plan, folder, found, course_of(plan, found, weights))
     clock = _Clock()
     try:
         _resume(run)
@@ -137,12 +144,6 @@ def train(
     finally:
         run.course.close()
     return _finish(run, _evaluate(run), clock.steps_per_second())
-
-
-def _course(plan: Plan | DQNPlan, env: DeviceEnv | HostEnv, weights: Params | None) -> Course:
-    if isinstance(plan, DQNPlan):
-        return DQNCourse(plan, env, weights)
-    return PPOCourse(plan, env, weights)
 
 
 def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) -> None:
@@ -173,9 +174,12 @@ def _look(run: Run, waiting: deque[Made], listeners: tuple[Listener, ...], *, le
     """Read the numbers of all but the last `leave` updates; nothing unread is ever saved."""
     while len(waiting) > leave:
         row = run.course.row(waiting.popleft())
+        note = row.pop("note", "")
         run.rows.append(row)
         for listener in listeners:
             listener.on_update(row)
+            if note and isinstance(listener, Herald):
+                listener.on_note(note)
 
 
 def _save_stage(run: Run) -> None:
@@ -237,7 +241,7 @@ def _evaluate(run: Run) -> Evaluation:
 
 
 def _finish(run: Run, seen: Evaluation, speed: float | None) -> Result:
-    final = mean(seen.returns)
+    final, findings = mean(seen.returns), run.course.findings()
     stages = [str(run.folder.stage_path(n + 1)) for n in range(len(run.plan.stages))]
     run.folder.write_metrics(run.rows)
     run.folder.write_result(
@@ -249,7 +253,8 @@ def _finish(run: Run, seen: Evaluation, speed: float | None) -> Result:
             "longest": LONGEST,
             "layout": run.plan.layout.as_dict(),
             "updates": run.plan.updates,
+            **findings,
         }
     )
     run.folder.clear_checkpoint()
-    return Result(final, seen.unfinished, seen.spoiled, speed, stages)
+    return Result(final, seen.unfinished, seen.spoiled, speed, stages, findings)

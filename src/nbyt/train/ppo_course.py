@@ -62,6 +62,10 @@ class PPOCourse:
         known = None if scale is None else float(normalise.spread(scale.moments))
         return {"reward_scale": known}
 
+    def findings(self) -> dict[str, Any]:
+        """Nothing: all there is to say is in the returns."""
+        return {}
+
     def state(self) -> Any:
         """The learner, and the environments where they are on the device."""
         runner = self._source.runner if isinstance(self._source, DeviceSource) else ()
