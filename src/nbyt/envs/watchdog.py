@@ -8,6 +8,7 @@ The alarm ticks on between two steps, because setting it anew for each step cost
 of a small env; it stops by itself when nothing was watched for a while.
 """
 
+import atexit
 import signal
 import threading
 from collections.abc import Callable
@@ -59,6 +60,7 @@ class _Alarm:
         self.tick: float | None = None  # None: the alarm is off
         self.watching: Watchdog | None = None
         self._idle = 0
+        self._told = False
 
     def start(self, tick: float) -> None:
         """Tick from now on, unless SIGALRM belongs to somebody else."""
@@ -69,8 +71,18 @@ class _Alarm:
             signal.signal(signal.SIGALRM, _on_alarm)
         elif handler is not _on_alarm:
             return
+        if not self._told:
+            # Python lets go of its handlers before it ends, and a tick would then end it.
+            atexit.register(self.stop)
+            self._told = True
         signal.setitimer(signal.ITIMER_REAL, tick, tick)
         self.tick, self._idle = tick, 0
+
+    def stop(self) -> None:
+        """Tick no more."""
+        if self.tick is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self.tick = None
 
     def ring(self) -> None:
         """Ask the one who is watching to look, or go off when nobody has been for a while."""
@@ -80,8 +92,7 @@ class _Alarm:
             return
         self._idle += 1
         if self._idle > _TICKS:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            self.tick = None
+            self.stop()
 
 
 def _on_alarm(number: int, frame: FrameType | None) -> None:

@@ -1,5 +1,6 @@
 """Ray, and the only file that imports it: a cluster that is there, or one on this machine alone."""
 
+import contextlib
 import logging
 import os
 import socket
@@ -9,15 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import MissingExtraError, TrainingError, UsageError
+from nbyt.train.keeper import Keeper
 
 LOCAL = "auto"
-# Ray's servers listen to this machine alone, its agents do not outlive it by a minute, and its
-# workers, who do all the work here, do not give way to others.
-_LOCAL_SETTINGS = {
-    "RAY_worker_niceness": "0",
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
-    "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
-}
+# Ray's servers listen to this machine alone, and its workers, who do all the work here, do not
+# give way to others.
+_LOCAL_SETTINGS = {"RAY_worker_niceness": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 _KNOCK_SECONDS = 10.0
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
 
@@ -31,6 +29,7 @@ class Connection:
     def __init__(self, address: str) -> None:
         self._ray = _ray()
         self._before = dict(os.environ)
+        self._keeper: Keeper | None = None
         found = _running() if address == LOCAL else address
         if found is None:
             self._start()
@@ -86,6 +85,8 @@ class Connection:
     def close(self) -> None:
         """Nothing; a cluster that was started here is then gone."""
         self._ray.shutdown()
+        if self._keeper is not None:
+            self._keeper.close()
         for name in {*_LOCAL_SETTINGS, "RAY_AUTH_MODE"}:
             os.environ.pop(name, None)
             if name in self._before:
@@ -109,6 +110,23 @@ class Connection:
         self._ray._private.ray_constants.ENABLE_RAY_CLUSTER = False
         cores = len(os.sched_getaffinity(0))
         self._ray.init(address="local", include_dashboard=False, num_cpus=cores, **_QUIET)
+        # Ray's agents would outlive a driver that is killed by a minute.
+        family = _descendants(os.getpid())
+        self._keeper = Keeper()
+        for process in family:
+            self._keeper.keep_one(process)
+
+
+def _descendants(process: int) -> list[int]:
+    """The processes that this one has started, and those that they have; Linux only."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has just gone
+            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
+    found = [process]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found[1:]
 
 
 def _running() -> str | None:
