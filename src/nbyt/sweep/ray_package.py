@@ -108,10 +108,10 @@ class Connection:
         os.environ.update({n: v for n, v in _LOCAL_SETTINGS.items() if n not in os.environ})
         # Ray has read its settings by now; its children will read them from the environment.
         self._ray._private.ray_constants.ENABLE_RAY_CLUSTER = False
-        cores = len(os.sched_getaffinity(0))
+        cores, others = len(os.sched_getaffinity(0)), _descendants(os.getpid())
         self._ray.init(address="local", include_dashboard=False, num_cpus=cores, **_QUIET)
         # Ray's agents would outlive a driver that is killed by a minute.
-        family = _descendants(os.getpid())
+        family = set(_descendants(os.getpid())) - set(others)
         self._keeper = Keeper()
         for process in family:
             self._keeper.keep_one(process)
