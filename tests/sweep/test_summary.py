@@ -102,13 +102,15 @@ def test_the_order_in_which_cells_came_changes_nothing(grid: Grid, whole: Data) 
 
 
 def test_holes_are_told_and_hide_nothing_else(grid: Grid, whole: Data) -> None:
-    """One layout failed as a whole, one has a single seed, one misses a few."""
+    """One layout failed as a whole, one has a single seed, one misses a few, one is not finite."""
     curves = curves_of(grid)
     failed = {cell: failure() for cell in curves if cell.steps == 64}
     gone = [cell for cell in curves if cell.steps == 32 and cell.seed] + [
         cell for cell in curves if cell.steps == 16 and cell.seed > 5
     ]
     kept = {cell: one for cell, one in curves.items() if cell not in failed and cell not in gone}
+    odd = next(cell for cell in kept if cell.steps == 2)
+    kept[odd] = kept[odd]._replace(returns=(float("nan"), *kept[odd].returns[1:]))
     data = summarise(grid, kept, failed, costs=costs_of(grid), advice=advice_of(grid))
     json.dumps(data, allow_nan=False)
     layouts = {one["steps"]: one for one in data["layouts"]}
@@ -117,6 +119,7 @@ def test_holes_are_told_and_hide_nothing_else(grid: Grid, whole: Data) -> None:
     assert layouts[32]["per_sample"]["over_training"]["low"] is None
     assert layouts[32]["per_sample"]["tied_with_best"] is None
     assert layouts[16]["seeds"] == {"finished": list(range(6)), "failed": 0, "missing": 2}
+    assert layouts[2]["seeds"] == {"finished": list(range(1, 8)), "failed": 0, "missing": 1}
     assert data["answer"]["per_sample"]["steps"] == 8
     assert len(data["failures"]) == 8 and data["failures"][0]["message"] == failure()["message"]
     # What is whole is as before.

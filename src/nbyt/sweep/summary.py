@@ -79,9 +79,10 @@ def _generator(grid: Grid, role: str) -> np.random.Generator:
 
 
 def _race(grid: Grid, curves: Mapping[Cell, Curve]) -> Race:
-    """The layouts at equal samples."""
+    """The layouts at equal samples; a curve that is not finite is none."""
     splits = tuple((one.envs, one.steps) for one in grid.layouts)
-    cells = [[cell for cell in curves if cell[:2] == split] for split in splits]
+    whole = [cell for cell, curve in curves.items() if np.isfinite(curve.returns).all()]
+    cells = [[cell for cell in whole if cell[:2] == split] for split in splits]
     ordered = [sorted(own, key=lambda cell: cell.seed) for own in cells]
     width = len(grid.points)
     return Race(
