@@ -1,4 +1,4 @@
-"""docs/calibration.md and its drawing from result.json, and that of live batches.
+"""docs/calibration.md and its drawing from result.json, and those of live batches and sweeps.
 
 Every number comes from these files.
 
@@ -19,6 +19,7 @@ from benchmarks.calibration.gate import NARROW, WIDE, limits
 from benchmarks.calibration.reasons import REASONS, reason
 from benchmarks.calibration.truths import SQUARED
 from benchmarks.live import section as live
+from benchmarks.sweep import section as sweeps
 from nbyt.store.atomic import write_text
 
 RESULT = Path(__file__).parent / "result.json"
@@ -94,6 +95,7 @@ def page(result: Result) -> str:
         power=_power(full),
         few=_few(few),
         live=live.section(json.loads(live.RESULT.read_text())),
+        sweeps=sweeps.section(json.loads(sweeps.RESULT.read_text())),
         details=_details(result),
         skipped=_skipped(result),
         versions=", ".join(f"{name} {version}" for name, version in result["versions"].items()),

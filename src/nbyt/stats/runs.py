@@ -13,7 +13,7 @@ from scipy import optimize, special
 from nbyt.stats.estimate import LEVEL, Estimate, undetermined
 
 DRAWS = 2000
-# With fewer the intervals of an IQM hold the truth too seldom: benchmarks/sweep/coverage.json.
+# With fewer the intervals of an IQM may hold the truth too seldom: benchmarks/sweep/coverage.json.
 FEWEST = 8
 ONE_SEED = "one seed alone has no interval"
 NO_SEED = "no seed is finished"
