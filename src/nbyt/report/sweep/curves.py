@@ -10,6 +10,7 @@ from nbyt.report.page.part import Part, Slider, chart_place, merged, section
 from nbyt.report.page.quantity import layout_name, words
 from nbyt.report.study.charts.axes import along, reach, x_axis
 from nbyt.report.sweep.layouts import best_place, colours, is_known, kinds_of, told
+from nbyt.report.sweep.slider import slider_bar
 
 Data = dict[str, Any]
 _SLIDER = "slider-curves"
@@ -27,7 +28,7 @@ def curves_section(data: Data) -> Part:
     said = [told(data, kinds[0], place) for place in places]
     parts = merged(_figure(data, kind, places) for kind in kinds)
     row = tag("div", parts.html, class_="row")
-    bar = _bar(said) if len(places) > 1 else None
+    bar = slider_bar(_SLIDER, "Layout", said) if len(places) > 1 else None
     inside = tag("div", bar, _key(data, places), row, class_="slides", role="group")
     sliders = {_SLIDER: Slider(said, start)} if len(places) > 1 else {}
     lead = (
@@ -43,21 +44,6 @@ def _figure(data: Data, kind: str, places: list[int]) -> Part:
     words_ = f"{_TITLES[kind]}: the return of every layout while it is trained."
     drawn = chart_place(f"curves-{kind}", words_, frames, _SLIDER)
     return drawn.inside(tag("figure", tag("h3", _TITLES[kind]), drawn.html))
-
-
-def _bar(said: list[str]) -> Markup:
-    handle = tag(
-        "input",
-        type="range",
-        id=_SLIDER,
-        min=0,
-        max=len(said) - 1,
-        step=1,
-        value=0,
-        aria_valuetext=said[0],
-    )
-    output = tag("output", said[0], for_=_SLIDER, data_word_of=_SLIDER)
-    return tag("div", tag("label", "Layout", for_=_SLIDER), handle, output, class_="slide-bar")
 
 
 def _key(data: Data, places: list[int]) -> Markup:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nbyt.report.page.quantity import known, layout_name
+from nbyt.report.page.quantity import layout_name
 
 Data = dict[str, Any]
 
@@ -70,8 +70,3 @@ def told(data: Data, kind: str, place: int) -> str:
 def is_known(layout: Data, kind: str) -> bool:
     """Whether a training of it was finished."""
     return bool(layout[kind]["scores"])
-
-
-def has_interval(number: Data | None) -> bool:
-    """Whether there is a value with both ends of its interval."""
-    return known(number)

@@ -8,6 +8,7 @@ from nbyt.report.page.escape import for_chart
 from nbyt.report.page.part import Part, Slider, chart_place, numbers, section, table
 from nbyt.report.page.quantity import layout_mark, layout_name, shown, words
 from nbyt.report.sweep.layouts import best_place, colours, is_known, kinds_of, roles
+from nbyt.report.sweep.slider import slider_bar
 
 Data = dict[str, Any]
 _SLIDER = "slider-wins"
@@ -26,7 +27,11 @@ def wins_section(data: Data) -> Part:
     frames = [_chart(data, place) for place in places]
     about = "The probability that a training of each layout beats one of the chosen layout."
     drawn = chart_place("wins", about, frames, _SLIDER)
-    bar = _bar(said) if len(places) > 1 else tag("p", tag("strong", said[0]))
+    bar = (
+        slider_bar(_SLIDER, "Held against", said)
+        if len(places) > 1
+        else tag("p", tag("strong", said[0]))
+    )
     inside = tag("div", bar, drawn.html, class_="slides", role="group")
     lead = (
         "How probable it is that a training of a layout ends with a higher mean return over "
@@ -49,22 +54,6 @@ def _held_against(data: Data) -> list[int]:
 def _said(data: Data, place: int) -> str:
     name = layout_name(data["layouts"][place])
     return f"{name}, {', '.join(roles(data, _KIND, place))}"
-
-
-def _bar(said: list[str]) -> Markup:
-    handle = tag(
-        "input",
-        type="range",
-        id=_SLIDER,
-        min=0,
-        max=len(said) - 1,
-        step=1,
-        value=0,
-        aria_valuetext=said[0],
-    )
-    output = tag("output", said[0], for_=_SLIDER, data_word_of=_SLIDER)
-    label = tag("label", "Held against", for_=_SLIDER)
-    return tag("div", label, handle, output, class_="slide-bar")
 
 
 def _chart(data: Data, against: int) -> Data:
