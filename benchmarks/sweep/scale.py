@@ -31,8 +31,9 @@ from nbyt.train.settings import PPOSettings
 
 RESULT = Path(__file__).with_name("scale.json")
 ENV = "benchmarks.sweep.waiting:make"
-SEEDS = 8
+SEEDS = 16
 TASKS = 100
+MANY = 2000
 
 
 def main() -> None:
@@ -59,7 +60,7 @@ def main() -> None:
     print(json.dumps(found, indent=1))
 
 
-def _grid(seeds: int = SEEDS, total: int = 512) -> Grid:
+def _grid(seeds: int = SEEDS, total: int = 128) -> Grid:
     sizes: dict[str, Any] = {"batch": 64, "layouts": [(4, 16)], "minibatch": 32, "epochs": 1}
     settings = PPOSettings(network="table")
     return make_grid(resolve(ENV), seeds=seeds, total=total, settings=settings, **sizes)
@@ -124,6 +125,14 @@ def _task(grid: Grid, cluster: Cluster, rounds: int) -> dict[str, Any]:
         for reference in references:
             connection.result(reference)
 
+    def watched() -> float:
+        """Milliseconds of one look at so many tasks under way, for each of them."""
+        references = [connection.submit(run_errand, idle) for _ in range(MANY)]
+        took = 1000 * _seconds(lambda: connection.ready(references, 0)) / MANY
+        for reference in references:
+            connection.result(reference)
+        return took
+
     alone()
     answer = connection.result(connection.submit(run_errand, text))
     milliseconds = {
@@ -134,6 +143,8 @@ def _task(grid: Grid, cluster: Cluster, rounds: int) -> dict[str, Any]:
         "bytes_sent": len(text),
         "bytes_returned": len(answer),
         "milliseconds": milliseconds,
+        "look_milliseconds": median([watched() for _ in range(rounds)]).as_dict(),
+        "looked_at": MANY,
     }
 
 

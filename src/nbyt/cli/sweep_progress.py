@@ -11,6 +11,7 @@ from nbyt.sweep.running import Tally
 from nbyt.train.signals import stop_on_signal
 
 _LINE_SECONDS = 10.0
+_DRAW_SECONDS = 0.1
 
 
 @contextmanager
@@ -28,19 +29,22 @@ def watched_cells(console: Console, cells: int, updates: int) -> Iterator[Callab
         disable=not console.is_terminal,
     )
     whole = bar.add_task("cells", total=cells * updates)
-    said = time.monotonic()
+    said, pause = time.monotonic(), _DRAW_SECONDS if console.is_terminal else _LINE_SECONDS
 
     def move(tally: Tally) -> None:
         nonlocal said
         if request.made:
             raise KeyboardInterrupt
+        over = tally.done + tally.failed == tally.total
+        if time.monotonic() - said < pause and not over:
+            return  # on a large cluster there is much to count
+        said = time.monotonic()
         running = tally.running or {}
         made = sum(len(job) * count for job, count in running.items())
         finished = (tally.done + tally.failed) * updates
         words = _words(tally)
         bar.update(whole, description=words, completed=finished + made)
-        if not console.is_terminal and time.monotonic() - said > _LINE_SECONDS:
-            said = time.monotonic()
+        if not console.is_terminal and not over:
             console.print(f"{words}  {(finished + made) / (cells * updates):.0%}")
 
     with bar, stop_on_signal() as request:

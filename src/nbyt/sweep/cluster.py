@@ -5,7 +5,6 @@ import os
 import sys
 from collections import deque
 from collections.abc import Sequence
-from itertools import islice
 from types import TracebackType
 from typing import Any
 
@@ -63,20 +62,17 @@ class Cluster:
         flying: dict[Any, Job] = {}
         try:
             while waiting or flying:
-                slots = max(1, connection.cpus // cpus)
                 # Twice as many as can run: nobody waits for the driver, which holds little.
-                while waiting and len(flying) < 2 * slots:
-                    job = waiting.popleft()
+                room = 2 * max(1, connection.cpus // cpus) - len(flying)
+                for job in [waiting.popleft() for _ in range(min(room, len(waiting)))]:
                     text = self._errand(grid, job)
-                    reference = connection.submit(
-                        run_errand, text, cpus=cpus, retries=self._retries
-                    )
-                    flying[reference] = job
-                for job in islice(flying.values(), slots):
+                    task = connection.submit(run_errand, text, cpus=cpus, retries=self._retries)
+                    flying[task] = job
                     watch(job, 0)
-                for reference in connection.ready(list(flying), _PAUSE):
-                    job = flying.pop(reference)
-                    yield from zip(job, self._outcomes(grid, job, reference), strict=True)
+                watch(next(iter(flying.values())), 0)  # so that whoever listens can stop
+                for task in connection.ready(list(flying), _PAUSE):
+                    job = flying.pop(task)
+                    yield from zip(job, self._outcomes(grid, job, task), strict=True)
         finally:
             connection.cancel(list(flying))
 
@@ -85,9 +81,9 @@ class Cluster:
         errand = {"order": order_of(grid).as_dict(), "job": job}
         return asked_of(errand, step_limit=self._step_limit, limit=limit)
 
-    def _outcomes(self, grid: Grid, job: Job, reference: Any) -> list[Outcome]:
+    def _outcomes(self, grid: Grid, job: Job, task: Any) -> list[Outcome]:
         try:
-            answer = json.loads(self._connection.result(reference))
+            answer = json.loads(self._connection.result(task))
         except NbytError as error:
             return [error] * len(job)
         require_same(answer)

@@ -89,11 +89,12 @@ def _attempt(
         running[job] = updates
         progress(tally)
 
+    jobs = jobs_of(grid, cells)
+    home = {cell: job for job in jobs for cell in job}
     # Closed also where a file cannot be written: nobody is to train on for nothing.
-    with closing(runner.run(grid, jobs_of(grid, cells), watch)) as outcomes:
+    with closing(runner.run(grid, jobs, watch)) as outcomes:
         for cell, outcome in outcomes:
-            for job in [job for job in running if cell in job]:
-                del running[job]
+            running.pop(home[cell], None)
             if not isinstance(outcome, NbytError):
                 folder.save_cell(cell.name, outcome.as_dict())
                 tally.done += 1
