@@ -79,6 +79,12 @@ def _plan(
     # Built now, so that a network that does not fit the env is refused before anything is written.
     build(found.observation_space, found.action_space, settings.parsed_network)
     adapts = layout.layout == "auto"
+    if adapts and settings.stagger and isinstance(found, HostEnv):
+        raise UsageError(
+            "host envs of a layout that adapts cannot be staggered",
+            where="stagger",
+            fix="leave --stagger out, or name --envs and --steps",
+        )
     most = layout.max_envs or (HOST_ENVS if isinstance(found, HostEnv) else 2**62)
     sizes = _first(layout, most) if adapts else _fixed(layout)
     stages = stages_of(sizes.updates(options.total), options)

@@ -43,7 +43,7 @@ class AdaptiveCourse:
             match(to_tensors(weights), shapes(learner.params), "--from")
             learner = learner._replace(params=weights)
         self._learner = settle(learner._replace(scale=without_envs(learner.scale)))
-        self._source = _source(plan, env, self.policy)
+        self._source = self._started(env)
         looks = sum(map(plan.steering.looks, range(1, plan.updates + 1)))
         self._seen = np.zeros((looks, len(plan.lengths)), np.float32)
         self._places = np.full(plan.updates, _NOT_YET, np.int32)
@@ -117,6 +117,13 @@ class AdaptiveCourse:
         """Stop the environments."""
         self._source.close()
 
+    def _started(self, env: DeviceEnv | HostEnv) -> SplitSource:
+        plan = self._plan
+        if isinstance(env, HostEnv):
+            return HostSplits(env, self.policy, plan.settings, plan.seed, plan.vector)
+        most = max(plan.split(plan.lengths[0]).envs, plan.looked.envs)
+        return DeviceSplits(env, self.policy, plan.settings, self._learner, most, plan.seed)
+
     def _layout(self, number: int, *, looking: bool = True) -> Layout:
         """The layout of an update: the one chosen, or that of rollouts that are looked at."""
         plan = self._plan
@@ -182,10 +189,3 @@ class AdaptiveCourse:
 def _fixed(plan: AdaptivePlan, layout: Layout) -> Plan:
     """The plan as it would be with one layout for all of the run."""
     return Plan(plan.env, layout, plan.total, plan.seed, plan.settings, plan.stages, plan.vector)
-
-
-def _source(plan: AdaptivePlan, env: DeviceEnv | HostEnv, policy: Any) -> SplitSource:
-    if isinstance(env, HostEnv):
-        return HostSplits(env, policy, plan.settings, plan.seed, plan.vector)
-    most = max(plan.split(plan.lengths[0]).envs, plan.looked.envs)
-    return DeviceSplits(env, policy, plan.settings, most, plan.seed)

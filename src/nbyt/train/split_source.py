@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from nbyt.collect.device import Runner, collect, start
+from nbyt.collect.device import Runner, collect, stagger, start
 from nbyt.collect.host import HostRunner, rollout
 from nbyt.collect.host_actor import HostActor
 from nbyt.collect.rollout import Episodes, Rollout
@@ -47,12 +47,21 @@ class DeviceSplits:
     """Device envs: with fewer of them the first go on, and the others wait where they are."""
 
     def __init__(
-        self, env: DeviceEnv, policy: ActorCritic, settings: PPOSettings, most: int, seed: int
+        self,
+        env: DeviceEnv,
+        policy: ActorCritic,
+        settings: PPOSettings,
+        learner: Learner,
+        most: int,
+        seed: int,
     ) -> None:
         self._env, self._policy, self._settings = env, policy, settings
         self._coefficients = coefficients_of(settings)
         key = stream(jax.random.key(seed), "envs")
-        self._runner = settle(start(env, most, key))
+        runner = start(env, most, key)
+        if settings.stagger:
+            runner = stagger(env, policy, learner.params, runner, key)
+        self._runner = settle(runner)
         self._discounted = settle(jnp.zeros(most))
 
     def gather(self, learner: Learner, key: jax.Array, layout: Layout) -> tuple[Gathered, Rollout]:
