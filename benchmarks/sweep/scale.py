@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.timing.machine import machine
 from benchmarks.timing.rounds import median
 from nbyt.collect.segment import PoolPlan
@@ -27,6 +29,7 @@ from nbyt.sweep.errand import run_errand
 from nbyt.sweep.grid import Grid, make_grid
 from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
+from nbyt.train.curves import Curve
 from nbyt.train.settings import PPOSettings
 
 RESULT = Path(__file__).with_name("scale.json")
@@ -46,18 +49,19 @@ def main() -> None:
         started = time.perf_counter() - began
         hardware.prepare("cpu")
         grid = _grid()
-        found = {
-            "machine": machine(),
-            "rounds": rounds,
-            "ray_start_seconds": round(started, 2),
-            "lane_start_seconds": _lane_start(rounds),
-            "cells": _cells(grid, cluster, rounds),
-            "task": _task(grid, cluster, rounds),
-            "pool": _pool(cluster),
-            "write": _write(rounds),
+        found: dict[str, Any] = {"machine": machine(), "rounds": rounds}
+        found |= {"ray_start_seconds": round(started, 2)}
+        parts: dict[str, Callable[[], Any]] = {
+            "files": lambda: _write(rounds),
+            "task": lambda: _task(grid, cluster, rounds),
+            "pool": lambda: _pool(cluster),
+            "lane_start_seconds": lambda: _lane_start(rounds),
+            "cells": lambda: _cells(grid, cluster, rounds),
         }
+        for name, part in parts.items():
+            found[name] = part()
+            print(name, json.dumps(found[name]), flush=True)
     RESULT.write_text(json.dumps(found, indent=1) + "\n")
-    print(json.dumps(found, indent=1))
 
 
 def _grid(seeds: int = SEEDS, total: int = 128) -> Grid:
@@ -166,18 +170,28 @@ def _pool(cluster: Cluster) -> dict[str, Any]:
 
 
 def _write(rounds: int) -> dict[str, Any]:
-    """Milliseconds and bytes of keeping a cell: written, flushed to the disk and renamed."""
-    facts = {"samples": list(range(20)), "returns": [0.123456789] * 20, "unfinished": 0}
+    """Milliseconds and bytes of keeping a cell (written, flushed, renamed) and of reading it."""
+    luck = np.random.default_rng(0)
+    curve = Curve(tuple(range(20)), tuple(map(float, luck.normal(size=20))), 0)
+    names = [f"4x16-seed-{seed}" for seed in range(TASKS)]
     with tempfile.TemporaryDirectory() as place:
         folder = SweepFolder(Path(place))
 
-        def many() -> None:
-            for seed in range(TASKS):
-                folder.save_cell(f"4x16-seed-{seed}", facts)
+        def written() -> None:
+            for name in names:
+                folder.save_cell(name, curve.as_dict())
 
-        took = [1000 * _seconds(many) / TASKS for _ in range(rounds)]
-        size = (folder.path / "cell-4x16-seed-0.json").stat().st_size
-    return {"milliseconds": median(took).as_dict(), "bytes": size}
+        def read() -> None:
+            for name in names:
+                folder.load_cell(name)
+
+        took = {
+            work.__name__: median([1000 * _seconds(work) / TASKS for _ in range(rounds)]).as_dict()
+            for work in (written, read)
+        }
+        size = (folder.path / f"cell-{names[0]}.json").stat().st_size
+    row = ",".join(["4", "16", "1000", "done", *map(repr, (0.123456789012345, *curve.returns))])
+    return {"milliseconds": took, "bytes": size, "table_bytes": len(row) + 20}
 
 
 def _all(runner: Runner, grid: Grid) -> None:
