@@ -5,7 +5,7 @@ EXTRAS := dev,sb3,envpool,mujoco,ray,trackers
 
 .PHONY: install demo test lint types layers unit browser bench bench-throughput bench-probe \
 	bench-callback advice-check agreement calibration live-coverage parity dialects-live post replay \
-	dqn soak-sweep scale clean
+	dqn soak-sweep scale bench-sweep validate-advice clean
 
 install: .venv/installed
 
@@ -97,6 +97,16 @@ calibration: install
 live-coverage: install
 	$(BIN)/python -m benchmarks.live.run
 	$(BIN)/python -m benchmarks.calibration.report
+
+# Some hours; it can be stopped, and the same command goes on.
+validate-advice: install
+	$(BIN)/python -m benchmarks.validation.run
+	$(BIN)/python -m benchmarks.validation.report
+
+# About a quarter of an hour: many seeds in one program, beside one after the other.
+bench-sweep: install
+	$(BIN)/python -m benchmarks.sweep.run
+	$(BIN)/python -m benchmarks.throughput.report
 
 # About five minutes: the driver of a sweep is killed at twenty random moments, and goes on.
 soak-sweep: install

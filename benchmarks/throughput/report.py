@@ -1,4 +1,4 @@
-"""docs/speed.md from result.json, and that of the callback: every number comes from the files.
+"""docs/speed.md from result.json, the callback's and the seeds': every number comes from the files.
 
 python -m benchmarks.throughput.report [RESULT.json] [PAGE.md]
 """
@@ -10,6 +10,8 @@ from typing import Any
 
 from benchmarks.callback.run import RESULT as CALLBACK
 from benchmarks.callback.section import section
+from benchmarks.sweep.run import RESULT as SEEDS
+from benchmarks.sweep.section import section as seeds_section
 from benchmarks.throughput import runners
 from benchmarks.throughput.run import RESULT
 from benchmarks.throughput.start import COMMAND
@@ -76,6 +78,7 @@ def page(found: dict[str, Any]) -> str:
     parts += [_start(found["start"])] if "start" in found else []
     parts += [_memory(found["memory"])] if "memory" in found else []
     parts += [section(json.loads(CALLBACK.read_text()))] if CALLBACK.exists() else []
+    parts += [seeds_section(json.loads(SEEDS.read_text()))] if SEEDS.exists() else []
     return "\n".join([*parts, _equal(), in_words(found["machine"])])
 
 

@@ -20,6 +20,7 @@ from nbyt.train.looking import look
 from nbyt.train.ppo import coefficients_of
 from nbyt.train.steering import steering_for
 
+SEEDS = 6
 _ROUNDS = 20
 _ANY = 2**62
 

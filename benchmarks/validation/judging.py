@@ -9,10 +9,12 @@ import numpy as np
 
 from benchmarks.validation import asks
 from benchmarks.validation.cases import Case
-from benchmarks.validation.judge import behind, iqm, lost, rank_correlation
+from benchmarks.validation.judge import behind, lost, rank_correlation
 from benchmarks.validation.sweeps import WORK, folder_of
 from nbyt.collect.evaluate import play_seeds
 from nbyt.rank.libraries import defaults
+from nbyt.rng import numpy_stream
+from nbyt.stats.runs import iqm, iqm_estimate
 from nbyt.store.run import slug
 from nbyt.sweep.grid import Grid
 from nbyt.sweep.running import curves_of
@@ -20,6 +22,7 @@ from nbyt.train.ppo_course import beginning
 
 # Whose defaults the advice has to stand beside; each by its T, as close as the sweep has one.
 LIBRARIES = ("sb3", "cleanrl", "purejaxrl")
+_FEWEST = 3
 
 
 def judged(case: Case) -> dict[str, Any]:
@@ -32,7 +35,7 @@ def judged(case: Case) -> dict[str, Any]:
     untrained = _untrained(grid)
     generator = np.random.default_rng(0)
     places = _library_places(grid)
-    found: dict[str, Any] = {
+    return {
         "env": case.env,
         "total": case.total,
         "settings": case.settings,
@@ -40,50 +43,61 @@ def judged(case: Case) -> dict[str, Any]:
         "untrained": untrained,
         "scores": [[round(float(one), 4) for one in row] for row in scores],
         "final": [[round(float(one), 4) for one in row] for row in np.array(table)[:, :, -1]],
+        "iqm": [_iqm(row) for row in scores],
         "best": steps[int(iqm(scores).argmax())],
+        "losses": [
+            lost(scores, untrained, [place], generator)["naive"] for place in range(len(steps))
+        ],
         "defaults": {
             name: {"steps": steps[place], **lost(scores, untrained, [place], generator)}
             for name, place in places.items()
         },
-        "advice": {},
+        "advice": _advice(case, steps, scores, untrained, places, generator),
         "auto": _auto(case, scores, untrained, places, generator),
+        "staggered": _staggered(case),
         "costs": _kept(f"costs-{slug(case.name)}.json"),
     }
-    for length in asks.LENGTHS:
-        answers = [
-            one
-            for k in range(asks.SEEDS)
-            if (one := _kept(f"{slug(case.name)}-advice-{length}/answer-{k}.json"))
-        ]
-        if answers:
-            found["advice"][length] = _advice(answers, steps, scores, untrained, places, generator)
-    return found
+
+
+def _iqm(row: np.ndarray) -> dict[str, Any]:
+    return iqm_estimate(row, numpy_stream(0, "validation")).as_dict()
 
 
 def _advice(
-    answers: list[dict[str, Any]],
+    case: Case,
     steps: list[int],
     scores: np.ndarray,
     untrained: float,
     places: dict[str, int],
     generator: np.random.Generator,
 ) -> dict[str, Any]:
-    own = [steps.index(one["steps"]) for one in answers]
-    foretold = np.array(
-        [[one["relative"][str(t)]["value"] for t in steps] for one in answers], float
-    )
+    """For each rule: what was advised, how it orders the layouts, what following it loses."""
+    name = f"{slug(case.name)}-advice"
+    answers = [_kept(f"{name}/answer-{k}.json") for k in range(asks.SEEDS)]
+    known = [one for one in answers if one]
+    if not known:
+        return {}
     best_default = max(places.values(), key=lambda place: float(iqm(scores)[place]))
-    return {
-        "steps": [one["steps"] for one in answers],
-        "ties": [one["ties"] for one in answers],
-        "relative": np.nan_to_num(foretold, nan=-1.0).round(4).tolist(),
-        "correlation": rank_correlation(scores, np.nan_to_num(foretold, nan=-1.0), generator),
-        "regret": lost(scores, untrained, own, generator),
-        "behind_defaults": {
-            name: behind(scores, untrained, own, place, generator) for name, place in places.items()
-        },
-        "behind_best_default": behind(scores, untrained, own, best_default, generator),
-    }
+    found = {}
+    for rule in asks.RULES:
+        said = [one[rule] for one in known]
+        own = [steps.index(one["steps"]) for one in said]
+        shares = [[one["relative"][str(t)]["value"] for t in steps] for one in said]
+        foretold = np.nan_to_num(np.array(shares, float), nan=-1.0)
+        found[rule] = {
+            "steps": [one["steps"] for one in said],
+            "ties": [one["ties"] for one in said],
+            "win_share": [one["win_share"] for one in said],
+            "relative": foretold.round(4).tolist(),
+            "correlation": rank_correlation(scores, foretold, generator),
+            "regret": lost(scores, untrained, own, generator),
+            "behind_defaults": {
+                name: behind(scores, untrained, own, place, generator)
+                for name, place in places.items()
+            },
+            "behind_best_default": behind(scores, untrained, own, best_default, generator),
+        }
+    return found
 
 
 def _auto(
@@ -94,9 +108,10 @@ def _auto(
     generator: np.random.Generator,
 ) -> dict[str, Any] | None:
     """The adaptive layout as one more row of the table."""
-    rows = [_kept(f"{slug(case.name)}-auto/seed-{seed}.json") for seed in case.grid().seeds]
-    rows = [row for row in rows if row]
-    if len(rows) < 3:
+    name = f"{slug(case.name)}-auto"
+    kept = [_kept(f"{name}/seed-{seed}.json") for seed in case.grid().seeds]
+    rows = [row for row in kept if row]
+    if len(rows) < _FEWEST:
         return None
     own = np.array([np.mean(row["returns"]) for row in rows])
     table = np.vstack([scores[:, : len(own)], own])
@@ -105,21 +120,22 @@ def _auto(
     return {
         "seeds": len(rows),
         "scores": [round(float(one), 4) for one in own],
+        "iqm": _iqm(own),
         "regret": lost(table, untrained, [last], generator),
-        "behind_defaults": {
-            name: behind(table, untrained, [last], place, generator)
-            for name, place in places.items()
-        },
+        "behind_best": behind(table, untrained, [last], int(iqm(scores).argmax()), generator),
         "behind_best_default": behind(table, untrained, [last], best_default, generator),
-        "probing_samples": max(row["probing"]["share_of_samples"] for row in rows),
-        "probing_seconds": [row["probing"]["share_of_seconds"] for row in rows],
-        "visited": [[change["to"] for change in row["changes"]] for row in rows],
+        "look_share": _kept(f"{name}/looks.json"),
+        "changes": [[change["to"][1] for change in row["changes"]] for row in rows],
     }
+
+
+def _staggered(case: Case) -> dict[str, Any] | None:
+    kept = _kept(f"{slug(case.name)}-staggered.json")
+    return kept and {steps: _iqm(np.array(row)) for steps, row in kept.items()}
 
 
 def _untrained(grid: Grid) -> float:
     """The mean return of the policies that all trainings begin with."""
-
     pairs = [beginning(grid.plan(cell), grid.env) for cell in grid.cells[: len(grid.seeds)]]
     params = jax.tree.map(lambda *rows: jnp.stack(rows), *[one.params for _, one in pairs])
     played = play_seeds(grid.env, pairs[0][0], params, grid.seeds).evaluations()
@@ -132,6 +148,6 @@ def _library_places(grid: Grid) -> dict[str, int]:
     return {name: known[name] for name in LIBRARIES if name in known}
 
 
-def _kept(name: str) -> dict[str, Any] | None:
+def _kept(name: str) -> Any:
     path = WORK / name
     return json.loads(path.read_text()) if path.exists() else None

@@ -1,6 +1,8 @@
 """The command: sweep every task, ask for advice, train with layouts that adapt, and judge.
 
-    python -m benchmarks.validation.run [--only sweeps asks autos costs] [--tasks CartPole-v1 ...]
+    python -m benchmarks.validation.run [--only PART ...] [--tasks CartPole-v1 ...]
+
+Parts: sweeps, asks, autos, starts, costs; none for judging alone.
 
 Every training and every answer is kept in runs/validation as soon as it is there; the same command
 goes on. What is there is judged and put into result.json.
@@ -12,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.timing.machine import machine
-from benchmarks.validation import asks, autos, costs, sweeps
+from benchmarks.validation import asks, autos, costs, starts, sweeps
 from benchmarks.validation.cases import CASES, Case
 from benchmarks.validation.judging import judged
 from nbyt.train import hardware
 
 RESULT = Path(__file__).with_name("result.json")
-_PARTS = ("sweeps", "asks", "autos", "costs")
+_PARTS = ("sweeps", "asks", "autos", "starts", "costs")
 
 
 def main() -> None:
@@ -40,9 +42,12 @@ def _do(part: str, case: Case) -> Any:
     if part == "sweeps":
         return sweeps.trained(case)
     if part == "asks":
-        return [asks.asked(case, k, way) for way in asks.LENGTHS for k in range(asks.SEEDS)]
+        return [asks.asked(case, seed) for seed in range(asks.SEEDS)]
     if part == "autos":
-        return [autos.trained(case, seed) for seed in case.grid().seeds]
+        trained = [autos.trained(case, seed) for seed in range(autos.SEEDS)]
+        return [*trained, autos.looked(case)]
+    if part == "starts":
+        return starts.staggered(case)
     return costs.timed(case)
 
 
