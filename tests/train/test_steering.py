@@ -47,4 +47,4 @@ def test_looks_of_long_ago_do_not_count():
 
 def test_longer_runs_look_back_further():
     assert steering_for(100).window == 24
-    assert steering_for(10_000).window == 1000
+    assert steering_for(10_000).window == 500

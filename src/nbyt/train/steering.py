@@ -25,7 +25,7 @@ class Steering:
     errors a neighbour has to be ahead.
     """
 
-    every: int = 2
+    every: int = 4
     fewest: int = 12
     window: int = 24
     sure: float = 2.0
