@@ -64,7 +64,7 @@ def _measured(found: dict[str, Any]) -> str:
             _both({k: v and 1000 * v for k, v in task["look_milliseconds"].items()}, 1, " µs"),
         ),
         ("sent with a task", f"{task['bytes_sent']:,} bytes"),
-        ("returned by it", f"{task['bytes_returned']:,} bytes"),
+        ("returned by it, 20 points of a curve", f"{files['answer_bytes']:,} bytes"),
         ("a training's file, 20 points", f"{files['bytes']:,} bytes"),
         ("written, flushed and renamed", _both(files["milliseconds"]["written"], 2, " ms")),
         ("read and checked", _both(files["milliseconds"]["read"], 2, " ms")),
@@ -98,7 +98,7 @@ def _plan(found: dict[str, Any]) -> dict[str, Any]:
     each = task["milliseconds"]["together"]["value"] + files["milliseconds"]["written"]["value"]
     rate = 1000 / each
     look = task["look_milliseconds"]["value"] * 2 * workers / 1000
-    wire = _CELLS * (task["bytes_sent"] + task["bytes_returned"]) / 1e9
+    wire = _CELLS * (task["bytes_sent"] + files["answer_bytes"]) / 1e9
     return {
         "nodes": f"{_NODES:,}",
         "cores": _CORES,
@@ -107,7 +107,7 @@ def _plan(found: dict[str, Any]) -> dict[str, Any]:
         "each_envs": _ENVS // workers + 1,
         "wire": f"{wire:.1f}",
         "sent": f"{task['bytes_sent']:,}",
-        "back": f"{task['bytes_returned']:,}",
+        "back": f"{files['answer_bytes']:,}",
         "stored": f"{_CELLS * files['bytes'] / 1e9:.1f}",
         "table": f"{_CELLS * files['table_bytes'] / 1e9:.1f}",
         "resume": f"{_CELLS * files['milliseconds']['read']['value'] / 60000:.0f}",

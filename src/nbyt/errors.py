@@ -102,6 +102,13 @@ class RunInterruptedError(NbytError):
     exit_code = 130
 
 
+def remade(kind: type[NbytError], message: str, *, where: str, fix: str) -> NbytError:
+    """An error of that kind with these three parts, whatever else its kind asks for."""
+    error = kind.__new__(kind)
+    NbytError.__init__(error, message, where=where, fix=fix)
+    return error
+
+
 def own_lines(cause: BaseException | None) -> list[str]:
     """Where in the user's own code an exception arose, outermost first; nothing for ours alone."""
     if cause is None:

@@ -9,9 +9,13 @@ import pytest
 from tests.sweep.small import DEVICE, HOST, ROOT, children, grid_of, outcomes, set_traps
 from tests.sweep.traps import FOLDER
 
+from nbyt import errors
 from nbyt.cli import main
 from nbyt.errors import EnvError, TrainingError
+from nbyt.errors import MissingExtraError as Missing
+from nbyt.sweep.answers import failure_of
 from nbyt.sweep.cells import Here
+from nbyt.sweep.lane_main import as_plain
 from nbyt.sweep.order import grid_of as grid_ordered
 from nbyt.sweep.order import order_from, order_of
 from nbyt.sweep.workers import Workers
@@ -42,6 +46,17 @@ def test_a_grid_arrives_as_it_was_sent() -> None:
     sent = json.loads(json.dumps(order_of(grid).as_dict()))
     assert order_from(sent) == order_of(grid)
     assert grid_ordered(order_from(sent), grid.env) == grid
+
+
+def test_every_error_arrives_as_it_was_sent() -> None:
+    known = (one for one in vars(errors).values() if isinstance(one, type))
+    kinds = [one for one in known if issubclass(one, errors.NbytError)]
+    sent = [kind("what", where="there", fix="that") for kind in kinds if kind is not Missing]
+    assert len(sent) > 8
+    for error in (*sent, Missing("envpool", "envpool")):
+        carried = json.loads(json.dumps({"answers": [as_plain(error)]}))
+        arrived = failure_of("env", carried)
+        assert type(arrived) is type(error) and arrived.as_dict() == error.as_dict()
 
 
 @pytest.mark.parametrize("env", [HOST, DEVICE])

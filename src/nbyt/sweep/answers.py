@@ -5,7 +5,7 @@ from typing import Any
 
 from nbyt import errors
 from nbyt.envs.local import died, hung
-from nbyt.errors import EnvError, NbytError, TrainingError
+from nbyt.errors import EnvError, NbytError, TrainingError, remade
 from nbyt.sweep.board import Sight
 from nbyt.sweep.cells import Job, Outcome
 from nbyt.sweep.grid import Grid
@@ -43,7 +43,7 @@ def _error(answer: dict[str, Any]) -> NbytError | None:
         return None
     said = answer["error"]
     kind = getattr(errors, said["kind"], EnvError)
-    return kind(said["message"], where=said["where"], fix=said["fix"])
+    return remade(kind, said["message"], where=said["where"], fix=said["fix"])
 
 
 def _failure(env: str, answer: dict[str, Any]) -> NbytError:

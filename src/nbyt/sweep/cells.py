@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import Protocol, runtime_checkable
 
 from nbyt.envs.protocol import HostEnv
-from nbyt.errors import EnvError, NbytError, own_lines
+from nbyt.errors import EnvError, NbytError, own_lines, remade
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.train import hardware
 from nbyt.train.curves import Curve, train_curve
@@ -67,7 +67,7 @@ def train_job(grid: Grid, job: Job, watch: Watch = lambda job, updates: None) ->
         return _trained(grid, job, lambda made: watch(job, made))
     except Exception as error:
         if len(job) == 1:
-            return [_told(grid, error)]
+            return [told(grid.env.id, error)]
     # Somebody's error ended them all: those whom it does not concern are not to suffer for it.
     return [outcome for cell in job for outcome in train_job(grid, (cell,))]
 
@@ -79,16 +79,16 @@ def _trained(grid: Grid, job: Job, watch: Callable[[int], None]) -> list[Outcome
     return train_seeds(plans, grid.env, watch)
 
 
-def _told(grid: Grid, error: Exception) -> NbytError:
+def told(env: str, error: Exception) -> NbytError:
     """An error as a table can hold it: the trace of the user's own code comes first."""
     if not isinstance(error, NbytError):
         trace = "".join(traceback.format_exception(error)).strip()
         return EnvError(
-            f"{trace}\nenv '{grid.env.id}' raised {type(error).__name__}: {error}",
-            where=grid.env.id,
-            fix=f"run `nbyt check-env {grid.env.id}`, mend the env, and retry with --retry-failed",
+            f"{trace}\nenv '{env}' raised {type(error).__name__}: {error}",
+            where=env,
+            fix=f"run `nbyt check-env {env}`, mend the env, and retry with --retry-failed",
         )
     # A process of the env's own has put its trace into a note.
     lines = [*own_lines(error.__cause__), *getattr(error.__cause__, "__notes__", [])]
     message = "\n".join([*(line.rstrip() for line in lines), error.message])
-    return type(error)(message, where=error.where, fix=error.fix)
+    return remade(type(error), message, where=error.where, fix=error.fix)

@@ -17,7 +17,7 @@ from nbyt.store import header
 from nbyt.store.atomic import write_bytes
 from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.board import BUILT, Board
-from nbyt.sweep.cells import Job, Outcome, same_layout, train_job
+from nbyt.sweep.cells import Job, Outcome, same_layout, told, train_job
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.sweep.order import grid_of, order_from
 from nbyt.sweep.watched_env import WatchedEnv
@@ -76,8 +76,8 @@ class _Helper:
             else:
                 outcomes = self._trained(errand)
         except NbytError as error:
-            outcomes = [error] * len(errand.get("job", [()]))
-        self._say({"answers": [_plain(outcome) for outcome in outcomes]})
+            outcomes = [told(errand.get("env", ""), error)] * len(errand.get("job", [()]))
+        self._say({"answers": [as_plain(outcome) for outcome in outcomes]})
 
     def _trained(self, errand: dict[str, Any]) -> list[Any]:
         """What came of each cell of a job."""
@@ -123,7 +123,8 @@ class _Helper:
             self._say(words)
 
 
-def _plain(outcome: Outcome) -> dict[str, Any]:
+def as_plain(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as JSON can carry it; `answers` has the way back."""
     if isinstance(outcome, NbytError):
         return {"error": {"kind": type(outcome).__name__, **outcome.as_dict()}}
     return {"curve": outcome.as_dict()}
