@@ -25,6 +25,8 @@ def per_sample(
     """
     found = resolve(env)
     effort = replace(EFFORTS["normal"], looks="none")
+    # The exact answers that this is held against are those of the actor's gradient.
+    options = {"objective": "actor", **options}
     question = make_question(found, batch=BATCH, effort=effort, seed=seed, **options)
     given = given_subjects(stages, found) if stages else []
     with tempfile.TemporaryDirectory() as folder:
