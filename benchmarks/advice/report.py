@@ -19,8 +19,8 @@ _TOP = """\
 Three checks of the actor's part (`--objective actor`), whose exact answer is known on tables. By
 default actor and critic both decide; [does the advice come true?](validation.md) holds that against
 training on eight tasks. Written by `python -m benchmarks.advice.report` from
-`benchmarks/advice/result.json`; no number here is typed by hand. To measure again: `make advice-check` (it can be stopped; the same
-command goes on).
+`benchmarks/advice/result.json`; no number here is typed by hand. To measure again:
+`make advice-check` (it can be stopped; the same command goes on).
 
 ## Two tasks, opposite answers
 
