@@ -112,9 +112,10 @@ bench-sweep: install
 soak-sweep: install
 	$(BIN)/python -m benchmarks.sweep.soak
 
-# About ten minutes: trainings in a minute and what is sent, in processes and on Ray.
+# About a quarter of an hour: trainings in a minute and what is sent, in processes and on Ray.
 scale: install
 	$(BIN)/python -m benchmarks.sweep.scale
+	$(BIN)/python -m benchmarks.sweep.scale_report
 
 agreement: install
 	$(BIN)/python -m benchmarks.agreement.run

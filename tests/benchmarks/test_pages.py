@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from benchmarks.calibration import report as calibration
 from benchmarks.callback.section import section
+from benchmarks.sweep import scale_report as scale
 from benchmarks.throughput import report as speed
 
 
@@ -14,6 +15,7 @@ from benchmarks.throughput import report as speed
     [
         (speed, speed.PAGE),
         (calibration, calibration.DOCS / "calibration.md"),
+        (scale, scale.PAGE),
     ],
 )
 def test_the_page_is_that_of_the_numbers(report, page: Path) -> None:
