@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.callback.run import RESULT as CALLBACK
 from benchmarks.callback.section import section
 from benchmarks.sweep.run import RESULT as SEEDS
-from benchmarks.sweep.section import section as seeds_section
+from benchmarks.sweep.speed import section as seeds_section
 from benchmarks.throughput import runners
 from benchmarks.throughput.run import RESULT
 from benchmarks.throughput.start import COMMAND

@@ -21,7 +21,7 @@ from nbyt.train.ppo import coefficients_of
 from nbyt.train.steering import steering_for
 
 SEEDS = 6
-_ROUNDS = 20
+_ROUNDS = 12
 _ANY = 2**62
 
 
@@ -45,7 +45,7 @@ def trained(case: Case, seed: int) -> dict[str, Any]:
 
 
 def looked(case: Case) -> dict[str, float]:
-    """What looks cost: seconds of one beside those of an update, timed in turns."""
+    """What looks cost: seconds of one beside those of the updates it stands for, in turns."""
     path = WORK / f"{slug(case.name)}-auto" / "looks.json"
     if path.exists():
         return json.loads(path.read_text())
@@ -55,10 +55,10 @@ def looked(case: Case) -> dict[str, float]:
     shares = []
     for number in range(_ROUNDS + 2):
         began = time.perf_counter()
-        next(updates)
-        next(updates)
+        for _ in range(plan.steering.every):
+            next(updates)
         jax.block_until_ready(course.params)
-        both = time.perf_counter() - began
+        turn = time.perf_counter() - began
         _, rollout = source.gather(
             course._learner, update_key(jax.random.key(1), number), plan.looked
         )
@@ -68,7 +68,7 @@ def looked(case: Case) -> dict[str, float]:
             look(course.policy, course.params, rollout, coefficients_of(settings), plan.lengths)
         )
         alone = time.perf_counter() - began
-        shares.append(alone / both)
+        shares.append(alone / turn)
     low, middle, high = np.quantile(shares[2:], [0.025, 0.5, 0.975])
     found = {"value": float(middle), "low": float(low), "high": float(high)}
     write_json(path, found)
