@@ -2,8 +2,8 @@
 
     python -m tests.sweep.on_ray FOLDER
 
-Two nodes; a worker is killed in the middle of its work, an env hangs, chains are collected. What
-was found is printed as JSON.
+Two nodes; a worker is killed in the middle of its work, then a node is lost, an env hangs, chains
+are collected. What was found is printed as JSON.
 """
 
 import json
@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from ray.cluster_utils import Cluster as Nodes
 from tests.sweep.small import DEVICE, HOST, children, grid_of, outcomes, set_traps
@@ -28,30 +29,36 @@ from nbyt.train import hardware
 
 
 class Killer:
-    """Somebody who watches, and kills the first worker that has a training process beside it."""
+    """Somebody who watches, kills the first worker with a training beside it, and then a node."""
 
-    def __init__(self) -> None:
-        self.killed = 0
+    def __init__(self, nodes: Nodes, node: Any) -> None:
+        self._nodes, self._node = nodes, node
         self.lane = 0
 
     def __call__(self, job: Job, updates: int) -> None:
         lanes = [pid for pid, words in children().items() if "nbyt.sweep.lane_main" in words]
-        if lanes and not self.killed:
+        if lanes and not self.lane:
             self.lane = lanes[0]
             status = Path(f"/proc/{self.lane}/status").read_text()
-            self.killed = int(status.partition("PPid:")[2].split()[0])
-            os.kill(self.killed, signal.SIGKILL)
+            os.kill(int(status.partition("PPid:")[2].split()[0]), signal.SIGKILL)
+        elif set(lanes) - {self.lane} and self._node is not None:
+            self._nodes.remove_node(self._node, allow_graceful=False)
+            self._node = None
+
+    @property
+    def content(self) -> bool:
+        """Whether both are gone, and what the worker left behind."""
+        return self.lane > 0 and self._node is None and self.lane not in children()
 
 
-def sweeps(runner: Cluster, folder: Path) -> dict:
-    killer = Killer()
+def sweeps(runner: Cluster, killer: Killer, folder: Path) -> dict:
     host, device = grid_of(HOST, 2), grid_of(DEVICE, 2, layouts=1)
     there = dict(runner.run(host, jobs_of(host, host.cells), killer))
     there_too = outcomes(runner, device)
     set_traps(folder, "step-deadlock")
     (told,) = outcomes(runner, grid_of(HOST, 1, layouts=1)).values()
     return {
-        "killed": killer.killed > 0 and killer.lane not in children(),
+        "killed": killer.content,
         "host": same(there, host),
         "device": same(there_too, device),
         "told": str(told) if isinstance(told, EnvError) else "",
@@ -85,11 +92,11 @@ def main() -> None:
     folder = Path(sys.argv[1])
     set_traps(folder)
     nodes = Nodes(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    nodes.add_node(num_cpus=1)
+    second = nodes.add_node(num_cpus=1)
     with Cluster(nodes.address, step_limit=1) as runner:
         hardware.prepare(cache=False)
         found = {"cpus": runner._connection.cpus, "chains": chains(runner)}
-        found |= sweeps(runner, folder)
+        found |= sweeps(runner, Killer(nodes, second), folder)
     nodes.shutdown()
     json.dump({**found, "gone": gone(10)}, sys.stdout)
 

@@ -14,7 +14,9 @@ from nbyt.cli import main
 pytest.importorskip("ray", reason="needs the extra `ray`")
 
 
-def test_two_nodes_train_the_same_numbers_though_a_worker_is_killed(tmp_path: Path) -> None:
+def test_two_nodes_train_the_same_numbers_though_a_worker_is_killed_and_a_node_lost(
+    tmp_path: Path,
+) -> None:
     """Also: an env that hangs is given up; chains are the same bytes; no process is left."""
     # Ray's workers give way to all others, which on a busy machine means that they wait for ever.
     surroundings = {**os.environ, "RAY_worker_niceness": "0"}
