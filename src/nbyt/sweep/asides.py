@@ -28,6 +28,8 @@ def find_asides(
     grid: Grid, folder: SweepFolder, *, advice: bool, step_limit: float, progress: Progress
 ) -> list[str]:
     """Why something is left out, a sentence each; all else is then in the folder."""
+    if len(grid.layouts) < 2:
+        return []  # one layout has nothing to be compared with
     kinds = ["times"] if folder.load_times() is None else []
     kinds += ["advice"] if advice else []
     said = []
