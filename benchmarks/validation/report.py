@@ -139,7 +139,9 @@ def _verdict(told: dict[str, Any]) -> str:
     mean = float(np.mean([one["regret"]["naive"] for one in own.values()]))
     behind = {name: one["behind_best_default"]["value"] for name, one in own.items()}
     over = [f"{name} ({100 * gap:.1f} %)" for name, gap in behind.items() if gap > AIM]
+    halves = float(np.mean([one["regret"]["value"] for one in own.values()]))
     first = f"The mean loss over {len(own)} tasks is {100 * mean:.1f} %"
+    first += f" ({100 * halves:.1f} % by halves)"
     first += ", within the aim of 5 %." if mean <= AIM else ": the aim of 5 % is missed."
     if not over:
         return f"{first} Nowhere is the advice more than 5 % behind the best default."

@@ -8,6 +8,7 @@ from benchmarks.calibration import report as calibration
 from benchmarks.callback.section import section
 from benchmarks.sweep import scale_report as scale
 from benchmarks.throughput import report as speed
+from benchmarks.validation import report as validation
 
 
 @pytest.mark.parametrize(
@@ -16,6 +17,7 @@ from benchmarks.throughput import report as speed
         (speed, speed.PAGE),
         (calibration, calibration.DOCS / "calibration.md"),
         (scale, scale.PAGE),
+        (validation, validation.PAGE),
     ],
 )
 def test_the_page_is_that_of_the_numbers(report, page: Path) -> None:
