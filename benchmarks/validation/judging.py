@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.validation import asks
@@ -12,6 +10,7 @@ from benchmarks.validation.cases import Case
 from benchmarks.validation.judge import behind, lost, rank_correlation
 from benchmarks.validation.sweeps import WORK, folder_of
 from nbyt.collect.evaluate import play_seeds
+from nbyt.collect.spread import mesh_for, spread
 from nbyt.rank.libraries import defaults
 from nbyt.rng import numpy_stream
 from nbyt.stats.runs import iqm, iqm_estimate
@@ -137,9 +136,10 @@ def _staggered(case: Case) -> dict[str, Any] | None:
 def _untrained(grid: Grid) -> float:
     """The mean return of the policies that all trainings begin with."""
     pairs = [beginning(grid.plan(cell), grid.env) for cell in grid.cells[: len(grid.seeds)]]
-    params = jax.tree.map(lambda *rows: jnp.stack(rows), *[one.params for _, one in pairs])
-    played = play_seeds(grid.env, pairs[0][0], params, grid.seeds).evaluations()
-    return float(np.mean([one.returns.mean() for one in played]))
+    mesh = mesh_for(len(pairs))
+    params = spread([one.params for _, one in pairs], mesh)
+    played = play_seeds(grid.env, pairs[0][0], grid.seeds, mesh)(params).evaluations()
+    return float(np.mean([one.returns.mean() for one in played[: len(pairs)]]))
 
 
 def _library_places(grid: Grid) -> dict[str, int]:

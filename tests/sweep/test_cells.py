@@ -17,10 +17,11 @@ from nbyt.train.settings import PPOSettings
 
 
 class Raising:
-    """FrozenLake that asks the host at every step, and is refused as often as it was told."""
+    """FrozenLake that shows the host the random key of every step; some it refuses."""
 
     def __init__(self) -> None:
-        self.refusals = 0
+        self.seen: set[bytes] = set()
+        self.refused: set[bytes] = set()
         self._env: Any = resolve(DEVICE)
         self.id, self.time_limit = "tests:raising", self._env.time_limit
         self.observation_space = self._env.observation_space
@@ -32,26 +33,30 @@ class Raising:
     def step(self, key: jax.Array, state: Any, action: Any) -> Any:
         made = self._env.step(key, state, action)
         shape = jax.ShapeDtypeStruct((), jnp.float32)
-        asked = jax.pure_callback(self._ask, shape, made.reward, vmap_method="sequential")
+        given = (jax.random.key_data(key), made.reward)
+        asked = jax.pure_callback(self._ask, shape, *given, vmap_method="sequential")
         return made._replace(reward=asked)
 
-    def _ask(self, reward: Any) -> np.ndarray:
-        if self.refusals:
-            self.refusals -= 1
+    def _ask(self, key: Any, reward: Any) -> np.ndarray:
+        own = np.asarray(key).tobytes()
+        self.seen.add(own)
+        if own in self.refused:
             raise ZeroDivisionError("the user's own words")
         return np.float32(reward)
 
 
 def test_a_seed_that_raises_takes_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refused once together, and once alone: the first seed fails, the other is as ever."""
+    """The keys of the first seed are refused: it fails, and the other is as ever."""
     monkeypatch.setattr(hardware, "forget_programs", lambda: None)  # compiled once
     env = Raising()
     sizes = {"batch": 32, "layouts": [(4, 8)], "total": 32, "minibatch": 16, "epochs": 1}
     settings = PPOSettings(network="table", learning_rate=0.3)
+    alone = outcomes(Here(), make_grid(env, seeds=1, settings=settings, **sizes))
+    seen = frozenset(env.seen)
     grid = make_grid(env, seeds=2, settings=settings, **sizes)
     whole = outcomes(Here(), grid)
-    env.refusals = 2
+    assert alone.items() <= whole.items() and len(env.seen) > len(seen)
+    env.refused |= seen
     first, *others = outcomes(Here(), grid).items()
-    assert env.refusals == 0
     assert isinstance(first[1], EnvError) and "the user's own words" in first[1].message
     assert dict(others).items() <= whole.items() and len(others) == 1

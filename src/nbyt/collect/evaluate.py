@@ -4,17 +4,19 @@ Every environment gives its first episode and no other: taking whichever episode
 favour the short ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 from jaxtyping import Float
 
 from nbyt.collect.device import Runner, advance, start, step_inputs
 from nbyt.collect.host_actor import HostActor
+from nbyt.collect.spread import each_seed, spread
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import seeds, stream
@@ -76,23 +78,34 @@ def episode_returns(
 
 
 def play_seeds(
-    env: DeviceEnv, policy: ActorCritic, params: Params, seeds: Sequence[int]
-) -> Watched:
-    """The episodes of many policies in one program, still under way; `params` are stacked."""
-    begun = [beginnings(env, seed) for seed in seeds]
-    runner = jax.tree.map(lambda *rows: jnp.stack(rows), *begun)
-    keys = jnp.stack([stream(jax.random.key(seed), "evaluate") for seed in seeds])
-    device = jax.tree.leaves(params)[0].device
-    watch = _seeds_returns(env, policy, params, *jax.device_put((runner, keys), device))
-    return Watched(watch.total, watch.ended, watch.spoiled)
+    env: DeviceEnv, policy: ActorCritic, seeds: Sequence[int], mesh: Mesh
+) -> Callable[[Params], Watched]:
+    """What plays the episodes of the seeds' policies in one program, and does not wait for them.
+
+    It takes the policies' parameters as `spread` lays them out.
+    """
+    keys = [stream(jax.random.key(seed), "evaluate") for seed in seeds]
+    begun = spread(list(zip([beginnings(env, seed) for seed in seeds], keys, strict=True)), mesh)
+
+    def play(params: Params) -> Watched:
+        watch = _seeds_returns(env, policy, mesh, params, begun)
+        return Watched(watch.total, watch.ended, watch.spoiled)
+
+    return play
 
 
-@partial(jax.jit, static_argnames=("env", "policy"))
+@partial(jax.jit, static_argnames=("env", "policy", "mesh"))
 def _seeds_returns(
-    env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, keys: jax.Array
+    env: DeviceEnv,
+    policy: ActorCritic,
+    mesh: Mesh,
+    params: Params,
+    begun: tuple[Runner, jax.Array],
 ) -> _Watch:
-    one = partial(_device_returns, env, policy)
-    return jax.lax.map(lambda own: one(*own), (params, runner, keys))
+    def one(own: tuple[Params, tuple[Runner, jax.Array]]) -> _Watch:
+        return _device_returns(env, policy, own[0], *own[1])
+
+    return each_seed(one, (params, begun), mesh)
 
 
 def beginnings(env: DeviceEnv, seed: int) -> Runner:

@@ -1,7 +1,7 @@
 """Many seeds of one layout, trained by one compiled program.
 
-The program takes the seeds one after the other, a part of them on every device: a CPU's cores are
-then all busy, and what a seed learns is the same to the last bit whichever seeds keep it company.
+How the seeds share the devices is told in `collect/spread.py`; each learns the same to the last bit
+in any company.
 """
 
 from collections import deque
@@ -11,12 +11,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 
 from nbyt.collect.device import Runner
 from nbyt.collect.evaluate import Watched, play_seeds
 from nbyt.collect.rollout import update_key
+from nbyt.collect.spread import each_seed, mesh_for, spread
 from nbyt.envs.protocol import DeviceEnv
 from nbyt.errors import NbytError
 from nbyt.minibatch import shuffle_and_chop
@@ -33,8 +34,6 @@ from nbyt.train.settings import PPOSettings
 
 # Updates that may be under way before anyone looks whether their numbers are numbers.
 _AHEAD = 2
-# XLA unrolls a loop of one turn and then rounds otherwise; a lone seed runs beside its copy.
-_FEWEST = 2
 _WATCHED = ("fault", "fault_action", "policy_loss", "value_loss")
 
 
@@ -48,9 +47,10 @@ class _State(NamedTuple):
 
 @dataclass
 class _Group:
-    """The seeds on one device, and what came of each."""
+    """The seeds, and what came of each."""
 
     plans: Sequence[Plan]
+    mesh: Mesh
     state: _State
     played: list[Watched] = field(default_factory=list)
     failed: dict[int, NbytError] = field(default_factory=dict)
@@ -66,31 +66,16 @@ def train_seeds(
     """
     first = plans[0]
     policy, _ = beginning(first, env)
-    groups = [_begin(own, env, device) for own, device in _shared_out(plans)]
+    mesh = mesh_for(len(plans))
+    group = _Group(plans, mesh, spread([_first_state(plan, env) for plan in plans], mesh))
+    play = play_seeds(env, policy, [plan.seed for plan in plans], mesh)
     coefficients = coefficients_of(first.settings)
     for number in range(1, first.updates + 1):
-        for group in groups:
-            _advance(env, policy, group, number, coefficients)
+        _advance(env, policy, group, number, coefficients)
         if number in first.stages:
-            for group in groups:
-                group.played.append(_play(env, policy, group))
+            group.played.append(play(group.state.learner.params))
         watch(number)
-    return [one for group in groups for one in _outcomes(group)]
-
-
-def _shared_out(plans: Sequence[Plan]) -> list[tuple[Sequence[Plan], Any]]:
-    """The plans in equal parts, in order, with a device for each part."""
-    devices = jax.devices()
-    parts = np.array_split(np.arange(len(plans)), min(len(devices), len(plans)))
-    return [
-        ([plans[k] for k in part], device) for part, device in zip(parts, devices, strict=False)
-    ]
-
-
-def _begin(plans: Sequence[Plan], env: DeviceEnv, device: Any) -> _Group:
-    states = [_first_state(plan, env) for plan in plans]
-    stacked = jax.tree.map(lambda *rows: jnp.stack(rows), *_enough(states))
-    return _Group(plans, jax.device_put(stacked, device))
+    return _outcomes(group)
 
 
 def _first_state(plan: Plan, env: DeviceEnv) -> _State:
@@ -98,11 +83,6 @@ def _first_state(plan: Plan, env: DeviceEnv) -> _State:
     source = DeviceSource(env, policy, plan.settings, plan.layout)
     source.begin(learner, plan.seed)
     return _State(learner, source.runner, jax.random.key(plan.seed))
-
-
-def _enough(rows: list[Any]) -> list[Any]:
-    """The rows, the first of them again where they are too few."""
-    return rows + rows[:1] * (_FEWEST - len(rows))
 
 
 def _advance(
@@ -117,28 +97,33 @@ def _advance(
         shuffle_and_chop(plan.layout, numpy_stream(own.seed, "minibatch.shuffle", number))
         for own in group.plans
     ]
-    rate = rate_of(plan.settings, number, plan.updates)
     group.state, seen = _update(
         env,
         policy,
         plan.settings,
         plan.layout.steps,
+        group.mesh,
         group.state,
-        np.stack(_enough(shuffles)),
+        spread(shuffles, group.mesh),
         number,
         coefficients,
-        rate,
+        rate_of(plan.settings, number, plan.updates),
     )
     group.waiting.append((number, seen))
     _look(group, leave=_AHEAD)
 
 
-@partial(jax.jit, static_argnames=("env", "policy", "settings", "steps"), donate_argnames="state")
+@partial(
+    jax.jit,
+    static_argnames=("env", "policy", "settings", "steps", "mesh"),
+    donate_argnames="state",
+)
 def _update(
     env: DeviceEnv,
     policy: ActorCritic,
     settings: PPOSettings,
     steps: int,
+    mesh: Mesh,
     state: _State,
     shuffles: jax.Array,
     number: jax.Array,
@@ -166,7 +151,7 @@ def _update(
         )
         return _State(learner, runner, key), numbers
 
-    return jax.lax.map(one, (state, shuffles))
+    return each_seed(one, (state, shuffles), mesh)
 
 
 def _look(group: _Group, *, leave: int) -> None:
@@ -182,11 +167,6 @@ def _look(group: _Group, *, leave: int) -> None:
                     row_of(plan, Made(number, {name: rows[k] for name, rows in seen.items()}))
                 except NbytError as error:
                     group.failed[k] = error
-
-
-def _play(env: DeviceEnv, policy: ActorCritic, group: _Group) -> Watched:
-    seeds = _enough([plan.seed for plan in group.plans])
-    return play_seeds(env, policy, group.state.learner.params, seeds)
 
 
 def _outcomes(group: _Group) -> list[Curve | NbytError]:
