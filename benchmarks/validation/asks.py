@@ -13,20 +13,23 @@ from nbyt.workflow.advising import answer_question, open_folder
 from nbyt.workflow.effort import EFFORTS
 
 SEEDS = 3
+# Which stages are measured: those of one training in the middle, as is usual, or half as many of
+# each of two opposite ones.
+WAYS: dict[str, dict[str, Any]] = {"middle": {}, "opposite": {"stages": 3, "trainings": 2}}
 # Who may decide: a layout is as good as the weaker of actor and critic, or the actor alone.
 RULES = ("both", "actor")
 
 
-def asked(case: Case, seed: int) -> dict[str, Any]:
+def asked(case: Case, seed: int, way: str = "middle") -> dict[str, Any]:
     """The answer per sample by each rule; costs and closer looks do not change it, and are left
     out."""
-    folder = WORK / f"{slug(case.name)}-advice"
+    folder = WORK / f"{slug(case.name)}-advice-{way}"
     path = folder / f"answer-{seed}.json"
     if path.exists():
         return json.loads(path.read_text())
+    effort = replace(EFFORTS["normal"], looks="none", **WAYS[way])
     # Other seeds than those of the sweep: the advice must not have seen what it foretells.
-    question = question_of(case.grid(), seed=1000 + seed)
-    question = replace(question, effort=replace(EFFORTS["normal"], looks="none"))
+    question = question_of(case.grid(), effort=effort, seed=1000 + seed)
     kept = open_folder(question, [], folder / f"seed-{seed}", force=False)
     # Measured once: the second rule finds everything in the folder.
     found = {
@@ -37,6 +40,13 @@ def asked(case: Case, seed: int) -> dict[str, Any]:
     digest |= {rule: _answer(data["advice"]["per_sample"]) for rule, data in found.items()}
     write_json(path, digest)
     return digest
+
+
+def known(case: Case, way: str) -> list[dict[str, Any]]:
+    """The answers that are there."""
+    folder = WORK / f"{slug(case.name)}-advice-{way}"
+    paths = [folder / f"answer-{seed}.json" for seed in range(SEEDS)]
+    return [json.loads(path.read_text()) for path in paths if path.exists()]
 
 
 def _answer(answer: dict[str, Any]) -> dict[str, Any]:

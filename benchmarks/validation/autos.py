@@ -18,6 +18,7 @@ from nbyt.train.adaptive_plan import AdaptivePlan, first_layout
 from nbyt.train.curves import curve_of
 from nbyt.train.looking import look
 from nbyt.train.ppo import coefficients_of
+from nbyt.train.split_source import DeviceSplits
 from nbyt.train.steering import steering_for
 
 SEEDS = 6
@@ -51,7 +52,9 @@ def looked(case: Case) -> dict[str, float]:
         return json.loads(path.read_text())
     plan, settings = _plan(case, 0), case.grid().settings
     course = AdaptiveCourse(plan, case.grid().env)
-    source, updates = course._source, course.updates(1)
+    updates, first = course.updates(1), course.state()["learner"]
+    envs = max(plan.looked.envs, plan.layout.envs)
+    source = DeviceSplits(case.grid().env, course.policy, settings, first, envs, plan.seed)
     shares = []
     for number in range(_ROUNDS + 2):
         began = time.perf_counter()
@@ -59,9 +62,8 @@ def looked(case: Case) -> dict[str, float]:
             next(updates)
         jax.block_until_ready(course.params)
         turn = time.perf_counter() - began
-        _, rollout = source.gather(
-            course._learner, update_key(jax.random.key(1), number), plan.looked
-        )
+        key = update_key(jax.random.key(1), number)
+        _, rollout = source.gather(course.state()["learner"], key, plan.looked)
         jax.block_until_ready(rollout)
         began = time.perf_counter()
         np.asarray(

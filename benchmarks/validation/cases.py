@@ -10,6 +10,7 @@ from typing import Any
 from nbyt.envs import resolve
 from nbyt.sweep.grid import Grid, make_grid
 from nbyt.train.settings import PPOSettings
+from nbyt.workflow.question import EPOCHS
 
 BATCH = 2048
 _TABLE = {"network": "table", "learning_rate": 0.01}
@@ -37,15 +38,16 @@ class Case:
         """What the task is called."""
         return self.env.rpartition(":")[2]
 
-    def grid(self) -> Grid:
-        """What is trained."""
+    def grid(self, *, epochs: int = EPOCHS, **changes: Any) -> Grid:
+        """What is trained; changes: settings that are not the task's own."""
         return make_grid(
             resolve(self.env),
             batch=BATCH,
             seeds=self.seeds,
             total=self.total,
             layouts=[(BATCH // steps, steps) for steps in self.steps],
-            settings=PPOSettings(**self.settings),
+            epochs=epochs,
+            settings=PPOSettings(**{**self.settings, **changes}),
         )
 
 

@@ -1,6 +1,7 @@
 """Everything that is known of a task, judged: plain numbers for result.json."""
 
 import json
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from benchmarks.validation import asks
 from benchmarks.validation.cases import Case
 from benchmarks.validation.judge import behind, lost, rank_correlation
 from benchmarks.validation.sweeps import WORK, folder_of
+from benchmarks.validation.variants import STAGGERED, varied
 from nbyt.collect.evaluate import play_seeds
 from nbyt.collect.spread import mesh_for, spread
 from nbyt.rank.libraries import defaults
@@ -53,7 +55,8 @@ def judged(case: Case) -> dict[str, Any]:
         },
         "advice": _advice(case, steps, scores, untrained, places, generator),
         "auto": _auto(case, scores, untrained, places, generator),
-        "staggered": _staggered(case),
+        "varied": _varied(case),
+        "staggered": _staggered(case, steps, untrained, generator),
         "costs": _kept(f"costs-{slug(case.name)}.json"),
     }
 
@@ -70,20 +73,17 @@ def _advice(
     places: dict[str, int],
     generator: np.random.Generator,
 ) -> dict[str, Any]:
-    """For each rule: what was advised, how it orders the layouts, what following it loses."""
-    name = f"{slug(case.name)}-advice"
-    answers = [_kept(f"{name}/answer-{k}.json") for k in range(asks.SEEDS)]
-    known = [one for one in answers if one]
-    if not known:
-        return {}
+    """By stages and rule: what was advised, how it orders the layouts, what following it loses."""
     best_default = max(places.values(), key=lambda place: float(iqm(scores)[place]))
     found = {}
-    for rule in asks.RULES:
-        said = [one[rule] for one in known]
+    for way, rule in product(asks.WAYS, asks.RULES):
+        said = [one[rule] for one in asks.known(case, way)]
+        if not said:
+            continue
         own = [steps.index(one["steps"]) for one in said]
         shares = [[one["relative"][str(t)]["value"] for t in steps] for one in said]
         foretold = np.nan_to_num(np.array(shares, float), nan=-1.0)
-        found[rule] = {
+        found[f"{way}, {rule}"] = {
             "steps": [one["steps"] for one in said],
             "ties": [one["ties"] for one in said],
             "win_share": [one["win_share"] for one in said],
@@ -128,9 +128,37 @@ def _auto(
     }
 
 
-def _staggered(case: Case) -> dict[str, Any] | None:
-    kept = _kept(f"{slug(case.name)}-staggered.json")
-    return kept and {steps: _iqm(np.array(row)) for steps, row in kept.items()}
+def _varied(case: Case) -> dict[str, Any]:
+    return {
+        change: {steps: _iqm(np.array(row)) for steps, row in scores.items()}
+        for change, scores in varied(case).items()
+    }
+
+
+def _staggered(
+    case: Case, steps: list[int], untrained: float, generator: np.random.Generator
+) -> dict[str, Any] | None:
+    """What is lost where envs start staggered, as the chains do that the advice is measured on."""
+    known = varied(case).get(STAGGERED, {})
+    if len(known) < len(steps):
+        return None
+    scores = np.array([known[str(t)] for t in steps])
+    said = {
+        f"{way}, {rule}": [steps.index(one[rule]["steps"]) for one in asks.known(case, way)]
+        for way, rule in product(asks.WAYS, asks.RULES)
+    }
+    return {
+        "iqm": [_iqm(row) for row in scores],
+        "best": steps[int(iqm(scores).argmax())],
+        "losses": [
+            lost(scores, untrained, [place], generator)["naive"] for place in range(len(steps))
+        ],
+        "advice": {
+            rule: {"regret": lost(scores, untrained, own, generator)}
+            for rule, own in said.items()
+            if own
+        },
+    }
 
 
 def _untrained(grid: Grid) -> float:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.validation.run [--only PART ...] [--tasks CartPole-v1 ...]
 
-Parts: sweeps, asks, autos, starts, costs; none for judging alone.
+Parts: sweeps, asks, autos, variants, costs; none for judging alone.
 
 Every training and every answer is kept in runs/validation as soon as it is there; the same command
 goes on. What is there is judged and put into result.json.
@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.timing.machine import machine
-from benchmarks.validation import asks, autos, costs, starts, sweeps
+from benchmarks.validation import asks, autos, costs, sweeps, variants
 from benchmarks.validation.cases import CASES, Case
 from benchmarks.validation.judging import judged
 from nbyt.train import hardware
 
 RESULT = Path(__file__).with_name("result.json")
-_PARTS = ("sweeps", "asks", "autos", "starts", "costs")
+_PARTS = ("sweeps", "asks", "autos", "variants", "costs")
 
 
 def main() -> None:
@@ -42,12 +42,12 @@ def _do(part: str, case: Case) -> Any:
     if part == "sweeps":
         return sweeps.trained(case)
     if part == "asks":
-        return [asks.asked(case, seed) for seed in range(asks.SEEDS)]
+        return [asks.asked(case, seed, way) for way in asks.WAYS for seed in range(asks.SEEDS)]
     if part == "autos":
         trained = [autos.trained(case, seed) for seed in range(autos.SEEDS)]
         return [*trained, autos.looked(case)]
-    if part == "starts":
-        return starts.staggered(case)
+    if part == "variants":
+        return variants.train_varied(case)
     return costs.timed(case)
 
 

@@ -9,7 +9,7 @@ from nbyt.errors import UsageError
 from nbyt.layout import Layout
 from nbyt.train.plan import Plan, stage_updates
 from nbyt.train.settings import PPOSettings
-from nbyt.workflow.effort import effort as effort_named
+from nbyt.workflow.effort import EFFORTS, Effort
 from nbyt.workflow.question import (
     EPOCHS,
     HOST_ENVS,
@@ -119,13 +119,17 @@ def make_grid(
 
 
 def question_of(
-    grid: Grid, *, effort: str = "normal", seed: int | None = None, total: int | None = None
+    grid: Grid,
+    *,
+    effort: Effort = EFFORTS["normal"],
+    seed: int | None = None,
+    total: int | None = None,
 ) -> Question:
     """The question that the sweep answers; total: of trainings of another length."""
     return make_question(
         grid.env,
         batch=grid.batch,
-        effort=effort_named(effort),
+        effort=effort,
         steps=[one.steps for one in grid.layouts],
         minibatch=grid.layouts[0].minibatch,
         epochs=grid.layouts[0].epochs,
