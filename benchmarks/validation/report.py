@@ -234,8 +234,8 @@ def _staggered_verdict(tasks: dict[str, Any]) -> str:
     }
     return (
         f"Among staggered trainings the same advice loses {means['all']} on average "
-        f"({means['starred']} on the starred tasks, {means['fresh']} on the others), and it is more "
-        f"than 5 % behind the best default on {', '.join(over) or 'no task'}."
+        f"({means['starred']} on the starred tasks, {means['fresh']} on the others), and it is "
+        f"more than 5 % behind the best default on {', '.join(over) or 'no task'}."
     )
 
 
