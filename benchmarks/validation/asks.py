@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from benchmarks.validation.cases import Case
@@ -23,7 +24,7 @@ RULES = ("both", "actor")
 def asked(case: Case, seed: int, way: str = "middle") -> dict[str, Any]:
     """The answer per sample by each rule; costs and closer looks do not change it, and are left
     out."""
-    folder = WORK / f"{slug(case.name)}-advice-{way}"
+    folder = _folder(case, way)
     path = folder / f"answer-{seed}.json"
     if path.exists():
         return json.loads(path.read_text())
@@ -44,9 +45,12 @@ def asked(case: Case, seed: int, way: str = "middle") -> dict[str, Any]:
 
 def known(case: Case, way: str) -> list[dict[str, Any]]:
     """The answers that are there."""
-    folder = WORK / f"{slug(case.name)}-advice-{way}"
-    paths = [folder / f"answer-{seed}.json" for seed in range(SEEDS)]
+    paths = [_folder(case, way) / f"answer-{seed}.json" for seed in range(SEEDS)]
     return [json.loads(path.read_text()) for path in paths if path.exists()]
+
+
+def _folder(case: Case, way: str) -> Path:
+    return WORK / f"{slug(case.name)}-advice-{way}"
 
 
 def _answer(answer: dict[str, Any]) -> dict[str, Any]:
