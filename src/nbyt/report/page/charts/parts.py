@@ -19,14 +19,15 @@ def figure(traces: Sequence[Data], height: int, **layout: Any) -> Data:
 
 
 def steps_axis(layouts: Sequence[Data]) -> Data:
-    """A log axis over T, each tick with its N below."""
-    logs = [log10(one["steps"]) for one in layouts]
-    room = _EDGE * max(max(logs) - min(logs), 1.0)
+    """A log axis over T, each tick with its N below, from left to right in any order of layouts."""
+    ordered = sorted(layouts, key=lambda one: one["steps"])
+    logs = [log10(one["steps"]) for one in ordered]
+    room = _EDGE * max(logs[-1] - logs[0], 1.0)
     return {
         "type": "log",
-        "range": [min(logs) - room, max(logs) + room],
-        "tickvals": [one["steps"] for one in layouts],
-        "ticktext": _tick_texts(layouts),
+        "range": [logs[0] - room, logs[-1] + room],
+        "tickvals": [one["steps"] for one in ordered],
+        "ticktext": _tick_texts(ordered),
         "title": {"text": STEPS_TITLE},
     }
 
