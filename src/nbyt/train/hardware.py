@@ -1,12 +1,12 @@
 """Getting JAX ready: which device, how many, and a cache of compiled programs."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import jax
 
 from nbyt.errors import UsageError
+from nbyt.train.program_cache import keep_compiled_programs
 
 
 def prepare(device: str = "auto", *, cache: bool = True, parts: int | None = None) -> None:
@@ -21,7 +21,7 @@ def prepare(device: str = "auto", *, cache: bool = True, parts: int | None = Non
     if parts is not None or len(os.sched_getaffinity(0)) > 1:
         _show_cpu_as(parts or 2)
     if cache:
-        _keep_compiled_programs()
+        keep_compiled_programs()
     try:
         jax.devices()
     except RuntimeError as error:
@@ -70,14 +70,3 @@ def _show_cpu_as(devices: int) -> None:
         jax.config.update("jax_num_cpu_devices", devices)
     except RuntimeError:  # JAX is already running with what it has; that works too
         return
-
-
-def _keep_compiled_programs() -> None:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(home) / "nbyt" / "programs"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:  # a read-only home only costs the time of compiling
-        return
-    jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

@@ -1,0 +1,73 @@
+"""A folder of compiled programs, so that the next run need not compile them again.
+
+A compiled program is machine code: it runs only on CPUs that have its instructions, and whoever can
+write it can make this process do anything. So each kind of CPU has a folder of its own, and a
+folder that is a link, or that somebody else owns or can write, is not used.
+"""
+
+import hashlib
+import logging
+import os
+import platform
+import re
+import stat
+from pathlib import Path
+
+import jax
+import numpy as np
+
+from nbyt.store.text import plain
+
+_OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def keep_compiled_programs() -> None:
+    """Let JAX keep what it compiles, unless there is no safe place for it."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        dangers = [f"{place} {why}" for place in (folder.parent, folder) if (why := unsafe(place))]
+    except OSError:  # a read-only home only costs the time of compiling
+        return
+    if dangers:
+        logging.getLogger("nbyt").warning("compiled programs are not kept: %s", plain(dangers[0]))
+        return
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+def cache_folder() -> Path:
+    """Return the folder for programs that this CPU compiled."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    kind = hashlib.sha256(instruction_sets().encode()).hexdigest()[:12]
+    return Path(home) / "nbyt" / f"programs-{kind}"
+
+
+def instruction_sets() -> str:
+    """Name the architecture and the instruction sets of this CPU.
+
+    Linux lists all of them; elsewhere NumPy lists those that matter for numbers.
+    """
+    info = Path("/proc/cpuinfo")
+    listed = re.search(r"^(?:flags|Features)\s*:(.*)$", _text(info), re.MULTILINE)
+    found = listed[1].split() if listed else np.show_config(mode="dicts")["SIMD Extensions"]
+    return f"{platform.machine()} {found}"
+
+
+def unsafe(folder: Path) -> str:
+    """Say why others could put programs into a folder; an empty string if they could not."""
+    seen = folder.lstat()
+    if stat.S_ISLNK(seen.st_mode):
+        return "is a link"
+    if not hasattr(os, "getuid"):  # Windows: a user's folders are closed to others
+        return ""
+    if seen.st_uid != os.getuid():
+        return "belongs to someone else"
+    return "can be written by others" if seen.st_mode & _OTHERS_MAY_WRITE else ""
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""

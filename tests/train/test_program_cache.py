@@ -1,0 +1,87 @@
+"""Compiled programs are kept for one kind of CPU, where nobody else can change them."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nbyt.train import program_cache
+
+PREPARE = """
+import jax
+from nbyt.train import hardware
+hardware.prepare("cpu")
+print(jax.config.jax_compilation_cache_dir)
+jax.jit(lambda x: x @ x.T + 1)(jax.numpy.ones((300, 300))).block_until_ready()
+"""
+
+
+def prepared_with(home: Path) -> tuple[str, str]:
+    """Where a fresh process keeps its programs, and what it says about that."""
+    done = subprocess.run(
+        [sys.executable, "-c", PREPARE],
+        env=os.environ | {"XDG_CACHE_HOME": str(home)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr
+
+
+def test_programs_are_kept_where_only_their_owner_can_write(tmp_path: Path) -> None:
+    used, said = prepared_with(tmp_path)
+    assert Path(used).parent == tmp_path / "nbyt"
+    assert stat.S_IMODE(Path(used).stat().st_mode) == 0o700
+    assert "not kept" not in said
+
+
+def test_another_cpu_has_another_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = program_cache.cache_folder()
+    assert own == program_cache.cache_folder()
+    monkeypatch.setattr(program_cache, "instruction_sets", lambda: "x86_64 ['sse4_2']")
+    assert program_cache.cache_folder() != own
+
+
+def test_instruction_sets_are_found_without_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program_cache, "_text", lambda path: "")
+    assert len(program_cache.instruction_sets()) > len("x86_64 []")
+
+
+def _opened(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+
+
+def _opened_above(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    folder.parent.chmod(0o777)
+
+
+def _linked(folder: Path) -> None:
+    elsewhere = folder.parents[1] / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    folder.parent.mkdir()
+    folder.symlink_to(elsewhere)
+
+
+def _given_away(folder: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can give a folder away")
+    folder.mkdir(parents=True)
+    os.chown(folder, 12345, 12345)
+
+
+@pytest.mark.parametrize("trap", [_opened, _opened_above, _linked, _given_away])
+def test_a_folder_that_others_can_change_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trap
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = program_cache.cache_folder()
+    trap(folder)
+    used, said = prepared_with(tmp_path)
+    assert used == "None"
+    assert "compiled programs are not kept" in said and str(folder.parent) in said
+    assert not list(folder.iterdir())
