@@ -85,6 +85,14 @@ def test_the_term_that_makes_the_noise_is_named() -> None:
     assert "lowered by covariance" in _said(_stage(covariance=-0.4))
 
 
+@pytest.mark.parametrize("covariance", [-0.14, 0.14, 0.02])
+def test_no_term_is_named_where_its_interval_holds_zero_and_more(covariance: float) -> None:
+    stage = _stage(covariance=covariance)
+    for layout in stage["layouts"]:
+        layout["actor"]["covariance"] = _number(2.0 * covariance, 2.0 * 0.25)
+    assert "covariance" not in _said(stage)
+
+
 def test_layouts_that_point_away_are_called_harmful() -> None:
     stage = _stage(bias=(-0.5, 0.9, 0.95))
     assert "Harmful at update 5" in _said(stage) and "64x1" in _said(stage)

@@ -145,3 +145,9 @@ def test_ties_are_told_apart_in_one_of_twenty() -> None:
         candidates = [Candidate(w.products(), 8) for w in (first, second)]
         apart += compare(*candidates).told_apart
     assert 1 <= apart <= 17
+
+
+def test_a_draw_without_any_score_is_won_by_no_layout() -> None:
+    nothing = [math.nan, math.nan]
+    np.testing.assert_allclose(win_shares(np.array([[1.0, 2.0], nothing, nothing])), [0, 1 / 3])
+    np.testing.assert_allclose(win_shares(np.array([nothing])), [0, 0])

@@ -154,18 +154,21 @@ def _critic(answer: Answer, alone: Answer, stages: Sequence[Data]) -> list[str]:
 
 
 def _terms(best: Data, name: str, objective: str) -> list[str]:
+    """Name the term of the variance that makes the noise, where its interval says so."""
     gradient = best[objective]
-    whole = gradient["variance"]["value"]
-    if not whole or gradient["covariance"]["value"] is None:
+    whole, covariance = gradient["variance"]["value"], gradient["covariance"]
+    if not whole or None in (covariance["value"], covariance["low"], covariance["high"]):
         return []
-    share = gradient["covariance"]["value"] / whole
-    text = percent(gradient["covariance"], whole)
-    if abs(share) < _NOTABLE:
-        kind = "is that of single steps; covariance between steps of one rollout makes up"
-    elif share > 0:
+    share, low, high = (covariance[one] / whole for one in ("value", "low", "high"))
+    if share >= _NOTABLE and low > 0:
         kind = "is in good part covariance between steps of one rollout:"
-    else:
+    elif share <= -_NOTABLE and high < 0:
         kind = "is lowered by covariance between steps of one rollout:"
+    elif -2 * _NOTABLE < low and high < 2 * _NOTABLE:
+        kind = "is that of single steps; covariance between steps of one rollout makes up"
+    else:
+        return []
+    text = percent(covariance, whole)
     return [f"The noise of {named(best)} at {name} {kind} {text} of the variance."]
 
 

@@ -64,8 +64,12 @@ def relative(
 
 
 def win_shares(scores: Float[np.ndarray, "samples layouts"]) -> Float[np.ndarray, " layouts"]:
-    """In which share of the samples each layout has the largest score."""
-    winners = np.argmax(np.where(np.isnan(scores), -np.inf, scores), axis=-1)
+    """Return the share of all samples in which each layout has the largest score.
+
+    A sample in which no layout has a score is won by none, so shares may add up to less than 1.
+    """
+    decided = scores[~np.isnan(scores).all(axis=-1)]
+    winners = np.argmax(np.where(np.isnan(decided), -np.inf, decided), axis=-1)
     return np.bincount(winners, minlength=scores.shape[-1]) / len(scores)
 
 

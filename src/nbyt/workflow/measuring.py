@@ -9,7 +9,7 @@ from nbyt.measure.measurement import OBJECTIVES, Measurement
 from nbyt.measure.probing import examine
 from nbyt.measure.request import make_request
 from nbyt.rank.evidence import Evidence, evidence_of
-from nbyt.rng import numpy_stream
+from nbyt.rng import numpy_stream, seeds
 from nbyt.store.advice import AdviceFolder
 from nbyt.store.tensors import Tensors
 from nbyt.workflow.question import Question
@@ -69,7 +69,8 @@ def _probe(
         gamma=question.settings.gamma,
         lam=question.lambdas[:1],
         chains=chains,
-        seed=question.seed,
+        # Stages are resampled as independent, so their chains must be.
+        seed=seeds(question.seed, "advise.pool", number)[-1],
     )
     measured = examine(
         subject.specimen,
