@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -60,6 +61,16 @@ def test_the_terminal_gets_80_columns_and_ends_with_answer_and_report(
     assert lines[-1].startswith("report:") and "…" not in text
     assert "per sample: " in text and "per second: " in text
     assert re.search(r"^ *(16x4|4x16)\*", text, re.MULTILINE)
+
+
+def test_a_path_is_not_taken_for_markup(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "x[/b]y"
+    shutil.copytree(folder, copy)
+    assert main.run([*COMMAND, "--out", str(copy)]) == 0
+    assert main.run(["report", str(copy)]) == 0
+    assert "".join(capsys.readouterr().out.split()).count("x[/b]y/report.html") == 2
 
 
 def test_report_makes_the_page_anew_without_jax(folder: Path, tmp_path: Path) -> None:

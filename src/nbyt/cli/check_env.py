@@ -36,7 +36,7 @@ def run(
     hardware.prepare()
     console = talk(quiet=common.quiet)
     found = resolve(env)
-    with console.status(f"checking {plain(found.id)}"):
+    with console.status(Text(f"checking {found.id}")):
         report = check(found, seed=seed, steps=steps)
     warn(console, report.notes)
     if not common.json:

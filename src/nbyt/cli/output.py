@@ -2,16 +2,18 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from nbyt import __version__
 from nbyt.errors import NbytError, RunInterruptedError, own_lines
-from nbyt.store.text import plain
+from nbyt.store.text import plain, visible
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,27 @@ def print_error(error: NbytError, command: str, *, as_json: bool) -> None:
         console.print(Text("  fix:   ", style="dim") + Text(plain(error.fix)))
 
 
+class PlainConsole(Console):
+    """A console that shows texts as they are.
+
+    Paths, ids, messages of envs and contents of files are never taken for markup, emoji codes or
+    commands to the terminal.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, highlight=False, **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Render to segments without control or invisible characters; rich adds its own later."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+
 def talk(*, quiet: bool = False) -> Console:
     """The console for progress and remarks: stderr."""
-    return Console(stderr=True, quiet=quiet, highlight=False)
+    return PlainConsole(stderr=True, quiet=quiet)
 
 
 def facts_table(rows: list[tuple[str, str]]) -> Table:
@@ -62,14 +82,14 @@ def facts_table(rows: list[tuple[str, str]]) -> Table:
 
 def show(*things: Any) -> None:
     """Print for people, on stdout."""
-    console = Console(highlight=False)
+    console = PlainConsole()
     for thing in things:
         console.print(thing)
 
 
 def show_verbatim(text: str) -> None:
     """Print lines on stdout as they are, however wide the terminal, so that they can be pasted."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = PlainConsole(soft_wrap=True)
     for line in text.split("\n"):
         console.print(Text(plain(line)))
 

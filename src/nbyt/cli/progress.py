@@ -91,7 +91,7 @@ class TrainingProgress:
 def _bars(console: Console) -> Progress:
     """Bars with a name, how much is done, and the time left; none where there is no terminal."""
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

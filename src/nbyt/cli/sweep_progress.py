@@ -21,7 +21,7 @@ def watched_cells(console: Console, cells: int, updates: int) -> Iterator[Callab
     Without a terminal a line is written now and then.
     """
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         TimeRemainingColumn(),
         console=console,

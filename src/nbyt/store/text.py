@@ -12,6 +12,8 @@ _ESCAPES = re.compile(
     r"|\x1b[ -/]*[0-~]"  # everything else of that family
 )
 
+_UNSEEN = ("Cc", "Cf", "Cs")
+
 
 def slug(text: str) -> str:
     """A file-name part of ASCII letters, digits, `.`, `_`, `-`; other texts give other slugs.
@@ -33,5 +35,12 @@ def slug(text: str) -> str:
 
 def plain(text: str) -> str:
     """The text on one line without terminal commands, control or invisible characters."""
-    spaced = re.sub(r"[\t\n\r\v\f\x85\u2028\u2029]+", " ", _ESCAPES.sub("", text))
-    return "".join(c for c in spaced if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
+    return visible(re.sub(r"[\t\n\r\v\f\x85\u2028\u2029]+", " ", _ESCAPES.sub("", text)))
+
+
+def visible(text: str) -> str:
+    """Return the text without terminal commands, control or invisible characters; lines stay."""
+    if text.isascii() and text.isprintable():  # nearly all of them
+        return text
+    kept = _ESCAPES.sub("", text)
+    return "".join(c for c in kept if c == "\n" or unicodedata.category(c) not in _UNSEEN)
