@@ -12,7 +12,7 @@ from rich.console import Console
 from nbyt.cli.common import Common
 from nbyt.cli.current import own_layout
 from nbyt.cli.numbers import memory_size, numbers, whole_numbers
-from nbyt.cli.options import Count
+from nbyt.cli.options import Count, Seed
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.envs import DeviceEnv, HostEnv, resolve
@@ -102,7 +102,7 @@ class AdviseOptions:
     time_limit: str = "30m"
     """The longest that it may take, by the forecast for slow envs."""
 
-    seed: int = 0
+    seed: Seed = 0
     """Seed of all randomness."""
 
     out: Path | None = None

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
-from nbyt.cli.options import Common, Count
+from nbyt.cli.options import Common, Count, Seed
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.cli.stages import env_of
@@ -56,7 +56,7 @@ class AuditOptions:
     strict: bool = False
     """Exit with 1 if there is a fault."""
 
-    seed: int = 0
+    seed: Seed = 0
     """Seed of all randomness; the sampler is called with this seed and those that follow."""
 
     device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"

@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
-from nbyt.cli.options import Common, Count
+from nbyt.cli.options import Common, Count, Seed
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.envs import resolve
 from nbyt.envs.checks import Report, check
@@ -16,7 +16,7 @@ from nbyt.train import hardware
 def run(
     env: str,
     *,
-    seed: int = 0,
+    seed: Seed = 0,
     steps: Count = 200,
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:

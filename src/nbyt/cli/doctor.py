@@ -8,7 +8,7 @@ import jax
 from cyclopts import Parameter
 from rich.text import Text
 
-from nbyt.cli.options import Common
+from nbyt.cli.options import Common, Seed
 from nbyt.cli.output import Outcome, facts_table, show, talk
 from nbyt.errors import StoreError
 from nbyt.store.manifest import manifest
@@ -20,7 +20,7 @@ from nbyt.train.control import Control, run_control
 def run(
     *,
     dir: Path | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     device: str = "auto",
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter, Token
 
 from nbyt.cli.common import Common as Common
+from nbyt.rng import require_seed
 from nbyt.train.settings import PPOSettings
 
 
@@ -22,5 +23,12 @@ def _count(kind: Any, tokens: list[Token]) -> int:
 
 
 Count = Annotated[int, Parameter(converter=_count)]
+
+
+def _seed(kind: Any, tokens: list[Token]) -> int:
+    return require_seed(_count(kind, tokens))
+
+
+Seed = Annotated[int, Parameter(converter=_seed)]
 
 Settings = Annotated[PPOSettings, Parameter(group="Learning")]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from nbyt.cli.numbers import memory_size, numbers, whole_numbers
-from nbyt.cli.options import Common, Count
+from nbyt.cli.options import Common, Count, Seed
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import steps_progress
 from nbyt.cli.stages import env_of
@@ -106,7 +106,7 @@ class ProbeOptions:
     memory: str = "1G"
     """Memory that measuring may use, such as 512M."""
 
-    seed: int = 0
+    seed: Seed = 0
     """Seed of all randomness."""
 
     out: Path | None = None

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from nbyt.cli.common import Common
-from nbyt.cli.options import Count
+from nbyt.cli.options import Count, Seed
 from nbyt.cli.output import Outcome, facts_table, show, talk
 from nbyt.cli.progress import watched
 from nbyt.errors import RunInterruptedError, UsageError
@@ -31,7 +31,7 @@ class ReproduceOptions:
     quick: bool = False
     """A first look: fewer seeds, shorter trainings, wider intervals."""
 
-    seed: int = 0
+    seed: Seed = 0
     """Seed of all randomness."""
 
     out: Path | None = None

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from nbyt.cli.common import Common
 from nbyt.cli.current import splits
-from nbyt.cli.options import Count, Settings
+from nbyt.cli.options import Count, Seed, Settings
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.cli.sweep_progress import watched_cells
@@ -84,7 +84,7 @@ class SweepOptions:
     ray: str = ""
     """Train on Ray: auto, or the address of a cluster (extra `ray`); see docs/scale.md."""
 
-    seed: int = 0
+    seed: Seed = 0
     """The first seed."""
 
     out: Path | None = None

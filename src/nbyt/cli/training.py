@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from nbyt.cli.options import Common, Count
+from nbyt.cli.options import Common, Count, Seed
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import TrainingProgress
 from nbyt.collect.evaluate import LONGEST
@@ -36,7 +36,7 @@ class RunOptions:
     total: Count = 500_000
     """Environment steps of the whole run."""
 
-    seed: int = 0
+    seed: Seed = 0
     """Seed of all randomness."""
 
     out: Path | None = None
@@ -74,9 +74,7 @@ class RunOptions:
 
 
 def stages_of(updates: int, options: RunOptions) -> tuple[int, ...]:
-    """The updates after which stages are kept; an error for a seed below 0."""
-    if options.seed < 0:
-        raise UsageError(f"seed {options.seed} is negative", where="seed", fix="use 0 or more")
+    """The updates after which stages are kept."""
     return stage_updates(updates, count=options.stages, save_at=_numbers(options.save_at))
 
 

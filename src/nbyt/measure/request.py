@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import nearest_divisors
+from nbyt.rng import require_seed
 
 Start = Literal["stationary", "reset"]
 
@@ -79,7 +80,7 @@ def make_request(
         value_coefficient=float(known.get("value_coefficient", 0.5)),
         entropy_coefficient=float(known.get("entropy_coefficient", 0.0)),
         start=start,
-        seed=seed,
+        seed=require_seed(seed),
     )
 
 

@@ -11,6 +11,7 @@ from nbyt.minibatch.faults import Fault, faults, remarks
 from nbyt.minibatch.live import sampler_of
 from nbyt.minibatch.penalty import NO_FORMULA, Penalty, from_formula
 from nbyt.minibatch.reading import read
+from nbyt.rng import require_seed
 
 # Updates that are looked at, each with a seed of its own; more where one says little.
 UPDATES = (8, 64)
@@ -83,6 +84,7 @@ def audit(
     """
     sampler = sampler_of(sampler)
     asked = ask(batch, minibatch, epochs, envs, steps, order)
+    seed = require_seed(seed, count=_updates(asked))
     seeds = tuple(range(seed, seed + _updates(asked)))
     calls = [read(sampler, batch, minibatch, epochs, own) for own in seeds]
     alone = calls[0] if epochs == 1 else read(sampler, batch, minibatch, 1, seed)

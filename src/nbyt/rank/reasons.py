@@ -164,7 +164,7 @@ def _terms(best: Data, name: str, objective: str) -> list[str]:
         kind = "is in good part covariance between steps of one rollout:"
     elif share <= -_NOTABLE and high < 0:
         kind = "is lowered by covariance between steps of one rollout:"
-    elif -2 * _NOTABLE < low and high < 2 * _NOTABLE:
+    elif low > -2 * _NOTABLE and high < 2 * _NOTABLE:
         kind = "is that of single steps; covariance between steps of one rollout makes up"
     else:
         return []

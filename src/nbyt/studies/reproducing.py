@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.report.study import write_study_page
+from nbyt.rng import require_seed
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.run import open_as
 from nbyt.store.study import PAGE, StudyFolder, read_study
@@ -39,7 +40,7 @@ def open_study(
     study: Study, out: Path | str | None, *, quick: bool, seed: int, force: bool = False
 ) -> StudyFolder:
     """The folder of a study, new or resumed; another study's folder is refused."""
-    identity = {"study": study.name, "effort": _effort(quick), "seed": seed}
+    identity = {"study": study.name, "effort": _effort(quick), "seed": require_seed(seed)}
     made_by = manifest("reproduce", identity, seed, hardware.describe())
     path = Path(out) if out is not None else Path("runs") / f"{study.name}-{_effort(quick)}-{seed}"
     return open_as(StudyFolder, path, identity, manifest=made_by, force=force)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
+from nbyt.rng import require_seed
 from nbyt.train.plan import Plan, stage_updates
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.effort import EFFORTS, Effort
@@ -97,10 +98,9 @@ def make_grid(
     vector: str = "sync",
 ) -> Grid:
     """The grid with every default filled in. layouts: (envs, steps); without, the powers of two."""
-    if seeds < 1 or first_seed < 0:
-        raise UsageError(
-            f"{seeds} seeds from {first_seed} on", where="seeds", fix="such as --seeds 16 --seed 0"
-        )
+    if seeds < 1:
+        raise UsageError(f"{seeds} seeds", where="seeds", fix="such as --seeds 16")
+    first_seed = require_seed(first_seed, count=seeds)
     wrong = [f"{envs}x{steps}" for envs, steps in layouts if envs * steps != batch]
     if wrong:
         raise UsageError(

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
+from nbyt.rng import require_seed
 from nbyt.train.settings import PPOSettings
 
 # Early, middle and final: where a run's stages are taken unless the user says otherwise.
@@ -61,6 +62,9 @@ class RunPlan(Generic[AnySizes, AnySettings]):
     settings: AnySettings
     stages: tuple[int, ...]
     vector: str = "sync"
+
+    def __post_init__(self) -> None:
+        require_seed(self.seed)
 
     @property
     def updates(self) -> int:

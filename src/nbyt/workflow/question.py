@@ -11,6 +11,7 @@ from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import Layout, nearest_divisors
 from nbyt.measure.measurement import OBJECTIVES
 from nbyt.measure.request import fragment_lengths
+from nbyt.rng import require_seed
 from nbyt.train.plan import Plan
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.effort import MAP, Effort
@@ -181,7 +182,7 @@ def make_question(
         most,
         objective,
         vector,
-        seed,
+        require_seed(seed),
         memory,
     )
 

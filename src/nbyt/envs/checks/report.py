@@ -12,6 +12,7 @@ from nbyt.envs.faults import Fault
 from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, HostStep
 from nbyt.envs.spaces import words
 from nbyt.errors import NbytError
+from nbyt.rng import require_seed
 
 _SECONDS = 0.2  # how long each speed is measured
 _SCAN = 64  # steps of one compiled call when the speed of a device env is measured
@@ -44,6 +45,7 @@ def check(
 
     Speeds are measured only for an env without faults.
     """
+    seed = require_seed(seed)
     # Not isinstance: that would build an env whose constructor may be the fault to report.
     if callable(getattr(env, "start", None)):
         return _check_host(env, seed, steps, speeds)
