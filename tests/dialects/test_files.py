@@ -177,11 +177,11 @@ HARMLESS = {
 def test_a_hostile_yaml_is_refused_quickly(text, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = written(tmp_path, "hostile.yml", text)
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(DialectError) as caught:
         explain_file("sb3", path)
     assert len(str(caught.value)) < 1000
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5  # unrefused, it takes for ever
     assert list(tmp_path.iterdir()) == [path]
 
 

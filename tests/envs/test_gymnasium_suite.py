@@ -176,13 +176,13 @@ def test_a_factory_that_returns_one_env_twice_is_refused() -> None:
 
 @pytest.mark.parametrize("vector", ["sync", "async"])
 def test_an_env_that_hangs_is_ended(vector: str) -> None:
-    running = start(corridor.sleeping, 2, vector=vector, step_seconds=0.5)
+    running = start(corridor.sleeping, 2, vector=vector, step_seconds=2.0)
     running.reset([1, 2])
     began = time.monotonic()
-    with pytest.raises(EnvError, match=r"no answer for 0\.5 s at step 3") as caught:
+    with pytest.raises(EnvError, match=r"no answer for 2 s at step 3") as caught:
         go_left(running)
     assert caught.value.where == "env 0, step 3, seed 1"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60  # it sleeps for 1,000 s
     running.close()
     assert not multiprocessing.active_children()
 
@@ -190,10 +190,10 @@ def test_an_env_that_hangs_is_ended(vector: str) -> None:
 def test_many_slow_envs_are_not_a_hang() -> None:
     class Slow(corridor.Corridor):
         def step(self, action):
-            time.sleep(0.1)
+            time.sleep(0.2)
             return super().step(action)
 
-    running = start(Slow, 8, step_seconds=0.4)
+    running = start(Slow, 8, step_seconds=1.2)
     running.reset(list(range(8)))
     assert running.step(np.zeros(8, int)).valid.all()
 

@@ -1,0 +1,1 @@
+"""Do the tests that train pass on every CPU?"""
