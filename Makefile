@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,ray,trackers
 
-.PHONY: install demo test lint types layers unit browser bench bench-throughput bench-probe \
+.PHONY: install demo test lint types layers unit short-isas test-isas browser bench bench-throughput bench-probe \
 	bench-callback advice-check agreement calibration live-coverage parity dialects-live post replay \
 	dqn soak-sweep scale bench-sweep validate-advice clean
 
@@ -18,7 +18,7 @@ install: .venv/installed
 demo: install
 	$(BIN)/nbyt advise CartPole-v1 --batch 2048 --seed 0 --out runs/demo --force
 
-test: lint types layers unit
+test: lint types layers unit short-isas
 
 lint: install
 	$(BIN)/ruff check .
@@ -32,6 +32,15 @@ layers: install
 
 unit: install browser
 	$(BIN)/pytest -n 2
+
+# A minute: what must have learnt something has learnt it on an old CPU too, and on none that is here.
+short-isas: install
+	$(BIN)/python -m benchmarks.isas.run --short
+
+# An hour or two: everything that trains, as every CPU up to this one would run it.
+test-isas: install
+	$(BIN)/python -m benchmarks.isas.run
+	$(BIN)/python -m benchmarks.isas.report
 
 # The tests of the page look at it in Debian's Chromium; without one they are skipped, loudly.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from benchmarks.calibration import report as calibration
 from benchmarks.callback.section import section
+from benchmarks.isas import report as isas
 from benchmarks.sweep import scale_report as scale
 from benchmarks.throughput import report as speed
 from benchmarks.validation import report as validation
@@ -16,6 +17,7 @@ from benchmarks.validation import report as validation
     [
         (speed, speed.PAGE),
         (calibration, calibration.DOCS / "calibration.md"),
+        (isas, isas.PAGE),
         (scale, scale.PAGE),
         (validation, validation.PAGE),
     ],

@@ -48,6 +48,7 @@ def whole(tmp_path_factory):
     return folder, notes, result
 
 
+@pytest.mark.learns
 def test_the_batch_stays_and_layouts_move_by_powers_of_two(whole):
     folder, notes, result = whole
     rows = list(csv.DictReader((folder / "metrics.csv").open()))

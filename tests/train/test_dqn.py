@@ -46,6 +46,7 @@ def chain() -> tabular.TabularEnv:
     return tabular.from_arrays(transition, reward, terminated, np.eye(4)[0], id="tabular:chain")
 
 
+@pytest.mark.learns
 @pytest.mark.parametrize("double", [False, True])
 @pytest.mark.parametrize("optimizer", ["adam", "rmsprop", "sgd"])
 def test_q_values_of_a_table_are_found(double: bool, optimizer: str) -> None:
@@ -62,6 +63,7 @@ def test_q_values_of_a_table_are_found(double: bool, optimizer: str) -> None:
     assert np.abs(np.asarray(course.params.actor["logits"]) - wanted).max() < 0.01
 
 
+@pytest.mark.learns
 def test_a_time_limit_is_no_death() -> None:
     """One state that pays 1 for ever, cut after 5 steps: worth 1 / (1 - gamma), not 5."""
     sure = np.ones((1, 1, 1))

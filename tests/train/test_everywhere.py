@@ -90,6 +90,7 @@ def _weights(params: Any) -> list[np.ndarray]:
     return [np.asarray(leaf) for leaf in jax.tree.leaves((params.actor, params.critic))]
 
 
+@pytest.mark.learns
 def test_dials_are_learned(tmp_path: Path) -> None:
     """Independent choices each get their own credit: the second dial is found."""
     layout = Layout(envs=8, steps=64, minibatch=128, epochs=8)

@@ -214,6 +214,7 @@ def test_reward_scale_follows_the_definition() -> None:
     )
 
 
+@pytest.mark.learns
 def test_it_learns() -> None:
     """CartPole from 20 to well over 100 in 30,000 steps; of 32 seeds the worst reached 460."""
     settings = PPOSettings(learning_rate=1e-3)

@@ -30,6 +30,7 @@ def test_a_seed_learns_the_same_in_any_company(together, company):
     assert found[company.index(1)] == together[1]
 
 
+@pytest.mark.learns
 def test_seeds_differ_and_learn_as_nbyt_train_does(together):
     env = resolve("tabular:FrozenLake-v1")
     assert len({curve.returns for curve in together}) == len(together)
