@@ -50,11 +50,15 @@ for name, tokens in json.loads(sys.argv[1]).items():
         codes[name] = traceback.format_exc()
 lacks = [name for name in ("sched_getaffinity", "killpg") if not hasattr(os, name)]
 lacks += [name for name in ("SIGALRM", "SIGKILL") if not hasattr(signal, name)]
+try:  # as if nbyt did it
+    exec("open('/proc/self/stat')", {"__name__": "nbyt.system"})
+except FileNotFoundError:
+    lacks.append("/proc")
 print(json.dumps({"codes": codes, "lacks": lacks}), file=sys.__stdout__)
 """
 LACKS = {
-    "macos": ["sched_getaffinity"],
-    "windows": ["sched_getaffinity", "killpg", "SIGALRM", "SIGKILL"],
+    "macos": ["sched_getaffinity", "/proc"],
+    "windows": ["sched_getaffinity", "killpg", "SIGALRM", "SIGKILL", "/proc"],
 }
 
 
