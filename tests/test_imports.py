@@ -22,6 +22,7 @@ LIGHT = [
     "nbyt.dialects",
     "nbyt.errors",
     "nbyt.rng",
+    "nbyt.system",
     "nbyt.store.run",
     "nbyt.stats",
     "nbyt.rank",
@@ -116,7 +117,7 @@ def test_every_module_imports() -> None:
     run(f"for name in {names!r}:\n    __import__(name)")
 
 
-@pytest.mark.parametrize("package", [*OPTIONAL, "plotly"])
+@pytest.mark.parametrize("package", [*OPTIONAL, "plotly", "psutil"])
 def test_such_a_package_is_imported_in_at_most_one_file(package) -> None:
     homes = [path.relative_to(SOURCE) for path in FILES if package in imported(path)]
     assert len(homes) <= 1, homes

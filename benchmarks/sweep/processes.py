@@ -1,12 +1,13 @@
 """Which processes somebody has started, and those that these have, wherever they are now.
 
-All of them inherit an environment variable, and Linux shows it to whoever looks.
+All of them inherit an environment variable, which is shown to whoever looks.
 """
 
 import os
 import secrets
 import time
-from pathlib import Path
+
+import psutil
 
 _NAME = "NBYT_STARTED_BY"
 
@@ -24,15 +25,10 @@ class Family:
 
     def alive(self) -> dict[int, str]:
         """Process numbers and command lines."""
-        mark = f"{_NAME}={self._mark}\0".encode()
-        found = {}
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                if mark in (entry / "environ").read_bytes():
-                    found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
-            except OSError:  # it has just gone, or is another user's
-                continue
-        return found
+        # What has just gone, or is another user's, has None for either.
+        all_ = [one.info for one in psutil.process_iter(["pid", "environ", "cmdline"])]
+        ours = [one for one in all_ if (one["environ"] or {}).get(_NAME) == self._mark]
+        return {one["pid"]: " ".join(one["cmdline"] or []) for one in ours}
 
     def seconds_until_gone(self, limit: float) -> float | None:
         """How long it takes until none is left; None where that is longer than the limit."""

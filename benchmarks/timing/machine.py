@@ -1,12 +1,14 @@
 """Facts about the machine and the versions that a measurement was made with."""
 
-import os
 import platform
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 import nbyt
+from nbyt.system import usable_cores
 
 # Those of ours, and of the peers; a package that is not installed was not needed.
 _PACKAGES = ("jax", "jaxlib", "gymnax", "gymnasium", "numpy", "scipy", "rejax", "stable-baselines3")
@@ -17,10 +19,10 @@ def machine() -> dict[str, Any]:
     """Processor, memory, load when the measurement began, and versions of what is installed."""
     versions = {name: version for name in _PACKAGES if (version := _version(name))}
     return {
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": usable_cores(),
         "cpu": _processor(),
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
-        "load_before": round(os.getloadavg()[0], 2),
+        "memory_gb": round(psutil.virtual_memory().total / 1e9, 1),
+        "load_before": round(psutil.getloadavg()[0], 2),
         "system": f"{platform.system()} {platform.machine()}",
         "versions": {"python": platform.python_version(), "nbyt": nbyt.__version__, **versions},
     }

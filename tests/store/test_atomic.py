@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+import stat
 from pathlib import Path
 
 import pytest
@@ -45,8 +46,9 @@ def test_order_is_fsync_file_then_rename_then_fsync_folder(
     fsync, replace = os.fsync, os.replace
 
     def spy_fsync(descriptor: int) -> None:
-        is_folder = os.path.isdir(f"/proc/self/fd/{descriptor}")
-        calls.append("fsync folder" if is_folder else f"fsync {os.fstat(descriptor).st_size}")
+        status = os.fstat(descriptor)
+        is_folder = stat.S_ISDIR(status.st_mode)
+        calls.append("fsync folder" if is_folder else f"fsync {status.st_size}")
         fsync(descriptor)
 
     def spy_replace(source: Path, target: Path) -> None:
@@ -135,6 +137,19 @@ def test_only_regular_files_of_bounded_size_are_read(
             atomic.read_bytes(path, limit=10)
     with pytest.raises(StoreError, match="too large: 5 bytes, at most 4"):
         atomic.read_bytes(tmp_path / "file", limit=4)
+
+
+def test_a_symlink_is_refused_where_the_system_cannot_be_asked_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows has no O_NOFOLLOW."""
+    monkeypatch.setattr(atomic, "_READ", atomic._READ & ~atomic._NOFOLLOW)
+    monkeypatch.setattr(atomic, "_NOFOLLOW", 0)
+    (tmp_path / "file").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    assert atomic.read_bytes(tmp_path / "file", limit=10) == b"12345"
+    with pytest.raises(StoreError, match="is a symlink"):
+        atomic.read_bytes(tmp_path / "link", limit=10)
 
 
 def test_sweep_removes_our_leftovers_and_nothing_else(tmp_path: Path) -> None:

@@ -7,13 +7,12 @@ are collected. What was found is printed as JSON.
 """
 
 import json
-import os
-import signal
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 from ray.cluster_utils import Cluster as Nodes
 from tests.sweep.small import DEVICE, HOST, children, grid_of, outcomes, set_traps
 
@@ -39,8 +38,7 @@ class Killer:
         lanes = [pid for pid, words in children().items() if "nbyt.sweep.lane_main" in words]
         if lanes and not self.lane:
             self.lane = lanes[0]
-            status = Path(f"/proc/{self.lane}/status").read_text()
-            os.kill(int(status.partition("PPid:")[2].split()[0]), signal.SIGKILL)
+            psutil.Process(self.lane).parent().kill()
         elif set(lanes) - {self.lane} and self._node is not None:
             self._nodes.remove_node(self._node, allow_graceful=False)
             self._node = None

@@ -1,6 +1,5 @@
 """`nbyt reproduce`: a study's claims, measured one by one, each with its verdict."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,6 +17,7 @@ from nbyt.studies.post.study import POST
 from nbyt.studies.replay.study import REPLAY
 from nbyt.studies.reproducing import Reproduction, command_line, open_study, reproduce
 from nbyt.studies.study import Study
+from nbyt.system import usable_cores
 from nbyt.train import hardware
 
 _MOST_WORKERS = 4
@@ -109,7 +109,7 @@ def _workers(wanted: int) -> int:
         raise UsageError(
             f"{wanted} workers cannot do anything", where="workers", fix="such as --workers 2"
         )
-    return wanted or min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
+    return wanted or min(_MOST_WORKERS, usable_cores())
 
 
 def _dry_run(study: Study, options: ReproduceOptions, *, as_json: bool) -> Outcome:

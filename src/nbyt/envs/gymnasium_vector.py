@@ -10,7 +10,7 @@ import queue
 import time
 from collections.abc import Callable
 from multiprocessing import TimeoutError as AnswerTimeout
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
 from typing import Any
 
 import numpy as np
@@ -233,8 +233,10 @@ def _start(makers: list[Callable[[], Env]], processes: bool, mode: AutoresetMode
     if not processes:
         return SyncVectorEnv(makers, autoreset_mode=mode)
     # Not fork: JAX has threads by now, and a forked child can wait for ever on a lock of theirs.
-    get_context("forkserver").set_forkserver_preload(["nbyt.envs.gymnasium_suite"])
-    return _Workers(makers, autoreset_mode=mode, context="forkserver")
+    method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
+    if method == "forkserver":
+        get_context(method).set_forkserver_preload(["nbyt.envs.gymnasium_suite"])
+    return _Workers(makers, autoreset_mode=mode, context=method)
 
 
 def _rebuilt(kind: Any, value: Any, trace: str) -> BaseException:

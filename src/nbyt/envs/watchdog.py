@@ -64,7 +64,7 @@ class _Alarm:
 
     def start(self, tick: float) -> None:
         """Tick from now on, unless SIGALRM belongs to somebody else."""
-        if not hasattr(signal, "setitimer"):
+        if not (hasattr(signal, "setitimer") and hasattr(signal, "SIGALRM")):  # Windows
             return
         handler = signal.getsignal(signal.SIGALRM)
         if handler is signal.SIG_DFL:

@@ -1,9 +1,6 @@
 """What a measurement costs before it is made: env steps, and bytes of memory."""
 
-import os
-import resource
 from math import prod
-from pathlib import Path
 
 import jax
 import numpy as np
@@ -16,6 +13,7 @@ from nbyt.measure.chains import Chains, Resources
 from nbyt.measure.request import Request
 from nbyt.measure.specimen import StageSpecimen
 from nbyt.policy.stage import Stage
+from nbyt.system import resident_bytes
 
 # The compiler's own, and the programs that collect: measured.
 _COMPILING = 250 * 2**20
@@ -27,7 +25,7 @@ def cost_of(
     env: DeviceEnv | HostEnv, stage: Stage, request: Request, memory: int
 ) -> dict[str, int]:
     """Samples of the pool, and bytes: of the pool, the units' vectors, the program, and at most."""
-    process = _resident()
+    process = resident_bytes()
     specimen = StageSpecimen(env, stage)
     chains = Chains(specimen, request, Resources(memory), request.chains, lambda *_: None)
     aim, plan, foot = chains.aim, chains.plan, specimen.engine.footprint(chains.aim)
@@ -49,12 +47,3 @@ def cost_of(
         "bytes": process + _COMPILING + pool + vectors + program,
         "devices": jax.device_count(),
     }
-
-
-def _resident() -> int:
-    """Bytes of memory that this process has now."""
-    status = Path("/proc/self/statm")
-    if status.exists():
-        return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    # Elsewhere the most that it has had; on macOS in bytes.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

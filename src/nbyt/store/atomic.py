@@ -16,7 +16,7 @@ from nbyt.errors import DiskError, NbytError, StoreError
 
 _DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _LEFTOVER = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
-# Windows lacks some of these flags; a missing one is a missing defence there, not an error.
+# Windows lacks some of these flags. It has no FIFOs, and links are looked for before opening.
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _READ = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | getattr(os, "O_BINARY", 0)
@@ -74,6 +74,8 @@ def canonical(value: Any, *, where: str = "") -> bytes:
 def read_bytes(path: Path, *, limit: int) -> bytes:
     """The content of a regular file of at most `limit` bytes; anything else is refused unread."""
     try:
+        if not _NOFOLLOW and path.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         # O_NONBLOCK: opening a FIFO must not wait for a writer who never comes.
         with os.fdopen(os.open(path, _READ), "rb") as file:
             status = os.fstat(file.fileno())

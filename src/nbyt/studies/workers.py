@@ -5,7 +5,6 @@ little longer than one. What an experiment finds does not depend on where it is 
 """
 
 import multiprocessing
-import os
 import queue
 import signal
 import threading
@@ -19,6 +18,7 @@ from nbyt.errors import NbytError, TrainingError
 from nbyt.store.study import StudyFolder
 from nbyt.studies.bench import Bench, Progress
 from nbyt.studies.study import Experiment
+from nbyt.system import lead_group
 from nbyt.train import hardware
 from nbyt.train.keeper import Keeper
 
@@ -112,7 +112,8 @@ def _next(heard: Any, processes: Sequence[BaseProcess]) -> tuple[Any, ...]:
 
 def _work(tasks: Any, heard: Any, path: Path, quick: bool, seed: int, device: str) -> None:
     """Experiments from the queue, until it says None."""
-    os.setsid()  # a group of its own, for the keeper
+    lead_group()  # for the keeper
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which Windows does not hand down
     hardware.prepare(device)
     folder = StudyFolder(path)
 

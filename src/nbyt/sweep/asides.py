@@ -5,7 +5,6 @@ in a lane, and what cannot be found is left out with a sentence that says why.
 """
 
 import sys
-from multiprocessing.connection import wait
 from typing import Any
 
 from nbyt.envs.protocol import HostEnv
@@ -84,7 +83,7 @@ def _in_a_lane(
             errand = {"order": order_of(grid).as_dict(), "aside": kind, "folder": str(folder.path)}
             lane.give(errand)
             while (answer := lane.look()) is None:
-                wait([lane.fileno()], _PAUSE)
+                lane.wait(_PAUSE)
                 progress(*lane.heard.get("progress", (kind, 0, 1)))
         finally:
             lane.end()

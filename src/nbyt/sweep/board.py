@@ -5,9 +5,12 @@ the env, which costs next to nothing, and the other can read them even while the
 """
 
 import mmap
+import os
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, NamedTuple
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
 
 # What an env can be doing; 0 is nothing.
 DOING = ("", "while it was built", "in reset", "in step", "in close")
@@ -43,14 +46,44 @@ class Sight(NamedTuple):
 
 
 class Board:
-    """Numbers in a file without a name, mapped into memory."""
+    """Numbers in a small temporary file, mapped into memory; path: of the file, while it has one.
 
-    def __init__(self, file: IO[bytes] | int) -> None:
-        """file: a new one, or the descriptor of one that another process has made."""
-        if not isinstance(file, int):
-            file.truncate(_SIZE)
-            file = file.fileno()
-        self._numbers = memoryview(mmap.mmap(file, _SIZE)).cast("q")
+    By name, because Windows lets no process inherit the descriptor of a file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """path: of a file that `new` has made."""
+        self.path = path
+        with path.open("r+b") as file:
+            self._numbers = memoryview(mmap.mmap(file.fileno(), _SIZE)).cast("q")
+
+    @classmethod
+    def new(cls) -> "Board":
+        """Make a board with nothing on it."""
+        descriptor, name = tempfile.mkstemp(prefix="nbyt-board-")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(bytes(_SIZE))
+        return cls(Path(name))
+
+    @classmethod
+    def joined(cls, path: str) -> "Board":
+        """Open the board that another process has made; its file then has no name any more.
+
+        So nothing is left behind where that process is killed, but for Windows, where a file in
+        use keeps its name.
+        """
+        board = cls(Path(path))
+        board._unlink()
+        return board
+
+    def remove(self) -> None:
+        """Let go of the board, and remove its file if it is still there."""
+        self._numbers.release()
+        self._unlink()
+
+    def _unlink(self) -> None:
+        with suppress(OSError):
+            self.path.unlink()
 
     @property
     def place(self) -> memoryview:

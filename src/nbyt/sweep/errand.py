@@ -7,7 +7,6 @@ cluster. The lane stays for the next errand.
 import json
 import tempfile
 from importlib.metadata import version
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,7 @@ def _done(setup: dict[str, Any], errand: dict[str, Any], limit: float | None) ->
     lane = _lane(setup)
     lane.give(errand, limit)
     while (answer := lane.look()) is None:
-        wait([lane.fileno()], _PAUSE)
+        lane.wait(_PAUSE)
     if "answers" not in answer or any("error" in one for one in answer["answers"]):
         _forget()
     return answer

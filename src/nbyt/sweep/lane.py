@@ -8,50 +8,77 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from queue import SimpleQueue
 from typing import Any
 
 from nbyt.sweep.board import Board
+from nbyt.system import own_group
 from nbyt.train.keeper import Keeper
 
 # A step that hangs in Python is found by the env's own watchdog, which can say where, within a
 # quarter more than the limit; this process comes after it.
 _PATIENCE, _LAST_WORDS = 1.25, 1.0
-# Not `-m`: processes of the env's own would import that module again, and JAX with it.
-_MAIN = "from nbyt.sweep.lane_main import main; main()"
+# Not `-m`: processes of the env's own would import that module again, and JAX with it. The board is
+# joined before that import takes its seconds.
+_MAIN = """
+import sys
+from nbyt.sweep.board import Board
+board = Board.joined(sys.argv[1])
+from nbyt.sweep.lane_main import main
+main(board)
+"""
+
+
+class Bell:
+    """What a lane rings when it has said something; several lanes may share one."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def ring(self) -> None:
+        """Wake whoever waits."""
+        self._event.set()
+
+    def wait(self, seconds: float) -> None:
+        """Return when it is rung, or has been since the last call, or after so long."""
+        self._event.wait(seconds)
+        self._event.clear()
 
 
 class Lane:
     """A process that does one errand at a time.
 
     setup: what it needs before the first (`lane_main`), with the limit of a step in seconds.
-    heard: what it said last of how far it is.
+    bell: one for several lanes, or else its own. heard: what it said last of how far it is.
     """
 
-    def __init__(self, keeper: Keeper, setup: dict[str, Any]) -> None:
+    def __init__(self, keeper: Keeper, setup: dict[str, Any], bell: Bell | None = None) -> None:
         self._keeper, self._step_limit = keeper, float(setup["step_limit"])
-        with tempfile.TemporaryFile() as file:
-            self._board = Board(file)
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _MAIN, str(file.fileno())],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                pass_fds=(file.fileno(),),
-                env=_environment(setup),
-                start_new_session=True,  # Ctrl-C is for the driver, and what it starts ends with it
-            )
+        self._board = Board.new()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _MAIN, str(self._board.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=_environment(setup),
+            **own_group(),  # Ctrl-C is for the driver, and what it starts ends with it
+        )
         keeper.keep(self._process.pid)
-        os.set_blocking(self.fileno(), False)
-        self._rest, self._over = b"", False
+        self._bell = bell or Bell()
+        self._said: SimpleQueue[bytes | None] = SimpleQueue()
+        # A thread, because Windows can neither wait for several pipes nor read without waiting.
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        self._over = False
         self._code: int | None = None
         self.heard: dict[str, Any] = {}
         self._say(setup)
 
-    def fileno(self) -> int:
-        """Where its words come in; for those who wait for several lanes."""
-        assert self._process.stdout is not None
-        return self._process.stdout.fileno()
+    def wait(self, seconds: float) -> None:
+        """Return when there may be something to look at, or after so long."""
+        self._bell.wait(seconds)
 
     def give(self, errand: dict[str, Any], limit: float | None = None) -> None:
         """Nothing; the errand is then under way. limit: seconds that it may take."""
@@ -87,11 +114,12 @@ class Lane:
     def end(self) -> int:
         """Its exit code; the process and all that it started are then gone."""
         if self._code is None:
-            for pipe in (self._process.stdin, self._process.stdout):
-                assert pipe is not None
-                with contextlib.suppress(OSError):  # it was gone before it had read everything
-                    pipe.close()
+            assert self._process.stdin is not None
+            with contextlib.suppress(OSError):  # it was gone before it had read everything
+                self._process.stdin.close()
             self._code = self._keeper.end(self._process)
+            self._listener.join(_LAST_WORDS)
+            self._board.remove()
         return self._code
 
     def _say(self, words: dict[str, Any]) -> None:
@@ -100,13 +128,25 @@ class Lane:
             self._process.stdin.write(json.dumps(words).encode() + b"\n")
             self._process.stdin.flush()
 
-    def _lines(self) -> list[dict[str, Any]]:
+    def _lines(self) -> Iterator[dict[str, Any]]:
         """What it has said since the last look."""
+        while not self._over and not self._said.empty():
+            line = self._said.get()
+            if line is None:
+                self._over = True
+            else:
+                yield json.loads(line)
+
+    def _listen(self) -> None:
+        """Pass on every whole line that the process says, then None."""
         assert self._process.stdout is not None
-        chunk = self._process.stdout.read()
-        self._over = chunk == b""
-        *lines, self._rest = (self._rest + (chunk or b"")).split(b"\n")
-        return [json.loads(line) for line in lines]
+        with self._process.stdout as pipe:
+            for line in pipe:
+                if line.endswith(b"\n"):  # otherwise it was killed in the middle of a word
+                    self._said.put(line)
+                    self._bell.ring()
+        self._said.put(None)
+        self._bell.ring()
 
 
 def decisive(name: str) -> bool:

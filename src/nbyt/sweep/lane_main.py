@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,10 +26,9 @@ from nbyt.train import hardware
 _PAUSE = 0.1
 
 
-def main() -> None:
-    """Nothing; errands are answered until no more come."""
+def main(board: Board) -> None:
+    """Answer errands until no more come."""
     orders, answers = _pipes()
-    board = Board(int(sys.argv[1]))
     setup = json.loads(orders.readline())
     hardware.prepare(**setup["hardware"])
     helper = _Helper(board, setup["step_limit"], _speaker(answers))

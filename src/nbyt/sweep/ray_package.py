@@ -1,6 +1,5 @@
 """Ray, and the only file that imports it: a cluster that is there, or one on this machine alone."""
 
-import contextlib
 import logging
 import os
 import socket
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import MissingExtraError, TrainingError, UsageError
+from nbyt.system import descendants, usable_cores
 from nbyt.train.keeper import Keeper
 
 LOCAL = "auto"
@@ -108,25 +108,13 @@ class Connection:
         os.environ.update({n: v for n, v in _LOCAL_SETTINGS.items() if n not in os.environ})
         # Ray has read its settings by now; its children will read them from the environment.
         self._ray._private.ray_constants.ENABLE_RAY_CLUSTER = False
-        cores, others = len(os.sched_getaffinity(0)), _descendants(os.getpid())
+        cores, others = usable_cores(), descendants(os.getpid())
         self._ray.init(address="local", include_dashboard=False, num_cpus=cores, **_QUIET)
         # Ray's agents would outlive a driver that is killed by a minute.
-        family = set(_descendants(os.getpid())) - set(others)
+        family = set(descendants(os.getpid())) - set(others)
         self._keeper = Keeper()
         for process in family:
             self._keeper.keep_one(process)
-
-
-def _descendants(process: int) -> list[int]:
-    """The processes that this one has started, and those that they have; Linux only."""
-    parents = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has just gone
-            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
-    found = [process]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found[1:]
 
 
 def _running() -> str | None:

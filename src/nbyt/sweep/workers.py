@@ -1,10 +1,8 @@
 """A runner that trains in processes of their own: envs may raise, hang or die in them."""
 
-import os
 import sys
 from collections import deque
 from collections.abc import Sequence
-from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Any
 
@@ -12,8 +10,9 @@ from nbyt.errors import NbytError
 from nbyt.sweep.answers import outcomes_of, setup_of
 from nbyt.sweep.cells import Job, Outcomes, Watch
 from nbyt.sweep.grid import Grid
-from nbyt.sweep.lane import Lane
+from nbyt.sweep.lane import Bell, Lane
 from nbyt.sweep.order import order_of
+from nbyt.system import usable_cores
 from nbyt.train.keeper import Keeper
 
 STEP_LIMIT = 60.0
@@ -34,7 +33,7 @@ class Workers:
         step_limit: float = STEP_LIMIT,
         cell_limit: float | None = None,
     ) -> None:
-        self._lanes = lanes or len(os.sched_getaffinity(0))
+        self._lanes = lanes or usable_cores()
         self._step_limit, self._cell_limit = step_limit, cell_limit
 
     def run(self, grid: Grid, jobs: Sequence[Job], watch: Watch) -> Outcomes:
@@ -62,6 +61,7 @@ class _Crew:
 
     def __init__(self, keeper: Keeper, setup: dict[str, Any]) -> None:
         self._keeper, self._setup = keeper, setup
+        self._bell = Bell()
         self._idle: list[Lane] = []
         self.busy: dict[Lane, Job] = {}
 
@@ -79,13 +79,14 @@ class _Crew:
 
     def give(self, job: Job, errand: dict[str, Any], limit: float | None) -> None:
         """Nothing; a lane is then at this job."""
-        lane = self._idle.pop() if self._idle else Lane(self._keeper, self._setup)
+        lane = self._idle.pop() if self._idle else None
+        lane = lane or Lane(self._keeper, self._setup, self._bell)
         lane.give(errand, limit)
         self.busy[lane] = job
 
     def listened(self) -> list[tuple[Lane, Job]]:
         """Lanes and their jobs, when one of them has something to say or a moment has passed."""
-        wait([lane.fileno() for lane in self.busy], _PAUSE)
+        self._bell.wait(_PAUSE)
         return list(self.busy.items())
 
     def free(self, lane: Lane, *, again: bool) -> None:

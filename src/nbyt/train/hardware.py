@@ -1,11 +1,11 @@
 """Getting JAX ready: which device, how many, and a cache of compiled programs."""
 
-import os
 from typing import Any
 
 import jax
 
 from nbyt.errors import UsageError
+from nbyt.system import usable_cores
 from nbyt.train.program_cache import keep_compiled_programs
 
 
@@ -18,7 +18,7 @@ def prepare(device: str = "auto", *, cache: bool = True, parts: int | None = Non
     """
     if device != "auto":
         jax.config.update("jax_platforms", device if device == "cpu" else f"{device},cpu")
-    if parts is not None or len(os.sched_getaffinity(0)) > 1:
+    if parts is not None or usable_cores() > 1:
         _show_cpu_as(parts or 2)
     if cache:
         keep_compiled_programs()

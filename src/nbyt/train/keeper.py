@@ -6,50 +6,22 @@ nothing but wait for the end of a pipe, kills the groups that are left.
 """
 
 import contextlib
-import os
-import signal
 import subprocess
 import sys
 from types import TracebackType
 
-# What the keeper runs. A line with a number adds a group, or takes out one that it knows; with "="
-# before it, it adds a single process, which is killed only if no other has its number by then.
-_PROGRAM = """
-import os, signal, sys
-
-def born(process):
-    try:
-        with open(f"/proc/{process}/stat") as file:
-            return file.read().rpartition(")")[2].split()[19]
-    except OSError:
-        return None
-
-groups, single = set(), {}
-for line in sys.stdin:
-    number = int(line.strip("=\\n"))
-    if line[0] == "=":
-        single[number] = born(number)
-    else:
-        groups ^= {number}
-for kill, numbers in (os.killpg, groups), (os.kill, [n for n in single if born(n) == single[n]]):
-    for number in numbers:
-        try:
-            kill(number, signal.SIGKILL)
-        except OSError:
-            pass
-"""
+from nbyt.system import ProcessTree, bare_python, own_group
 
 
 class Keeper:
     """A context in which process groups can be kept; none of them outlives this process."""
 
     def __init__(self) -> None:
-        # A session of its own: Ctrl-C is for the driver. -I -S: it starts at once, and alone.
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _PROGRAM],
+            bare_python("from nbyt.train.keeper import main; main()"),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            start_new_session=True,
+            **own_group(),  # Ctrl-C is for the driver
         )
 
     def __enter__(self) -> "Keeper":
@@ -64,27 +36,26 @@ class Keeper:
         self.close()
 
     def keep(self, leader: int) -> None:
-        """Nothing; the group that this process leads then ends with the driver."""
+        """End the group that this process leads together with the driver."""
         self._tell(f"{leader}")
 
     def keep_one(self, process: int) -> None:
-        """Nothing; this process then ends with the driver, if it has not before."""
+        """End this process together with the driver, if it has not ended before."""
         self._tell(f"={process}")
 
     def release(self, leader: int) -> None:
-        """Nothing; the group, which was kept and is gone, is then forgotten."""
+        """Forget a group that was kept and is gone."""
         self._tell(f"{leader}")
 
     def end(self, process: subprocess.Popen) -> int:
-        """Its exit code; the process, which was kept, and all of its group are then gone."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        """End a process that was kept, with all that it started; return its exit code."""
+        ProcessTree(process.pid).kill()
         code = process.wait()
         self.release(process.pid)
         return code
 
     def close(self) -> None:
-        """Nothing; the groups that are left, and the keeper, are then gone."""
+        """End the groups that are left, and the keeper."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
@@ -95,3 +66,23 @@ class Keeper:
         with contextlib.suppress(OSError):  # somebody killed the keeper; the work goes on
             self._process.stdin.write(words.encode() + b"\n")
             self._process.stdin.flush()
+
+
+def main() -> None:
+    """Wait for the end of the driver, then kill what it has left; this is what the keeper runs.
+
+    A line with a number adds a group, or takes out one that it knows; with "=" before it, it adds
+    a single process.
+    """
+    groups: dict[int, ProcessTree] = {}
+    single: list[ProcessTree] = []
+    for line in sys.stdin:
+        number = int(line.strip("=\n"))
+        if line[0] == "=":
+            single.append(ProcessTree(number))
+        elif groups.pop(number, None) is None:
+            groups[number] = ProcessTree(number)
+    for group in groups.values():
+        group.kill()
+    for process in single:
+        process.kill_root()

@@ -1,0 +1,61 @@
+"""The law of the keeper: nobody who was kept outlives the driver, and nobody else is touched."""
+
+import subprocess
+import sys
+import time
+
+from benchmarks.sweep.processes import Family
+
+from nbyt.system import ProcessTree
+
+# A driver with three processes: two that are kept, each in its way, and one that is not. The first
+# has started another, which has left its group.
+DRIVER = """
+import subprocess, sys
+from nbyt.system import own_group
+from nbyt.train.keeper import Keeper
+
+WAITING = "import time; print(flush=True); time.sleep(60)"
+LEADER = '''
+import subprocess, sys
+from nbyt.system import own_group
+subprocess.Popen([sys.executable, "-c", sys.argv[1]], **own_group())
+import time; time.sleep(60)
+'''
+
+def start(*words):
+    process = subprocess.Popen(
+        [sys.executable, "-c", *words], stdout=subprocess.PIPE, **own_group()
+    )
+    process.stdout.readline()
+    return process.pid
+
+keeper = Keeper()
+keeper.keep(start(LEADER, WAITING))
+keeper.keep_one(start(WAITING))
+gone = subprocess.Popen([sys.executable, "-c", ""], **own_group())
+keeper.keep(gone.pid)
+keeper.end(gone)
+print(start(WAITING), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_whoever_was_kept_ends_with_a_driver_that_is_killed() -> None:
+    family = Family()
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER],
+        env=family.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert driver.stdout is not None
+    free = int(driver.stdout.readline())
+    assert len(family.alive()) == 6, "the driver, its keeper and four others"
+    driver.kill()
+    driver.communicate()
+    ends = time.monotonic() + 10
+    while len(left := family.alive()) > 1 and time.monotonic() < ends:
+        time.sleep(0.05)
+    ProcessTree(free).kill()
+    assert set(left) == {free}
