@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from benchmarks.sweep.processes import Family
 
-from nbyt.system import ProcessTree, descendants, own_group, resident_bytes, usable_cores
+from nbyt.system import (
+    ProcessTree,
+    descendants,
+    instruction_sets,
+    own_group,
+    resident_bytes,
+    usable_cores,
+)
 
 NOWHERE = Path("/nowhere")
 # A process whose child leads a group of its own, so that only the tree finds it; both wait.
@@ -131,3 +138,10 @@ def test_a_tree_that_has_gone_is_killed_without_a_word() -> None:
     tree.kill()
     tree.kill_root()
     assert descendants(ended.pid) == []
+
+
+def test_instruction_sets_are_read_or_asked_of_numpy(tmp_path: Path) -> None:
+    own = tmp_path / "cpuinfo"
+    own.write_text("processor: 0\nflags\t\t: fpu sse4_2 avx2\nprocessor: 1\nflags\t\t: fpu\n")
+    assert instruction_sets(own).endswith("['fpu', 'sse4_2', 'avx2']")
+    assert str(np.show_config(mode="dicts")["SIMD Extensions"]) in instruction_sets(NOWHERE)

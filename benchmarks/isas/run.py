@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.timing.machine import machine
-from nbyt.train.program_cache import instruction_sets
+from nbyt.system import instruction_sets
 
 RESULT = Path(__file__).with_name("result.json")
 ROOT = Path(__file__).parents[2]

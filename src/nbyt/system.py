@@ -1,4 +1,4 @@
-"""What the operating system knows and does: cores, memory, process trees.
+"""What the operating system knows and does: cores, instructions, memory, process trees.
 
 The only file that imports psutil, and the only one that asks which of these an operating system
 has. See docs/platforms.md.
@@ -7,6 +7,8 @@ has. See docs/platforms.md.
 import contextlib
 import math
 import os
+import platform
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import psutil
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
+_CPUINFO = Path("/proc/cpuinfo")
 
 
 def usable_cores(cgroups: Path = _CGROUPS, membership: Path = _MEMBERSHIP) -> int:
@@ -28,6 +31,19 @@ def usable_cores(cgroups: Path = _CGROUPS, membership: Path = _MEMBERSHIP) -> in
     """
     quota = min(map(_quota, _own_cgroups(cgroups, membership)), default=math.inf)
     return max(1, math.ceil(min(_affinity(), quota)))
+
+
+def instruction_sets(cpuinfo: Path = _CPUINFO) -> str:
+    """Name the architecture and the instruction sets of this CPU.
+
+    Linux lists all of them; elsewhere NumPy lists those that matter for numbers.
+    """
+    listed = re.search(r"^(?:flags|Features)\s*:(.*)$", _text(cpuinfo), re.MULTILINE)
+    if listed:
+        return f"{platform.machine()} {listed[1].split()}"
+    import numpy as np  # what starts at once does not wait for it
+
+    return f"{platform.machine()} {np.show_config(mode='dicts')['SIMD Extensions']}"
 
 
 def resident_bytes() -> int:
@@ -62,8 +78,7 @@ def lead_group() -> None:
 def bare_python(statement: str) -> list[str]:
     """Make the command of an interpreter that starts at once and alone, to run `statement`.
 
-    It sees no environment variables, no current folder and no site hooks; nbyt and psutil are all
-    that it can import beside the standard library.
+    It sees no environment variables, no current folder and no site hooks.
     """
     folders = [str(Path(file).parents[1]) for file in (__file__, psutil.__file__)]
     code = f"import sys; sys.path += sys.argv[1:]; {statement}"

@@ -8,15 +8,13 @@ folder that is a link, or that somebody else owns or can write, is not used.
 import hashlib
 import logging
 import os
-import platform
-import re
 import stat
 from pathlib import Path
 
 import jax
-import numpy as np
 
 from nbyt.store.text import plain
+from nbyt.system import instruction_sets
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -43,17 +41,6 @@ def cache_folder() -> Path:
     return Path(home) / "nbyt" / f"programs-{kind}"
 
 
-def instruction_sets() -> str:
-    """Name the architecture and the instruction sets of this CPU.
-
-    Linux lists all of them; elsewhere NumPy lists those that matter for numbers.
-    """
-    info = Path("/proc/cpuinfo")
-    listed = re.search(r"^(?:flags|Features)\s*:(.*)$", _text(info), re.MULTILINE)
-    found = listed[1].split() if listed else np.show_config(mode="dicts")["SIMD Extensions"]
-    return f"{platform.machine()} {found}"
-
-
 def unsafe(folder: Path) -> str:
     """Say why others could put programs into a folder; an empty string if they could not."""
     seen = folder.lstat()
@@ -64,10 +51,3 @@ def unsafe(folder: Path) -> str:
     if seen.st_uid != os.getuid():
         return "belongs to someone else"
     return "can be written by others" if seen.st_mode & _OTHERS_MAY_WRITE else ""
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
