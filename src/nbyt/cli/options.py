@@ -1,5 +1,6 @@
 """Options that several commands share, and how their values are read."""
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
@@ -24,3 +25,23 @@ def _count(kind: Any, tokens: list[Token]) -> int:
 Count = Annotated[int, Parameter(converter=_count)]
 
 Settings = Annotated[PPOSettings, Parameter(group="Learning")]
+
+
+@dataclass(frozen=True)
+class Learning(PPOSettings):
+    """The settings of PPO; lambda is read as a list, by `nbyt advise`.
+
+    It remembers which were `given`, as those win over the user's own in another library.
+    """
+
+    lam: Annotated[float, Parameter(parse=False)] = 0.95
+
+    def __new__(cls, **given: Any) -> "Learning":
+        made = super().__new__(cls)
+        object.__setattr__(made, "_given", frozenset(given))
+        return made
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The settings that are not there by default."""
+        return self.__dict__["_given"]
