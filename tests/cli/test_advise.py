@@ -117,12 +117,60 @@ def test_bad_input_is_refused_in_words(
 def test_the_current_layout_may_be_said_in_a_librarys_words(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own = ("--current", "sb3", "n_envs=16", "n_steps=4", "batch_size=64")
+    own = ("--current", "sb3", "n_envs=16", "n_steps=4", "batch_size=64", "n_epochs=4")
     data = _json(capsys, *COMMAND, *own, "--out", str(folder))["data"]
     assert (data["current"]["per_sample"]["envs"], data["current"]["per_sample"]["steps"]) == (
         16,
         4,
     )
+
+
+def test_settings_of_a_library_are_part_of_the_question(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder says what differs from the question that it was made for."""
+    own = ("--current", "sb3", "n_envs=16", "n_steps=4", "batch_size=32", "n_epochs=10")
+    own = (*own, "gamma=0.9", "gae_lambda=0.8", "learning_rate=0.001", "ent_coef=0.01")
+    assert main.run([*COMMAND, *own, "--out", str(folder)]) != 0
+    said = " ".join(capsys.readouterr().err.split())
+    for changed in ("minibatch: 64 -> 32", "epochs: 4 -> 10", "gamma: 0.99 -> 0.9", "0.001"):
+        assert changed in said
+    assert "lambda" in said and "entropy_coefficient: 0.0 -> 0.01" in said
+
+
+def test_only_what_changes_in_the_users_settings_is_pasted(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    best = _json(capsys, *COMMAND, "--out", str(folder))["data"]["schedule"]
+    envs, steps = (4, 16) if best["steps"] == 4 else (16, 4)
+    own = ("--current", "sb3", f"n_envs={envs}", f"n_steps={steps}", "batch_size=64", "n_epochs=4")
+    tokens = (*COMMAND, *own, "--out", str(folder))
+    data = _json(capsys, *tokens)["data"]
+    assert data["settings"][0]["changes"] == {"n_envs": best["envs"], "n_steps": best["steps"]}
+    paste = f"n_envs={best['envs']}, n_steps={best['steps']}"
+    assert data["settings"][0]["paste"] == paste
+    assert data["current_settings"]["carried"]["minibatch"] == 64
+    page = (folder / "report.html").read_text()
+    assert "Only what changes" in page and "total_timesteps=" not in page
+    assert main.run([*tokens, "--quiet"]) == 0
+    assert f"in Stable-Baselines3: {paste}" in capsys.readouterr().out
+
+
+def test_a_flag_wins_over_the_users_settings_and_what_is_not_carried_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = ("--current", "sb3", "n_envs=16", "n_steps=4", "gamma=0.9", "use_sde=true", "n_epochs=10")
+    flags = ("--gamma", "0.99", "--epochs", "4", "--minibatch", "64")
+    record = _json(capsys, *COMMAND, *own, *flags, "--out", str(folder))
+    said = " ".join(record["warnings"])
+    assert "--gamma 0.99 is used, not gamma=0.9" in said
+    assert "--epochs 4 is used, not n_epochs=10" in said
+    assert "not carried: use_sde=true" in said
+    assert {"gamma": 0.99, "n_epochs": 4}.items() <= record["data"]["settings"][0][
+        "changes"
+    ].items()
+    page = (folder / "report.html").read_text()
+    assert "use_sde=true" in page and "Nothing is lost" not in page
 
 
 def test_a_dry_run_says_the_cost_and_writes_nothing(

@@ -1,6 +1,10 @@
 """Traps: each is found where it applies, not where it does not, and its remedy removes it."""
 
+import re
+
 import pytest
+from hypothesis import given, settings
+from tests.dialects.random_settings import applied, explanations, settings_named
 
 from nbyt.dialects import explain, load
 from nbyt.dialects.explaining import Explanation, explained
@@ -39,6 +43,34 @@ def test_a_trap_is_found_and_each_nearest_setting_removes_it(library, given, cod
         again = explain(library, **{**given, **change})
         assert code not in codes(again)
         assert again.reading.is_even
+
+
+@settings(max_examples=150)
+@given(explanations())
+def test_a_fix_that_names_settings_removes_its_trap(found: Explanation) -> None:
+    for trap in found.traps:
+        named = settings_named(found.dialect, trap.fix)
+        changes = trap.nearest or ((named,) if named else ())
+        claim = re.match(r"for (\d+) samples in all, ", trap.fix)
+        for change in changes:
+            again = applied(found, change)
+            if claim:  # a share of each process stays one; what it adds up to is the claim
+                assert again.reading.sizes.minibatch == int(claim[1]), (found, trap)
+            else:
+                assert trap.code not in codes(again), (found, trap)
+
+
+def test_a_length_is_offered_in_the_unit_of_the_library() -> None:
+    sizes = {"num_envs": 8, "num_steps_per_env": 16}
+    short = explain("rsl_rl", **sizes, num_learning_iterations=3)
+    fix = next(trap.fix for trap in short.traps if trap.code == "short_run")
+    assert fix.startswith("num_learning_iterations=10 or more")
+
+
+def test_shuffling_is_offered_by_the_settings_that_turned_it_off() -> None:
+    off = explain("rllib", num_epochs=1, shuffle_batch_per_epoch=False)
+    fix = next(trap.fix for trap in off.traps if trap.code == "unshuffled")
+    assert fix == "num_epochs=2 shuffle_batch_per_epoch=true"
 
 
 def test_the_nearest_mini_batches_are_the_nearest() -> None:

@@ -10,10 +10,10 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from nbyt.cli.common import Common
-from nbyt.cli.current import own_layout
+from nbyt.cli.current import Own, own_layout, remarks, settled, with_own
 from nbyt.cli.numbers import memory_size, numbers, whole_numbers
-from nbyt.cli.options import Count, Seed
-from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.options import Count, Learning, Seed
+from nbyt.cli.output import Outcome, facts_table, show, show_verbatim, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, NbytError, RunInterruptedError, UsageError
@@ -22,6 +22,7 @@ from nbyt.report.advice_tables import (
     answer_lines,
     answers_shown,
     budget_table,
+    change_lines,
     ranking_table,
     stage_table,
 )
@@ -44,13 +45,6 @@ from nbyt.workflow.subjects import Subject, given_subjects
 
 
 @dataclass(frozen=True)
-class Learning(PPOSettings):
-    """The settings of PPO; lambda is read as a list, by `AdviseOptions`."""
-
-    lam: Annotated[float, Parameter(parse=False)] = 0.95
-
-
-@dataclass(frozen=True)
 class AdviseOptions:
     """What is asked, and with how much effort."""
 
@@ -61,7 +55,7 @@ class AdviseOptions:
     """Time such as 10m, or samples such as 2M, that a training run may cost; proposes a batch."""
 
     current: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
-    """Your own layout, such as 8x256, or sb3 n_envs=8 n_steps=256: is a change worth it?"""
+    """Your own layout, such as 8x256, or settings, such as sb3 n_envs=8: is a change worth it?"""
 
     effort: Literal["quick", "normal", "thorough"] = "normal"
     """How much may be spent."""
@@ -96,8 +90,8 @@ class AdviseOptions:
     minibatch: Count | None = None
     """Samples of one gradient step; without, 256 or the next divisor of the batch below."""
 
-    epochs: Count = EPOCHS
-    """Passes over the batch in one update."""
+    epochs: Count | None = None
+    """Passes over the batch in one update; without, 4."""
 
     time_limit: str = "30m"
     """The longest that it may take, by the forecast for slow envs."""
@@ -178,7 +172,7 @@ def _run(
     settings: Learning,
     common: Common,
     budget: Budget | None,
-    own: tuple[int, int] | None,
+    own: Own | None,
     collector: Collector | None,
 ) -> Outcome:
     given = given_subjects(options.from_, found) if options.from_ else []
@@ -197,12 +191,14 @@ def _run(
     question = asked.scout(SCOUT) if budget is not None and proposal is None else None
     question = question or asked.question(None if proposal is None else proposal["batch"])
     data = _forecast(question, asked)
+    said = remarks(own, question, asked.flags)
     if options.dry_run:
+        warn(console, said)
         if not common.json:
             show(facts_table([(k.replace("_", " "), f"{v:,}") for k, v in data.items()]))
-        return Outcome(data)
+        return Outcome(data, said)
     console.print(f"{question.command()}\nabout {in_words(data['seconds'])}")
-    advice = _advise(question, asked, proposal, console)
+    advice = _advise(question, asked, proposal, said, console)
     warn(console, advice.data["warnings"])
     if not common.json:
         _show(advice.data)
@@ -217,28 +213,35 @@ class _Asked:
     options: AdviseOptions
     settings: Learning
     given: list[Subject]
-    own: tuple[int, int] | None
+    own: Own | None
     collector: Collector | None
+
+    @property
+    def flags(self) -> set[str]:
+        """The settings of learning that the command line names: they win over --current."""
+        options = self.options
+        named = {"minibatch": options.minibatch, "epochs": options.epochs, "total": options.total}
+        given = {name for name, value in {**named, "lambda": options.lam}.items() if value}
+        return given | self.settings.given
 
     def question(self, batch: int | None, effort: str = "", **changes: Any) -> Question:
         """The question about a batch; without one, about the user's."""
         options = self.options
         lambdas = numbers("lambda", options.lam)
-        own = as_trained(self.given, self.settings)
+        names = PPOSettings.__dataclass_fields__
         # Of the class that the rest of nbyt knows.
-        learning = PPOSettings(
-            **{name: getattr(own, name) for name in PPOSettings.__dataclass_fields__}
-        )
-        size = batch or options.batch or (self.own[0] * self.own[1] if self.own else 0)
+        plain = PPOSettings(**{name: getattr(self.settings, name) for name in names})
+        own = {} if self.own is None else self.own.values
+        size = batch or options.batch or (self.own.envs * self.own.steps if self.own else 0)
         given: dict[str, Any] = {
             "steps": whole_numbers("steps", options.steps),
-            "current": self.own and self.own[1],
+            "current": self.own and self.own.steps,
             "lambdas": lambdas,
-            "total": options.total,
+            "total": options.total or own.get("total"),
             "stages": options.stages,
-            "minibatch": options.minibatch,
-            "epochs": options.epochs,
-            "settings": learning,
+            "minibatch": options.minibatch or own.get("minibatch"),
+            "epochs": options.epochs or own.get("epochs", EPOCHS),
+            "settings": as_trained(self.given, with_own(plain, self.own, self.flags)),
             "max_envs": options.max_envs,
             "objective": options.objective,
             "vector": options.vector,
@@ -289,14 +292,18 @@ def _proposal(asked: _Asked, budget: Budget, console: Console) -> dict[str, Any]
 
 
 def _advise(
-    question: Question, asked: _Asked, proposal: dict[str, Any] | None, console: Console
+    question: Question,
+    asked: _Asked,
+    proposal: dict[str, Any] | None,
+    said: list[str],
+    console: Console,
 ) -> Advice:
     options = asked.options
     folder = open_folder(question, asked.given, options.out, force=options.force)
     line = command_line(question, asked.given, per=options.per, weigh=options.weigh)
     again = f"{line} --out {folder.path}"
     try:
-        return _answer(question, folder, asked, proposal, console)
+        return _answer(question, folder, asked, proposal, said, console)
     except (KeyboardInterrupt, RunInterruptedError) as error:
         raise RunInterruptedError(
             "what was trained and measured so far is saved",
@@ -312,6 +319,7 @@ def _answer(
     folder: AdviceFolder,
     asked: _Asked,
     proposal: dict[str, Any] | None,
+    said: list[str],
     console: Console,
 ) -> Advice:
     options = asked.options
@@ -320,7 +328,9 @@ def _answer(
             question,
             folder,
             given=asked.given,
-            own=asked.own and asked.own[1],
+            own=None if asked.own is None else asked.own.steps,
+            carried=settled(asked.own, question, asked.flags),
+            remarks=said,
             per=options.per,
             weigh=options.weigh,
             budget=proposal,
@@ -367,4 +377,6 @@ def _show(data: dict[str, Any]) -> None:
             show(extra["sentence"])
     for line in answer_lines(data):
         show(line)
+    for line in change_lines(data):
+        show_verbatim(line)
     show(f"report: {data['report']}")

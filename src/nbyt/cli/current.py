@@ -1,38 +1,106 @@
 """The user's own layout on the command line: 8x256, or a library and its settings."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from nbyt.cli.sides import side
+from nbyt.dialects.carrying import Carried, carried
 from nbyt.errors import LayoutError, UsageError
+from nbyt.train.settings import PPOSettings
+from nbyt.workflow.question import Question
 
 _SIZES = re.compile(r"([1-9][0-9]*)[xX×]([1-9][0-9]*)")
+_FIELDS = {"lambda": "lam"}
 
 
-def own_layout(words: Sequence[str], batch: int | None) -> tuple[int, int] | None:
-    """Envs and steps of the layout in use; None if none is given. It must have the batch asked for.
+@dataclass(frozen=True)
+class Own:
+    """The user's own N and T, and the rest of their settings where a library's were given."""
+
+    envs: int
+    steps: int
+    carried: Carried | None = None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Settings of ours that the user's say: of PPO, and minibatch, epochs and total."""
+        return {} if self.carried is None else self.carried.values
+
+
+def own_layout(words: Sequence[str], batch: int | None) -> Own | None:
+    """The layout in use; None if none is given. It must have the batch asked for.
 
     With a library's settings, T is where that library cuts advantages.
     """
     if not words:
         return None
+    own = _read(words)
+    size = own.envs * own.steps
+    if batch is not None and size != batch:
+        raise LayoutError(
+            f"the current layout {own.envs}x{own.steps} has {size} samples, not {batch}",
+            where="current",
+            fix=f"ask with --batch {size}, or leave --batch out",
+        )
+    return own
+
+
+def _read(words: Sequence[str]) -> Own:
     sizes = _SIZES.fullmatch(words[0])
     if sizes and len(words) == 1:
-        envs, steps = int(sizes[1]), int(sizes[2])
-    elif sizes:
+        return Own(int(sizes[1]), int(sizes[2]))
+    if sizes:
         raise UsageError(
             f"'{' '.join(words)}' is more than a layout", where="current", fix="such as 8x256"
         )
-    else:
-        layout = side(words[0], words[1:], None, None).layout
-        envs, steps = int(layout["batch"] // layout["fragment"]), int(layout["fragment"])
-    if batch is not None and envs * steps != batch:
-        raise LayoutError(
-            f"the current layout {envs}x{steps} has {envs * steps} samples, not {batch}",
-            where="current",
-            fix=f"ask with --batch {envs * steps}, or leave --batch out",
-        )
-    return envs, steps
+    found = carried(side(words[0], words[1:], None, None))
+    return Own(found.envs, found.steps, found)
+
+
+def with_own(settings: PPOSettings, own: Own | None, flags: Collection[str]) -> PPOSettings:
+    """The settings, with the user's own for those that no flag names."""
+    values = {} if own is None else own.values
+    known = settings.as_dict()
+    taken = {name: value for name, value in values.items() if name in known and name not in flags}
+    return replace(settings, **{_FIELDS.get(name, name): value for name, value in taken.items()})
+
+
+def remarks(own: Own | None, question: Question, flags: Collection[str]) -> list[str]:
+    """What of the user's own settings is not part of the question, and why."""
+    if own is None or own.carried is None:
+        return []
+    source, used = own.carried.source, _used(question)
+    given = {**source.reading.settings.values, **source.reading.settings.ignored}
+    found = []
+    for name, one in own.carried.settings.items():
+        said = f"{one.key}={given.get(one.key, one.value)}"
+        if name in flags and used[name] != one.value:
+            flag = name.replace("_", "-")
+            found.append(f"--{flag} {used[name]} is used, not {said} of --current")
+        elif used[name] != one.value:
+            found.append(f"not carried: {said}: the stages given were trained with {used[name]}")
+    left = [f"{said} ({why})" if why else said for said, why in own.carried.left.items()]
+    found += [f"not carried: {', '.join(left)}"] if left else []
+    refused = source.reading.refusals
+    return found + ([f"--current is refused: {'; '.join(refused)}"] if refused else [])
+
+
+def settled(own: Own | None, question: Question, flags: Collection[str]) -> Carried | None:
+    """What was carried; what the stages given decide instead stays the user's own business."""
+    if own is None or own.carried is None:
+        return None
+    used = _used(question)
+    settings = {
+        name: one if name in flags else replace(one, value=used[name])
+        for name, one in own.carried.settings.items()
+    }
+    return replace(own.carried, settings=settings)
+
+
+def _used(question: Question) -> dict[str, Any]:
+    return {**vars(question), **question.settings.as_dict()}
 
 
 def splits(text: str) -> list[tuple[int, int]]:

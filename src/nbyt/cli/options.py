@@ -1,5 +1,6 @@
 """Options that several commands share, and how their values are read."""
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
@@ -32,3 +33,23 @@ def _seed(kind: Any, tokens: list[Token]) -> int:
 Seed = Annotated[int, Parameter(converter=_seed)]
 
 Settings = Annotated[PPOSettings, Parameter(group="Learning")]
+
+
+@dataclass(frozen=True)
+class Learning(PPOSettings):
+    """The settings of PPO; lambda is read as a list, by `nbyt advise`.
+
+    It remembers which were `given`, as those win over the user's own in another library.
+    """
+
+    lam: Annotated[float, Parameter(parse=False)] = 0.95
+
+    def __new__(cls, **given: Any) -> "Learning":
+        made = super().__new__(cls)
+        object.__setattr__(made, "_given", frozenset(given))
+        return made
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The settings that are not there by default."""
+        return self.__dict__["_given"]

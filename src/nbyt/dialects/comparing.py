@@ -124,7 +124,7 @@ def _findings(
         _refused(before.reading, after.reading),
         _batch(changes["batch"]),
         _horizon(before.reading, after.reading),
-        _minibatch(changes, keeping_minibatch(before, after)),
+        _minibatch(changes, before, after),
         _steps(changes.get("gradient steps per sample")),
         _mixing(before.reading, after.reading),
     ]
@@ -167,10 +167,12 @@ def _horizon(before: Reading, after: Reading) -> tuple[str, str]:
     )
 
 
-def _minibatch(changes: dict[str, Change], keeping: dict[str, Any]) -> tuple[str, str]:
+def _minibatch(
+    changes: dict[str, Change], before: Explanation, after: Explanation
+) -> tuple[str, str]:
     """A mini-batch of another size wants another learning rate."""
-    size, rate = changes["mini-batch"], changes.get("learning rate")
-    if size.is_same:
+    size, rate = changes.get("mini-batch"), changes.get("learning rate")
+    if size is None or size.is_same:
         return "learning_rate", ""
     root = size.factor**0.5
     if rate is not None and not rate.is_same:
@@ -181,10 +183,18 @@ def _minibatch(changes: dict[str, Change], keeping: dict[str, Any]) -> tuple[str
         return "learning_rate", message
     message = (
         f"the mini-batch is {_times(size)} what it was and the learning rate did not follow: "
-        f"try {root:.3g} times the rate (square-root rule, Adam), or keep the mini-batch "
-        f"({describing.assigned(keeping)})"
+        f"try {root:.3g} times the rate (square-root rule, Adam){_or_keep(before, after)}"
     )
     return "learning_rate", message
+
+
+def _or_keep(before: Explanation, after: Explanation) -> str:
+    """The other remedy, or that there is none."""
+    keeping = keeping_minibatch(before, after)
+    if keeping:
+        return f", or keep the mini-batch ({describing.assigned(keeping)})"
+    size, batch = before.reading.minibatch, after.reading.sizes.batch
+    return f"; a mini-batch of {size:,} cannot be kept with this batch of {batch:,}"
 
 
 def _steps(change: Change | None) -> tuple[str, str]:

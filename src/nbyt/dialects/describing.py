@@ -62,6 +62,7 @@ def described(dialect: Dialect) -> dict[str, Any]:
         "version": dialect.version,
         "source": list(dialect.source),
         "words": {word: list(keys) for word, keys in dialect.words.items()},
+        "learning": dict(dialect.learning),
         "derived": dict(dialect.derived),
         "aliases": dict(dialect.aliases),
         "defaults": dict(dialect.defaults),

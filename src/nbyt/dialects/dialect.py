@@ -84,7 +84,10 @@ class Replay:
 
 @dataclass(frozen=True)
 class Dialect:
-    """The words of one library: ours to theirs, several of theirs multiply."""
+    """The words of one library: ours to theirs, several of theirs multiply.
+
+    `learning` has those that change no size: our settings of PPO to the library's.
+    """
 
     id: str
     library: str
@@ -96,6 +99,7 @@ class Dialect:
     paste: Paste
     notes: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
+    learning: Mapping[str, str] = field(default_factory=dict)
     derived: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)

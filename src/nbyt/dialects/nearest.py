@@ -1,10 +1,8 @@
 """The nearest settings that leave no rest: one setting is changed, the others stay."""
 
-from dataclasses import replace
 from typing import Any
 
-from nbyt.dialects.reading import Reading, read
-from nbyt.errors import DialectError
+from nbyt.dialects.reading import Reading, reread
 from nbyt.layout import nearest_divisors
 
 _NEAR = 200
@@ -37,9 +35,5 @@ def _nearest(reading: Reading, key: str, value: int) -> list[int]:
 
 
 def _is_good(reading: Reading, key: str, value: int) -> bool:
-    changed = replace(reading.settings, given={**reading.settings.given, key: value})
-    try:
-        found = read(reading.dialect, changed)
-    except DialectError:
-        return False
-    return found.is_even and found.minibatch > 1
+    found = reread(reading, {key: value})
+    return found is not None and found.is_even and found.minibatch > 1

@@ -13,12 +13,29 @@ _GROUPS = ("arguments", "flags", "lines", "overrides", "script")
 
 def pasted(dialect: Dialect, values: Mapping[str, Any]) -> str:
     """The text of the dialect's template; parts that name a setting without a value fall away."""
-    template = dialect.paste.text.strip("\n")
-    named = set(_NAME.findall(template)) - set(dialect.paste.repeat)
-    rest = {key: value for key, value in values.items() if key not in named}
-    known = {key: _text(value) for key, value in values.items()} | _groups(dialect, rest)
+    template, known = dialect.paste.text.strip("\n"), _known(dialect, values)
     lines = [_line(line, known) for line in template.split("\n")]
     return "\n".join(line for line in lines if line is not None)
+
+
+def pasted_change(dialect: Dialect, values: Mapping[str, Any]) -> str:
+    """Some settings alone: arguments of a call, flags of a command, or lines of a file."""
+    template, known = dialect.paste.text.strip("\n"), _known(dialect, values)
+    if "{arguments}" in template:
+        return ", ".join(f"{key}={known[key]}" for key in values)
+    del known["script"]
+    is_command = "{flags}" in template or "{overrides}" in template
+    pieces = template.split() if is_command else template.split("\n")
+    writing = [one for one in pieces if any(known.get(name) for name in _NAME.findall(one))]
+    text = (" " if is_command else "\n").join(_line(one, known) or "" for one in writing)
+    return "\n".join(line.strip() for line in text.splitlines())
+
+
+def _known(dialect: Dialect, values: Mapping[str, Any]) -> dict[str, str]:
+    """What the template may name: the settings, and those that it does not name in groups."""
+    named = set(_NAME.findall(dialect.paste.text)) - set(dialect.paste.repeat)
+    rest = {key: value for key, value in values.items() if key not in named}
+    return {key: _text(value) for key, value in values.items()} | _groups(dialect, rest)
 
 
 def _groups(dialect: Dialect, rest: Mapping[str, Any]) -> dict[str, str]:

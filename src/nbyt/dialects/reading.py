@@ -1,12 +1,15 @@
 """Reading: a library's settings understood: sizes, mini-batches, schedule, and what it refuses."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from nbyt.dialects.cut import Cut, Order, cut
 from nbyt.dialects.dialect import Dialect, Rules
 from nbyt.dialects.refusals import refusals
 from nbyt.dialects.settings import Settings, contradiction
 from nbyt.dialects.sizes import Sizes, Source, sizes
+from nbyt.errors import DialectError
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,16 @@ def read(dialect: Dialect, given: Settings) -> Reading:
     )
     _derived_agree(reading)
     return reading
+
+
+def reread(reading: Reading, change: Mapping[str, Any]) -> Reading | None:
+    """What the library does once some settings are changed; None if it would refuse them."""
+    given = {**reading.settings.given, **change}
+    try:
+        found = read(reading.dialect, replace(reading.settings, given=given))
+    except DialectError:
+        return None
+    return None if found.refusals else found
 
 
 def _agree(source: Source) -> None:

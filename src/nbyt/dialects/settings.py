@@ -14,12 +14,15 @@ Pair = tuple[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """Values by the library's own names: those that were given and those it would fill in."""
+    """Values by the library's own names: those that were given and those it would fill in.
+
+    `ignored` are the others that were given: they say nothing about the layout.
+    """
 
     given: Mapping[str, Any]
     filled: Mapping[str, Any] = field(default_factory=dict)
     preset: str = ""
-    ignored: tuple[str, ...] = ()
+    ignored: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def values(self) -> dict[str, Any]:
@@ -45,8 +48,8 @@ def settings(dialect: Dialect, pairs: Iterable[Pair], *, lenient: bool = False) 
         if key in known:
             _add(given, dialect, key, (name, value))
     kept = {key: value for key, (_, value) in given.items()}
-    aside = [name for key, name, _ in named if key not in known]
-    return Settings(kept, _filled(dialect, kept, preset), preset, tuple(dict.fromkeys(aside)))
+    aside = {name: value for key, name, value in named if key not in known}
+    return Settings(kept, _filled(dialect, kept, preset), preset, aside)
 
 
 def _add(given: dict[str, Pair], dialect: Dialect, key: str, pair: Pair) -> None:

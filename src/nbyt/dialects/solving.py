@@ -1,5 +1,7 @@
 """A layout said in a library's words: the settings that come nearest to some sizes."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from math import floor, prod
 from typing import Any
 
@@ -12,9 +14,12 @@ Values = dict[str, Any]
 _EVALUATIONS = 20
 
 
-def solved(reading: Reading, target: Dialect) -> Values:
-    """The target's settings for a reading's layout; what cannot be whole is rounded."""
-    size, values = reading.sizes, dict[str, Any]()
+def solved(reading: Reading, target: Dialect, kept: Mapping[str, Any] = {}) -> Values:
+    """The target's settings for a reading's layout; what cannot be whole is rounded.
+
+    kept: settings of the target that stay as they are, such as the number of workers.
+    """
+    size, values = reading.sizes, dict(kept)
     wanted = {
         "envs": size.envs,
         "steps": size.batch if target.rules.fixed_envs else size.steps,
@@ -35,7 +40,25 @@ def solved(reading: Reading, target: Dialect) -> Values:
         known = reading.settings.values.get(reading.dialect.key(word))
         if target.key(word) and isinstance(known, (int, float)):
             values[target.key(word)] = known
-    return values
+    return {key: value for key, value in values.items() if key not in kept}
+
+
+def factors(reading: Reading) -> Values:
+    """The settings that only multiply another one, such as workers with several envs each."""
+    words, values = reading.dialect.words.values(), reading.settings.values
+    first = {keys[0] for keys in words}
+    others = [key for keys in words for key in keys if key not in first]
+    return {key: values[key] for key in others if isinstance(values.get(key), int)}
+
+
+def spoken(reading: Reading) -> Dialect:
+    """The dialect with the one of two names for a size that the user chose."""
+    words, given = dict(reading.dialect.words), reading.settings.given
+    for word in ("batch", "minibatch"):
+        other = words.pop(f"{word}_or", ("",))
+        if other[0] in given:
+            words[word] = other
+    return replace(reading.dialect, words=words)
 
 
 def _count(reading: Reading, target: Dialect) -> int:
@@ -70,7 +93,8 @@ def _put(target: Dialect, values: Values, word: str, wanted: int) -> None:
     for key in free[1:]:
         if max(int(target.defaults.get(key, 0)), 1) != 1 or key not in target.defaults:
             values[key] = 1
-    others = prod(values.get(key, 1) for key in keys if key != free[0])
+    # No workers at all count as one, where a library allows 0.
+    others = prod(max(values.get(key, 1), 1) for key in keys if key != free[0])
     values[free[0]] = max(round(wanted / others), 1)
 
 

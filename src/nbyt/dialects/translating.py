@@ -1,17 +1,18 @@
 """The same layout in another library's words, and what cannot be made equal."""
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 from nbyt.dialects import describing
-from nbyt.dialects.cut import Cut
 from nbyt.dialects.dialect import Dialect, load
 from nbyt.dialects.differences import Difference, differences
 from nbyt.dialects.explaining import Explanation, explained
 from nbyt.dialects.nearest import nearest_settings
 from nbyt.dialects.page import table
 from nbyt.dialects.pasting import pasted
-from nbyt.dialects.solving import Values, solved
+from nbyt.dialects.reading import Reading, reread
+from nbyt.dialects.solving import Values, factors, solved, spoken
 from nbyt.errors import DialectError
 
 
@@ -89,33 +90,49 @@ def equal_batch(before: Explanation, after: Explanation) -> list[dict[str, Any]]
         (other.envs, one.batch // other.envs),
         (one.batch // other.steps, other.steps),
     }
-    target = after.dialect
-    known = {(one.envs, one.steps)} if target.id == before.dialect.id else set()
+    known = {(one.envs, one.steps)} if after.dialect.id == before.dialect.id else set()
     whole = sorted(shape for shape in shapes - known if shape[0] * shape[1] == one.batch)
-    return [
-        {
-            key: value
-            for key, value in _shaped(before, shape, target).items()
-            if _is_size(target, key)
-        }
-        for shape in whole
-    ]
+    offers = [_with_batch(before, after, shape) for shape in whole]
+    return [offer for offer in offers if offer]
 
 
-def keeping_minibatch(before: Explanation, after: Explanation) -> dict[str, Any]:
-    """The setting of the second that gives it the mini-batch of the first, or near it."""
-    size = before.reading.minibatch
-    sizes = replace(after.reading.sizes, minibatch=size, minibatches=0)
-    pieces = Cut(((size, max(sizes.batch // size, 1)),))
-    values = solved(replace(after.reading, sizes=sizes, cut=pieces), after.dialect)
-    keys = [after.dialect.key(word) for word in ("minibatch", "minibatches")]
-    return {key: values[key] for key in keys if key in values}
+def _with_batch(before: Explanation, after: Explanation, shape: tuple[int, int]) -> Values:
+    """Settings that give the second this shape: with the first's mini-batch if that can be."""
+    for kept in (factors(after.reading), {}):
+        sizes = _shaped(before, shape, after.reading, kept)
+        bare = {key: value for key, value in sizes.items() if _is_shape(after.dialect, key)}
+        for offer in (sizes, bare):
+            found = reread(after.reading, offer)
+            if found is not None and found.sizes.batch == before.reading.sizes.batch:
+                return offer
+    return {}
 
 
-def _shaped(before: Explanation, shape: tuple[int, int], target: Dialect) -> Values:
+def keeping_minibatch(before: Explanation, after: Explanation) -> Values:
+    """The settings of the second that give it the mini-batch of the first; none if none do."""
+    size, batch = before.reading.minibatch, after.reading.sizes.batch
+    words, values = spoken(after.reading).words, after.reading.settings.values
+    change: Values = {}
+    for word, number in (("minibatch", size), ("minibatches", batch // max(size, 1))):
+        first, *others = words.get(word, ("",))
+        if first:
+            change[first] = number // prod(max(values.get(key, 1), 1) for key in others)
+    if not change or min(change.values()) < 1:
+        return {}
+    found = reread(after.reading, change)
+    held = found is not None and (found.minibatch, found.sizes.batch) == (size, batch)
+    return change if held else {}
+
+
+def _shaped(before: Explanation, shape: tuple[int, int], after: Reading, kept: Values) -> Values:
     envs, steps = shape
     sizes = replace(before.reading.sizes, envs=envs, steps=steps, fragment=steps)
-    return solved(replace(before.reading, sizes=sizes), target)
+    values = solved(replace(before.reading, sizes=sizes), spoken(after), kept)
+    return {key: value for key, value in values.items() if _is_size(after.dialect, key)}
+
+
+def _is_shape(target: Dialect, key: str) -> bool:
+    return target.role(key) in ("envs", "steps", "fragment", "batch")
 
 
 def _is_size(target: Dialect, key: str) -> bool:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nbyt.dialects.nearest import nearest_settings
-from nbyt.dialects.reading import Reading
+from nbyt.dialects.reading import Reading, reread
 from nbyt.dialects.rules import MIXING, ONE_SAMPLE, PROCESSES
+from nbyt.dialects.solving import spoken
 
 FEW_UPDATES = 10
 _TINY = 0.25
@@ -79,7 +80,7 @@ def _no_update(reading: Reading) -> Trap | None:
         "no_update",
         f"the run of {reading.total_steps} steps is shorter than one batch of {size.batch}: "
         f"{reading.dialect.library} makes no update",
-        f"ask for at least {FEW_UPDATES * size.batch} steps",
+        _long_enough(reading),
     )
 
 
@@ -92,25 +93,43 @@ def _short_run(reading: Reading) -> Trap | None:
         "short_run",
         f"the run is only {updates} batch{'es' if updates > 1 else ''} of {size.batch} samples: "
         "it ends before it has learned much",
-        f"ask for at least {FEW_UPDATES * size.batch} steps, or for a smaller batch",
+        f"{_long_enough(reading)}, or a smaller batch",
     )
+
+
+def _long_enough(reading: Reading) -> str:
+    """A length with enough updates, in the library's own unit where one setting says it."""
+    size, keys = reading.sizes, reading.dialect.words["total"]
+    units = {"steps": size.batch, "steps_per_env": size.steps, "updates": 1}
+    if len(keys) > 1:
+        return f"ask for at least {FEW_UPDATES * size.batch} steps"
+    return f"{keys[0]}={FEW_UPDATES * units[reading.rules.total]} or more"
 
 
 def _long_run(reading: Reading) -> Trap | None:
     """Rounding up between evaluations can double a run."""
-    updates, total = reading.updates, reading.total_steps
-    if reading.rules.updates != "by_evaluation" or not updates or not total:
+    if not _is_stretched(reading):
         return None
-    steps = updates * reading.sizes.batch
-    if steps < 1.1 * total:
-        return None
-    key, batch = reading.dialect.key("evaluation"), reading.sizes.batch
+    key, batch, total = reading.dialect.key("evaluation"), reading.sizes.batch, reading.total_steps
+    steps = (reading.updates or 0) * batch
+    near = batch * max(1, round((reading.evaluation or 1) / batch))
+    # As often as there are updates, if the total is no multiple of the nearest.
+    changed = [(value, reread(reading, {key: value})) for value in (near, batch)]
+    good = [f"{key}={value}" for value, found in changed if found and not _is_stretched(found)]
     return Trap(
         "long_run",
         f"{key}={reading.evaluation} is no multiple of the batch of {batch}: the run "
         f"takes {steps} steps, not {total}",
-        f"{key}={batch * max(1, round((reading.evaluation or 1) / batch))}",
+        good[0] if good else f"{key}={batch} and {_long_enough(reading)}",
     )
+
+
+def _is_stretched(reading: Reading) -> bool:
+    """Whether evaluations make a run a tenth longer than was asked for, or more."""
+    updates, total = reading.updates, reading.total_steps
+    if reading.rules.updates != "by_evaluation" or not updates or not total:
+        return False
+    return updates * reading.sizes.batch >= 1.1 * total
 
 
 def _larger_than_batch(reading: Reading) -> Trap | None:
@@ -190,19 +209,32 @@ def _uneven_split(reading: Reading) -> Trap | None:
 def _uneven_envs(reading: Reading) -> Trap | None:
     """A batch that the envs cannot share evenly."""
     size, dialect = reading.sizes, reading.dialect
-    if size.envs * size.steps == size.batch == size.asked:
+    if _shares_evenly(reading):
         return None
     message = (
         f"{size.envs} envs do not share a batch of {size.asked} evenly: "
         f"the real batch is {size.batch}"
     )
-    key = dialect.key("batch")
-    if len(dialect.words["batch"]) > 1 or reading.rules.collect == "fragments":
-        return Trap("uneven_envs", message, f"choose {dialect.key('envs')} so that it divides")
-    near = tuple(
-        {key: steps * size.envs} for steps in sorted({size.asked // size.envs, size.steps})
+    near = tuple(_shared_batches(reading))
+    fix = _offer(near) or f"choose {dialect.key('envs')} so that it divides"
+    return Trap("uneven_envs", message, fix, near)
+
+
+def _shared_batches(reading: Reading) -> list[dict[str, Any]]:
+    """The nearest batches that the envs share evenly, where the batch is one setting."""
+    size, keys = reading.sizes, spoken(reading).words["batch"]
+    if len(keys) > 1 or reading.rules.collect == "fragments":
+        return []
+    rounds = size.envs * size.fragment
+    tried = {size.asked // size.envs * size.envs, size.asked // rounds * rounds}
+    changes = [{keys[0]: batch} for batch in sorted(tried | {size.envs * size.steps}) if batch]
+    return [change for change in changes if _shares_evenly(reread(reading, change))]
+
+
+def _shares_evenly(reading: Reading | None) -> bool:
+    return reading is not None and (
+        reading.sizes.envs * reading.sizes.steps == reading.sizes.batch == reading.sizes.asked
     )
-    return Trap("uneven_envs", message, _offer(near), near)
 
 
 def _unshuffled(reading: Reading) -> Trap | None:
@@ -210,13 +242,24 @@ def _unshuffled(reading: Reading) -> Trap | None:
     if mixing not in ("shuffle_cyclic", "in_order") or reading.minibatch == reading.sizes.batch:
         return None
     code = "first_pass_unshuffled" if mixing == "shuffle_cyclic" else "unshuffled"
-    epochs = reading.dialect.key("epochs")
     fix = (
         "more passes make the first one matter less"
         if mixing == "shuffle_cyclic"
-        else f"{epochs}=2 or more, with shuffling on"
+        else _switched(reading, mixing)
     )
     return Trap(code, MIXING[mixing], fix)
+
+
+def _switched(reading: Reading, mixing: str) -> str:
+    """The settings that brought about a way of mixing, each at a value that does not."""
+    values = reading.settings.values
+    switches = [one for one in reading.dialect.switches if one.rules.get("mixing") == mixing]
+    active = [one for one in switches if values.get(one.key) == one.value]
+    return " ".join(f"{one.key}={_other_value(one.value)}" for one in active)
+
+
+def _other_value(value: bool | int) -> str:
+    return str(not value).lower() if isinstance(value, bool) else str(value + 1)
 
 
 def _blocks(reading: Reading) -> Trap | None:
@@ -246,11 +289,12 @@ def _per_process(reading: Reading) -> Trap | None:
     if not processes or values[processes[0]] <= 1:
         return None
     count, own = values[processes[0]], values[keys[0]]
+    share = max(own // count, 1)
     return Trap(
         "per_process",
         f"{keys[0]}={own} is the share of each of {count} processes: a gradient step averages over "
         f"{own * count} samples",
-        f"for {own} samples in all, {keys[0]}={max(own // count, 1)}",
+        f"for {share * count} samples in all, {keys[0]}={share}",
     )
 
 

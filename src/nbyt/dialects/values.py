@@ -60,11 +60,16 @@ def _rate(raw: Any) -> float | str:
     return str(raw)[:80] if found is None else found
 
 
+def truth(raw: Any) -> bool | None:
+    """The truth that a text or a value states; None if it states none."""
+    return _TRUTHS.get(str(raw).lower())
+
+
 def _truth(dialect: Dialect, name: str, raw: Any) -> bool:
-    truth = _TRUTHS.get(str(raw).lower())
-    if truth is None:
+    found = truth(raw)
+    if found is None:
         raise _wrong(dialect, name, raw, "true or false")
-    return truth
+    return found
 
 
 def _wrong(dialect: Dialect, name: str, raw: Any, wanted: str) -> DialectError:

@@ -1,9 +1,11 @@
 """Words that a library does not know: whose they are, and what it says instead."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from nbyt.dialects.dialect import Dialect, every
+from nbyt.dialects.rules import TOTAL
 from nbyt.errors import DialectError
 
 MEANING = {
@@ -30,6 +32,29 @@ _INSTEAD = {
 }
 
 
+@dataclass(frozen=True)
+class _Meaning:
+    """What a setting stands for in the library that has it."""
+
+    owner: Dialect
+    key: str
+
+    @property
+    def role(self) -> str:
+        """Our word for it, or nothing."""
+        return self.owner.role(self.key)
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """The settings that make up that size together."""
+        return self.owner.words.get(self.role, (self.key,))
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is one factor of several."""
+        return len(self.factors) > 1
+
+
 def unknown_key(dialect: Dialect, strange: Sequence[str]) -> DialectError:
     """The refusal of names that the library does not have, each with the nearest it has."""
     answers = [_answer(dialect, name) for name in dict.fromkeys(strange)]
@@ -45,9 +70,7 @@ def _answer(dialect: Dialect, name: str) -> tuple[str, str]:
     if dialect.replay and name in dialect.replay.keys:
         agent = dialect.replay.algorithm
         return f"{name} is a word of {dialect.library}'s {agent}, not of its PPO", "leave it out"
-    owners = [other for other in every() if name in other.keys or name in other.aliases]
-    roles = [other.role(other.aliases.get(name, name)) for other in owners]
-    meant = [(owner, role) for owner, role in zip(owners, roles, strict=True) if role]
+    meant = _meanings(name)
     if meant:
         return _foreign(dialect, name, meant)
     near = get_close_matches(name, [*dialect.keys, *dialect.aliases], n=1, cutoff=0.6)
@@ -56,22 +79,74 @@ def _answer(dialect: Dialect, name: str) -> tuple[str, str]:
     return f"{dialect.library} has no setting '{name}'", fix
 
 
-def _foreign(dialect: Dialect, name: str, meant: list[tuple[Dialect, str]]) -> tuple[str, str]:
+def _meanings(name: str) -> list[_Meaning]:
+    """What a name means, in each library that has it; where it is all of a size, first."""
+    owners = [other for other in every() if name in other.keys or name in other.aliases]
+    found = [_Meaning(owner, owner.aliases.get(name, name)) for owner in owners]
+    return sorted((one for one in found if one.role), key=lambda one: one.is_part)
+
+
+def _foreign(dialect: Dialect, name: str, meant: list[_Meaning]) -> tuple[str, str]:
     """A name of other libraries, preferably in a role that this library has a word for."""
-    role = next((role for _, role in meant if _own_word(dialect, role)), meant[0][1])
-    libraries = list(dict.fromkeys(owner.library for owner, its in meant if its == role))
+    first = next((one for one in meant if _own_word(dialect, one.role)), meant[0])
+    part = "a factor of " if first.is_part else ""
+    said = f"{name} is {_owners(meant, first)} for {part}{MEANING[first.role]}"
+    same = _synonym(dialect, name, meant)
+    keys = [same] if same else _own_keys(dialect, first.role)
+    if not keys:
+        return f"{said}; {dialect.library} has none", "leave it out"
+    otherwise = _otherwise(dialect, keys[0], first)
+    said = f"{said}; {dialect.library} says {' x '.join(keys)}{otherwise}"
+    if same or not (first.is_part or keys[1:] or otherwise):
+        return said, _write(dialect, keys[0], name, meant)
+    wanted = f"so that you get {MEANING[first.role]} that you want"
+    return said, f"write {' and '.join(f'{key}=' for key in keys)} {wanted}"
+
+
+def _otherwise(dialect: Dialect, key: str, like: _Meaning) -> str:
+    """What is not the same about the library's own word."""
+    role, unit = dialect.role(key), dialect.rules.total
+    if role == "steps" and dialect.rules.collect == "spread":
+        role = "fragment"  # rounds of it are added until the batch is full
+    if role != like.role:
+        return f" for {MEANING[role]}"
+    return f", in {TOTAL[unit]}" if role == "total" and unit != like.owner.rules.total else ""
+
+
+def _write(dialect: Dialect, own: str, name: str, meant: list[_Meaning]) -> str:
+    """One name for another, and the library's other dialect if the name is from there."""
+    family = dialect.id.partition("_")[0]
+    kin = [one.owner.id for one in meant if one.owner.id.partition("_")[0] == family]
+    also = f", or say {kin[0]} in place of {dialect.id}" if kin else ""
+    return f"write {own}= for {name}={also}"
+
+
+def _owners(meant: list[_Meaning], like: _Meaning) -> str:
+    """Whose word it is in this meaning: one library, and some others."""
+    same = [one for one in meant if (one.role, one.is_part) == (like.role, like.is_part)]
+    libraries = list(dict.fromkeys(one.owner.library for one in same))
     # One that spells most of its words alike comes first, so that the reader recognises it.
     libraries.sort(key=lambda library: (library not in ("CleanRL", "Stable-Baselines3"), library))
     also = f" (also of {', '.join(libraries[1:3])})" if libraries[1:] else ""
-    said = f"{name} is {libraries[0]}'s word{also} for {MEANING[role]}"
-    own = _own_word(dialect, role)
-    if not own:
-        return f"{said}; {dialect.library} has none", "leave it out"
-    found = dialect.role(own)
-    other = "" if found == role else f" for {MEANING[found]}"
-    return f"{said}; {dialect.library} says {own}{other}", f"write {own}= for {name}="
+    return f"{libraries[0]}'s word{also}"
+
+
+def _synonym(dialect: Dialect, name: str, meant: list[_Meaning]) -> str:
+    """The library's name for the very same setting, if other libraries' old names lead there."""
+    known, roles = {name}, {one.role for one in meant}
+    links = [pair for other in every() for pair in other.aliases.items()]
+    while more := {one for pair in links for one in pair if known & set(pair)} - known:
+        known |= more
+    return next((key for key in dialect.keys if key in known and dialect.role(key) in roles), "")
 
 
 def _own_word(dialect: Dialect, role: str) -> str:
-    words = _INSTEAD.get(role, (role,))
-    return next((dialect.key(word) for word in words if dialect.key(word)), "")
+    """Our word, that the library has, for this size or for one that decides it."""
+    return next((word for word in _INSTEAD.get(role, (role,)) if dialect.key(word)), "")
+
+
+def _own_keys(dialect: Dialect, role: str) -> list[str]:
+    """The library's settings for a size: of several factors, those that are not 1 by default."""
+    first, *others = dialect.words.get(_own_word(dialect, role), ("",))
+    matter = [key for key in others if dialect.defaults.get(key, 2) not in (0, 1)]
+    return [first, *matter] if first else []

@@ -75,6 +75,15 @@ def answer_lines(data: Data) -> list[str]:
     return [f"{words[kind]}: {data['advice'][kind]['sentence']}" for kind in answers_shown(data)]
 
 
+def change_lines(data: Data) -> list[str]:
+    """What the advice changes in the user's own settings, in the words of their library."""
+    own = next((one for one in data["settings"] if "changes" in one), None)
+    if own is None:
+        return []
+    said = own["paste"] or "nothing changes: it is what you have"
+    return f"in {own['library']}: {said}".replace(": ", ":\n", "\n" in said).split("\n")
+
+
 def answers_shown(data: Data) -> list[str]:
     """Which of the two answers the user asked for."""
     wanted = {"sample": ["per_sample"], "second": ["per_second"]}.get(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import UsageError
 from nbyt.measure.chains import Progress
@@ -139,12 +140,15 @@ def answer_question(
     budget: dict[str, Any] | None = None,
     reproduce: str | None = None,
     collector: Collector | None = None,
+    carried: Carried | None = None,
+    remarks: Sequence[str] = (),
     progress: Progress = lambda what, done, total: None,
 ) -> Advice:
     """The advice, and its page; whatever the folder already holds is not done again.
 
     reproduce: what asks all of this again, where that is no command line. collector: who collects
-    the chains of host envs; without, this process.
+    the chains of host envs; without, this process. carried: the user's settings in the words of
+    their library. remarks: warnings about the question.
     """
     _require_word("per", per, ("sample", "second", "both"))
     _require_word("weigh", weigh, ("learning", "samples"))
@@ -162,7 +166,7 @@ def answer_question(
     closer = _closer_looks(finding, folder, progress, parts.done)
     progress(OVERALL, parts.total, parts.total)
     data = {
-        **compose(finding, own=own, closer=closer, per=per),
+        **compose(finding, own=own, closer=closer, per=per, carried=carried, remarks=remarks),
         "budget": budget,
         "machine": {"device": hardware.describe(), "platform": platform.platform()},
         "versions": versions(),

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from nbyt.dialects.carrying import NUMBERS, Carried
+from nbyt.dialects.learning import SETTINGS
 from nbyt.rank.advice import advice, current
 from nbyt.rank.answer import Answer, answer
 from nbyt.rank.evidence import StageEvidence
@@ -14,6 +16,7 @@ from nbyt.rank.reasons import deciding
 from nbyt.rank.weights import learning_weights, sample_weights
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate
+from nbyt.train.settings import PPOSettings
 from nbyt.workflow.costs import Costs
 from nbyt.workflow.measuring import DRAWS, Measured
 from nbyt.workflow.question import BOTH, Question
@@ -130,8 +133,19 @@ class Finding:
         return {t: one.as_dict() for t, one in zip(self.question.steps, found, strict=True)}
 
 
-def compose(finding: Finding, *, own: int | None, closer: Data, per: str = "both") -> Data:
-    """The data of an advice. own: T of the user's layout; closer: looks, by the stage's name."""
+def compose(
+    finding: Finding,
+    *,
+    own: int | None,
+    closer: Data,
+    per: str = "both",
+    carried: Carried | None = None,
+    remarks: Sequence[str] = (),
+) -> Data:
+    """The data of an advice. own: T of the user's layout; closer: looks, by the stage's name.
+
+    carried: the user's settings in their library's words. remarks: warnings about the question.
+    """
     question, stages = finding.question, finding.stages()
     stages = [{**stage, "closer": closer.get(stage["name"])} for stage in stages]
     per_sample, per_second = finding.answers()
@@ -165,10 +179,11 @@ def compose(finding: Finding, *, own: int | None, closer: Data, per: str = "both
         "current": _current(per_sample, per_second, own),
         "agreement": _agreement(finding),
         "libraries": libraries,
-        "settings": settings(layout, _learning(question)),
+        "settings": settings(layout, _learning(question, carried), carried),
+        "current_settings": carried and _carried(carried),
         "schedule": _schedule(question, layout.steps, own),
         "training": _training_facts(question),
-        "warnings": _warnings(stages),
+        "warnings": [*remarks, *_warnings(stages)],
     }
 
 
@@ -211,12 +226,27 @@ def _training(one: Measured) -> str:
     return "the stages given" if layout is None else f"{layout[0]}x{layout[1]}"
 
 
-def _learning(question: Question) -> Data:
-    own = question.settings
+def _learning(question: Question, carried: Carried | None) -> Data:
+    """The settings of PPO that a reader needs: the usual three, those they gave, and unusual ones.
+
+    They are those that other libraries have too; what only ours has cannot be pasted.
+    """
+    own, usual = question.settings.as_dict(), PPOSettings().as_dict()
+    given = set() if carried is None else set(carried.values) & set(SETTINGS)
+    named = {*NUMBERS, *given}
+    names = [*NUMBERS, *(name for name in SETTINGS if name in own), "normalise_advantages"]
+    return {name: own[name] for name in names if name in named or own[name] != usual[name]}
+
+
+def _carried(carried: Carried) -> Data:
+    """The user's settings as JSON has them: what was taken over, and what was not."""
+    source = carried.source
     return {
-        "gamma": own.gamma,
-        "lambda": question.lambdas[0],
-        "learning_rate": own.learning_rate,
+        "id": source.dialect.id,
+        "library": source.dialect.library,
+        "given": {**source.reading.settings.given, **source.reading.settings.ignored},
+        "carried": carried.values,
+        "not_carried": list(carried.left),
     }
 
 

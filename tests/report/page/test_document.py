@@ -112,6 +112,20 @@ def test_settings_are_there_letter_by_letter(data: Data) -> None:
 
 
 @pytest.mark.usefixtures("light")
+def test_nothing_is_called_lost_or_kept_that_is_not(data: Data) -> None:
+    one = {**data["settings"][0], "exact": True, "lost": []}
+    changed = {**one, "paste": "n_envs=64", "changes": {"n_envs": 64}}
+    for own, words in (
+        (one, "Nothing is lost: this is the same layout."),
+        ({**one, "unsaid": ["clip=0.1"]}, "The same layout. Not said here: clip=0.1."),
+        (changed, "Only what changes: all your other settings stay as they are."),
+        ({**changed, "paste": "", "changes": {}}, "Nothing changes: this is what you have."),
+    ):
+        said = words_of(render({**data, "settings": [own]}))
+        assert words in said and ("Nothing is lost" in said) == (own is one)
+
+
+@pytest.mark.usefixtures("light")
 def test_a_quick_advice_says_what_it_lacks(quick: Data) -> None:
     html = render(quick)
     words = words_of(html)

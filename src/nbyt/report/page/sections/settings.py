@@ -99,7 +99,15 @@ def _panel(place: int, name: str, one: Data) -> Markup:
 
 def _lost(one: Data) -> Markup:
     """What the library cannot say, or that it can say all of it."""
-    if one["exact"]:
+    if "changes" in one:
+        stays = "Only what changes: all your other settings stay as they are."
+        said = stays if one["changes"] else "Nothing changes: this is what you have."
+        return tag("p", said, class_="muted")
+    unsaid = one.get("unsaid") or []
+    if one["exact"] and not unsaid:
         return tag("p", "Nothing is lost: this is the same layout.", class_="muted")
+    if one["exact"]:
+        said = f"The same layout. Not said here: {', '.join(unsaid)}."
+        return tag("p", said, class_="muted")
     head = tag("p", tag("strong", "Not the same layout. "), "What is lost:")
-    return tag("div", join([head, bullets(one["lost"]) or ""]), class_="lost")
+    return tag("div", join([head, bullets([*one["lost"], *unsaid]) or ""]), class_="lost")

@@ -1,0 +1,93 @@
+"""A user's own settings, as far as our PPO has the same ones; what it has not is listed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nbyt.dialects.explaining import Explanation
+from nbyt.dialects.learning import Heard, heard
+from nbyt.layout import nearest_divisors
+
+_SIZES = ("envs", "steps", "fragment", "batch", "minibatch", "minibatches", "epochs")
+# Our settings that are words of every dialect, by their names on the command line.
+NUMBERS = {"gamma": "gamma", "lambda": "lam", "learning_rate": "learning_rate"}
+_NORMALISE = {"minibatch": "minibatch", "batch": "batch", "none": "off"}
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What was taken over, by our names, and what was not.
+
+    envs, steps: N and T, where T is the length over which the library computes advantages.
+    settings: ours, each with the library's name for it. left: why, by the library's name.
+    """
+
+    source: Explanation
+    envs: int
+    steps: int
+    settings: Mapping[str, Heard]
+    left: Mapping[str, str]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What was taken over: settings of PPO, and minibatch, epochs and total."""
+        return {name: one.value for name, one in self.settings.items()}
+
+
+def carried(source: Explanation) -> Carried:
+    """The settings of an explanation that our PPO has too."""
+    reading = source.reading
+    steps = reading.sizes.fragment
+    settings = {**_sizes(source), **_numbers(source), **_switches(source)}
+    settings |= heard(source.dialect, reading.settings.ignored)
+    return Carried(source, reading.sizes.batch // steps, steps, settings, _left(source, settings))
+
+
+def _sizes(source: Explanation) -> dict[str, Heard]:
+    """The schedule: our mini-batches divide the batch, so one that does not is made smaller."""
+    reading, key = source.reading, source.dialect.key
+    batch = reading.sizes.batch // reading.sizes.fragment * reading.sizes.fragment
+    size = min(max(reading.minibatch, 1), batch)
+    size = size if batch % size == 0 else nearest_divisors(batch, size)[0]
+    found = {
+        "minibatch": Heard(key("minibatch") or key("minibatches"), size),
+        "epochs": Heard(key("epochs"), reading.sizes.epochs),
+    }
+    if set(source.dialect.words["total"]) & set(reading.settings.given) and reading.total_steps:
+        found["total"] = Heard(key("total"), reading.total_steps)
+    return found
+
+
+def _numbers(source: Explanation) -> dict[str, Heard]:
+    values, key = source.reading.settings.values, source.dialect.key
+    known = {ours: (key(word), values.get(key(word))) for ours, word in NUMBERS.items()}
+    return {
+        ours: Heard(name, value)
+        for ours, (name, value) in known.items()
+        if isinstance(value, int | float) and (value > 0 or ours != "learning_rate")
+    }
+
+
+def _switches(source: Explanation) -> dict[str, Heard]:
+    """Over what advantages are normalised, where the code of the library was read."""
+    rule = source.reading.rules.normalise
+    keys = [one.key for one in source.dialect.switches if "normalise" in one.rules]
+    if rule not in _NORMALISE:
+        return {}
+    return {"normalise_advantages": Heard(next(iter(keys), ""), _NORMALISE[rule])}
+
+
+def _left(source: Explanation, settings: Mapping[str, Heard]) -> dict[str, str]:
+    """The settings that were given and not taken over, with the reason where there is one."""
+    reading, dialect = source.reading, source.dialect
+    sizes = {key for word in _SIZES for key in dialect.words.get(word, ())}
+    sizes |= {key for word in dialect.words if word.endswith("_or") for key in dialect.words[word]}
+    known = {one.key for one in settings.values()} | sizes | set(dialect.derived)
+    known |= set(dialect.words["total"]) if "total" in settings else set()
+    given = {**reading.settings.given, **reading.settings.ignored}
+    left = {f"{key}={value}": "" for key, value in given.items() if key not in known}
+    minibatch = settings["minibatch"]
+    if minibatch.key and minibatch.value != reading.minibatch:
+        why = f"{minibatch.value} is used: {reading.minibatch} does not divide the batch"
+        left[f"{minibatch.key}={reading.settings.values.get(minibatch.key)}"] = why
+    return left
