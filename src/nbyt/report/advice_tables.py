@@ -5,6 +5,7 @@ from typing import Any
 from rich.table import Table
 
 from nbyt.report.numbers import cell
+from nbyt.stats.digits import rounded
 
 Data = dict[str, Any]
 
@@ -84,7 +85,7 @@ def answers_shown(data: Data) -> list[str]:
 
 
 def _rounded(number: Data) -> str:
-    return "-" if number["value"] is None else f"{number['value']:.2f}"
+    return "-" if number["value"] is None else rounded(number["value"], 2)
 
 
 def _remark(place: Data) -> str:

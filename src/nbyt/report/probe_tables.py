@@ -5,6 +5,7 @@ from typing import Any
 from rich.table import Table
 
 from nbyt.report.numbers import both, cell, power_of_ten
+from nbyt.stats.digits import rounded
 
 _VARIANCES = ("variance", "individual", "covariance")
 _DIRECTION = {
@@ -152,8 +153,9 @@ def _share(number: dict[str, Any], whole: float) -> str:
     if number["value"] is None or not whole:
         return "-"
     low, high = (number[bound] for bound in ("low", "high"))
-    bounds = "" if low == high else f" [{100 * low / whole:.0f}..{100 * high / whole:.0f}]"
-    return f"{100 * number['value'] / whole:.1f} %{bounds}"
+    low, high = (rounded(100 * bound / whole, 0) for bound in (low, high))
+    bounds = "" if number["low"] == number["high"] else f" [{low}..{high}]"
+    return f"{rounded(100 * number['value'] / whole, 1)} %{bounds}"
 
 
 def _relative(gradient: dict[str, Any]) -> str:

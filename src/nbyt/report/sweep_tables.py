@@ -4,6 +4,7 @@ from typing import Any
 
 from rich.table import Table
 
+from nbyt.rank.words import percent
 from nbyt.report.numbers import both, cell
 
 Data = dict[str, Any]
@@ -131,12 +132,3 @@ def _default_lines(data: Data) -> list[str]:
             said = f"the best beats it with probability {both(number)}"
             lines.append(f"T nearest to the default of {libraries}: {name}; {said}.")
     return lines
-
-
-def percent(number: Data) -> str:
-    """A share with its interval, in per cent."""
-    value, low, high = (
-        "?" if number[name] is None else f"{100 * number[name]:.0f}"
-        for name in ("value", "low", "high")
-    )
-    return f"{value} % [{low}, {high}]"

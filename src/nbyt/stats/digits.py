@@ -1,0 +1,12 @@
+"""Digits of a number in print: those that its interval leaves, and never none."""
+
+
+def rounded(x: float, decimals: int) -> str:
+    """The number with so many decimals, or with two digits of its own where it would show none.
+
+    The decimals follow from the width of an interval. A number that is small beside that width
+    would print as 0 otherwise, which is another number.
+    """
+    if 0 < abs(x) < 10.0**-decimals:
+        return f"{x:.2g}"
+    return f"{x + 0.0:.{decimals}f}"  # -0.0 + 0.0 is 0.0
