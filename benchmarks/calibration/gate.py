@@ -13,9 +13,11 @@ NARROW, WIDE = 0.8, 1.25
 # Truth and estimate are rounded differently; intervals are thousands of times wider than this.
 _ROUNDING = 1e-6
 
-# Fields that live on a log scale, and those that the truth keeps in [-1, 1].
+# Fields that live on a log scale, those that the truth keeps in [-1, 1], and what each is kept in.
 POSITIVE = ("individual", "variance", "ess_ratio")
 BOUNDED = ("cosine", "bias_factor", "alignment")
+RANGES = {**dict.fromkeys(BOUNDED, (-1.0, 1.0)), "noise_factor": (0.0, 1.0)}
+EVERYTHING = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,11 @@ class Interval:
     high: float | None
     approximate: bool = False
 
-    def determined(self, bounded: bool) -> bool:
+    def determined(self, field: str) -> bool:
         """Whether it says anything: bounds that leave out some of what is possible."""
         if self.low is None or self.high is None:
             return False
-        least, most = (-1.0, 1.0) if bounded else (-math.inf, math.inf)
+        least, most = RANGES.get(field, EVERYTHING)
         return self.low > least or self.high < most
 
     def holds(self, truth: float) -> bool:
@@ -43,8 +45,8 @@ class Interval:
     def scaled(self, factor: float, field: str) -> "Interval":
         """The same with both ends `factor` times as far from the value.
 
-        On the log scale for positive fields. An end at infinity, or at -1 or 1 for what lies
-        between them, stays: there the interval was cut and does not show how far it went.
+        On the log scale for positive fields. An end at infinity, or at the end of the field's
+        range, stays: there the interval was cut and does not show how far it went.
         """
         assert self.low is not None and self.high is not None
         value = self.value
@@ -59,9 +61,9 @@ def _moved(value: float, end: float, factor: float, field: str) -> float:
         return end
     if field.removeprefix("printed_") in POSITIVE and value > 0 and end > 0:
         return value * math.exp(factor * math.log(end / value))
-    if field in BOUNDED:
-        return end if abs(end) >= 1 else max(-1.0, min(1.0, value + factor * (end - value)))
-    return value + factor * (end - value)
+    least, most = RANGES.get(field, EVERYTHING)
+    moved = max(least, min(most, value + factor * (end - value)))
+    return moved if least < end < most else end
 
 
 def limits(count: int) -> tuple[int, int]:
@@ -82,8 +84,7 @@ def judge(intervals: Sequence[Interval], truth: float, field: str) -> dict[str, 
     coverage and verdict are those of the intervals that are printed; an interval that is not
     there is everything possible and cannot miss, so `overall` counts it as a hit.
     """
-    bounded = field in BOUNDED
-    there = [one for one in intervals if one.determined(bounded)]
+    there = [one for one in intervals if one.determined(field)]
     pools, count = len(intervals), len(there)
     absent = pools - count
     hits = sum(one.holds(truth) for one in there)

@@ -56,6 +56,8 @@ def test_an_end_that_was_cut_stays() -> None:
     assert narrow.low == pytest.approx(0.18)
     assert narrow.high == 1.0
     assert Interval(2.0, 1.0, math.inf).scaled(0.8, "rho_ratio").high == math.inf
+    assert Interval(0.5, 0.0, 0.9).scaled(0.8, "noise_factor").low == 0.0
+    assert Interval(-0.5, -1.0, 1.0).scaled(2.0, "covariance").low == -1.5
 
 
 def test_without_a_value_the_middle_is_the_centre() -> None:

@@ -17,14 +17,23 @@ class Sound(Corridor):
         super().__init__(box=True)
 
 
-def said(**changes):
-    """A sound env some of whose five step values are replaced by functions of the value."""
+def said(first: int = 0, **changes):
+    """A sound env some of whose five step values are replaced by functions of the value.
+
+    first: the step of its life, over all episodes, from which on they are.
+    """
     names = ("observation", "reward", "terminated", "truncated", "info")
 
     class Changed(Sound):
+        taken = 0
+
         def step(self, action):
-            answer = zip(names, super().step(action), strict=True)
-            return tuple(changes.get(name, lambda value: value)(value) for name, value in answer)
+            answer = super().step(action)
+            self.taken += 1
+            if self.taken <= first:
+                return answer
+            named = zip(names, answer, strict=True)
+            return tuple(changes.get(name, lambda value: value)(value) for name, value in named)
 
     return Changed
 
@@ -94,6 +103,21 @@ class LateRaise(Sound):
         if self.steps == 2:
             raise ZeroDivisionError("late")
         return super().step(action)
+
+
+def fails(value):
+    """Any value's undoing."""
+    raise ZeroDivisionError("late")
+
+
+LATE_STEP = 60  # later than a trial run goes
+LATE = [
+    (said(LATE_STEP, observation=lambda seen: seen * np.float32(np.nan)), "observation_nonfinite"),
+    (said(LATE_STEP, observation=lambda seen: seen + 99), "observation_bounds"),
+    (said(LATE_STEP, observation=lambda seen: seen[:1]), "step_raises"),
+    (said(LATE_STEP, reward=lambda reward: float("inf")), "reward_nonfinite"),
+    (said(LATE_STEP, reward=fails), "step_raises"),
+]
 
 
 class OwnSpaces(Sound):

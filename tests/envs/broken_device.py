@@ -28,6 +28,17 @@ class Walk:
         return Transition((place, time), place, place[0], ended, (time >= 9) & ~ended)
 
 
+class LateNan(Walk):
+    """Never ends, and pays no number after 50 steps."""
+
+    time_limit = None
+
+    def step(self, key, state, action):
+        place, time = state
+        reward = jnp.where(time == 50, jnp.nan, 0.0)
+        return Transition((place, time + 1), place, reward, False & (time < 0), False & (time < 0))
+
+
 def said(**changes):
     """A Walk some of whose transition's fields are replaced by functions of the value."""
 

@@ -99,6 +99,59 @@ def test_a_sound_device_env_has_no_faults() -> None:
     assert set(report.steps_per_second) == {1, 2}
 
 
+@pytest.mark.parametrize(("factory", "code"), broken.LATE)
+@pytest.mark.parametrize("envs", [1, 3])
+def test_what_goes_wrong_in_the_speed_test_is_a_fault(factory, code: str, envs: int) -> None:
+    env = gymnasium_suite.from_factory("broken:it", factory)
+    report = check(env, seed=7, steps=broken.LATE_STEP // 2, speeds=(envs,))
+    (fault,) = report.faults
+    assert fault.code == code and report.steps_per_second == {}
+    assert f"step {broken.LATE_STEP}" in fault.message and "7" in fault.message
+    assert "check-env" not in fault.message + fault.fix
+
+
+@pytest.mark.parametrize(
+    ("spoil", "code"),
+    [
+        (lambda seen: seen * np.float32(np.nan), "observation_nonfinite"),
+        (lambda seen: seen[:1], "step_raises"),
+    ],
+)
+def test_a_final_observation_is_looked_at_in_the_speed_test(spoil, code: str) -> None:
+    class Ends(broken.Sound):
+        lives = 0
+
+        def step(self, action):
+            seen, reward, terminated, truncated, info = super().step(action)
+            self.lives += terminated or truncated
+            bad = (terminated or truncated) and self.lives > 10
+            return spoil(seen) if bad else seen, reward, terminated, truncated, info
+
+    report = check(gymnasium_suite.from_factory("broken:it", Ends), steps=10, speeds=(2,))
+    assert codes(report) == {code}
+
+
+def test_a_fault_never_advises_the_check_that_found_it() -> None:
+    """A suite that has only vectors raises nbyt's own errors, which name the check as remedy."""
+
+    class OnlyVectors(gymnasium_suite.GymnasiumEnv):
+        def start_one(self):
+            return super().start_one() if "_facts" not in vars(self) else None
+
+    env = OnlyVectors("broken:it", broken.LateRaise)
+    assert env.observation_space is not None
+    (fault,) = check(env, steps=40, speeds=()).faults
+    assert fault.code == "step_raises" and "ZeroDivisionError: late" in fault.message
+    assert "check-env" not in fault.message + fault.fix
+
+
+def test_what_goes_wrong_in_the_speed_test_of_a_device_env_is_a_fault() -> None:
+    report = check(broken_device.LateNan(), seed=3, steps=40, speeds=(2,))
+    (fault,) = report.faults
+    assert fault.code == "reward_nonfinite" and report.steps_per_second == {}
+    assert "step 50 of the speed test (env 0 of 2, seed 3)" in fault.message
+
+
 def test_never_ending_is_a_note_not_a_fault() -> None:
     class Endless(gymnasium.Env):
         observation_space = gymnasium.spaces.Box(0, 1, (1,), np.float32)

@@ -147,7 +147,7 @@ def test_few_directions_of_spread_make_a_cosine_approximate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "share"), [(3.0, 0.75), (math.inf, 1), (-0.2, -0.25), (-0.7, -1), (-3.0, -1)]
+    ("ratio", "share"), [(3.0, 0.75), (math.inf, 1), (0.0, 0), (-0.2, 0), (-3.0, 0), (-math.inf, 0)]
 )
-def test_the_noise_factor_stops_at_minus_one_on_the_way_to_its_pole(ratio, share) -> None:
+def test_the_noise_factor_of_a_negative_estimate_is_zero(ratio, share) -> None:
     assert _share(ratio) == pytest.approx(share)

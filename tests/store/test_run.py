@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 from nbyt.errors import StoreError
-from nbyt.store.run import RunFolder, load_stage, open_run, verify
+from nbyt.store.advice import AdviceFolder
+from nbyt.store.probes import ProbesFolder
+from nbyt.store.run import RunFolder, load_stage, open_as, open_run, verify
+from nbyt.store.study import StudyFolder
+from nbyt.store.sweep import SweepFolder
 
 IDENTITY = {"env": "CartPole-v1", "seed": 0, "layout": {"envs": 8, "steps": 16}}
 ARRAYS = {"w": np.arange(4.0)}
@@ -87,6 +91,55 @@ def test_other_settings_are_named_and_nothing_is_touched(tmp_path: Path) -> None
     assert "env:" not in caught.value.message
     assert "--force" in caught.value.fix
     assert snapshot(tmp_path) == before
+
+
+def test_of_many_other_settings_a_few_are_named(tmp_path: Path) -> None:
+    full_run(tmp_path)
+    with pytest.raises(StoreError) as error:
+        open_run(tmp_path, {**IDENTITY, **{f"key{k}": "x" * 200 for k in range(20)}})
+    assert "key0" in str(error.value) and "and 15 more" in str(error.value)
+    assert len(error.value.message) - len(str(tmp_path)) < 5 * 80
+
+
+TRAINING = {"algo": "ppo", "env": "CartPole-v1", "seed": 0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "identity", "said"),
+    [
+        (RunFolder, TRAINING, "a training, made by `nbyt train`"),
+        (SweepFolder, {"command": "sweep"}, "a sweep, made by `nbyt sweep`"),
+        (AdviceFolder, {"command": "advise"}, "an advice, made by `nbyt advise`"),
+        (StudyFolder, {"study": "post"}, "a study, made by `nbyt reproduce`"),
+        (ProbesFolder, {"command": "probe a training"}, "probes of a training, made by Grad"),
+    ],
+)
+def test_the_folder_of_another_command_is_named_in_one_line(
+    tmp_path: Path, kind: type[RunFolder], identity: dict, said: str
+) -> None:
+    open_as(kind, tmp_path, identity)
+    other = RunFolder if kind is not RunFolder else SweepFolder
+    wanted = TRAINING if kind is not RunFolder else {"command": "sweep"}
+    with pytest.raises(StoreError) as error:
+        open_as(other, tmp_path, {**wanted, "more": {str(k): k for k in range(20)}})
+    assert said in error.value.message and "->" not in error.value.message
+    assert "--force" in error.value.fix and error.value.where == "--out"
+
+
+def test_force_clears_what_another_command_left(tmp_path: Path) -> None:
+    sweep = open_as(SweepFolder, tmp_path, {"command": "sweep"})
+    sweep.save_cell("4x16-seed-0", {"return": 1.0})
+    sweep.write_sweep({"env": "x"})
+    (tmp_path / "notes.txt").write_text("mine")
+    open_run(tmp_path, TRAINING, force=True)
+    assert {one.name for one in tmp_path.iterdir()} == {"nbyt-run.json", "notes.txt"}
+
+
+@pytest.mark.parametrize("command", [["sweep"], {}, None, 1, "no such command"])
+def test_a_marker_that_names_no_command_of_ours_is_still_compared(tmp_path, command) -> None:
+    open_as(SweepFolder, tmp_path, {"command": command})
+    with pytest.raises(StoreError, match="other settings"):
+        open_run(tmp_path, TRAINING)
 
 
 def test_identity_is_compared_as_json(tmp_path: Path) -> None:
@@ -183,6 +236,18 @@ def test_verify_never_raises(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for path in (tmp_path, tmp_path / "none", tmp_path / "file", tmp_path / "nul\0"):
         assert len(verify(path)) == 1
+
+
+def test_a_training_in_place_of_a_stage_names_its_stages(tmp_path: Path) -> None:
+    run = full_run(tmp_path / "run")
+    with pytest.raises(StoreError) as error:
+        load_stage(run.path)
+    assert "a training" in error.value.message and "stage-0, stage-10" in error.value.message
+    assert f"`nbyt probe {run.path}/stage-10`" in error.value.fix
+    for number in range(20):
+        run.save_stage(number, ARRAYS, {"number": number})
+    with pytest.raises(StoreError, match="stage-0 to stage-19, 20 of them"):
+        load_stage(run.path)
 
 
 def test_stage_numbers_are_numbers(tmp_path: Path) -> None:

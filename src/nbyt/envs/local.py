@@ -72,9 +72,8 @@ class LocalEnvs:
             raise self._hung("in step") from error
         except (Exception, SystemExit) as error:
             raise self._raised(error, "in step") from error
-        self._steps += 1
         observations, rewards, terminated, truncated = columns
-        return HostStep(
+        step = HostStep(
             self._stack(observations),
             self._numbers(rewards, "reward", np.dtype(np.float64)),
             self._numbers(terminated, "terminated", np.dtype(np.bool_)),
@@ -82,6 +81,8 @@ class LocalEnvs:
             np.ones(self.envs, bool),
             self._final(finals) if finals else None,
         )
+        self._steps += 1
+        return step
 
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
         """The observations, where the mask is set those of an episode just begun."""
@@ -161,11 +162,8 @@ class LocalEnvs:
         return stacked
 
     def _final(self, finals: dict[int, np.ndarray]) -> np.ndarray:
-        space = self._observation_space
-        final = np.zeros((self.envs, *(space.shape or ())), space.dtype)
-        for env, observation in finals.items():
-            final[env] = observation
-        return final
+        nothing = np.zeros(self._observation_space.shape or (), self._observation_space.dtype)
+        return self._stack([finals.get(env, nothing) for env in range(self.envs)])
 
     def _malformed(self, rows: list, name: str, shape: tuple[int, ...] | None) -> EnvError:
         at = next((i for i, row in enumerate(rows) if not _fits(row, shape)), 0)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from nbyt.stats.digits import rounded
+
 Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "approximate"
 
 
@@ -19,7 +21,7 @@ def percent(number: Number, whole: float = 1.0) -> str:
     if number["value"] is None or not whole:
         return "an undetermined share"
     value, low, high = (
-        "?" if number[x] is None else f"{100 * number[x] / whole:.0f}"
+        "?" if number[x] is None else rounded(100 * number[x] / whole, 0)
         for x in ("value", "low", "high")
     )
     return f"{value} % [{low}, {high}]"

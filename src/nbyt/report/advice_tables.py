@@ -4,7 +4,9 @@ from typing import Any
 
 from rich.table import Table
 
+from nbyt.report.fitting import fitted, longest_word
 from nbyt.report.numbers import cell
+from nbyt.stats.digits import rounded
 
 Data = dict[str, Any]
 
@@ -15,10 +17,9 @@ def ranking_table(data: Data, kind: str = "per_sample") -> Table:
     word = {"per_sample": "for the same samples", "per_second": "for the same time"}[kind]
     table = Table(title=f"layouts, {word}", title_justify="left", box=None, padding=(0, 1, 0, 0))
     last = "alignment" if kind == "per_sample" else "ms/update"
-    for word in ("N x T", "~share of best", "wins", last):
-        table.add_column(word, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True, overflow="ellipsis")
+    heads = ("N x T", "~share of best", "wins", last, "")
     seconds = {one["steps"]: one["seconds"] for one in data["stages"][0]["layouts"]}
+    rows = []
     for number, place in enumerate(answer["ranking"]):
         mark = "*" if number == 0 else "=" if place["tied_with_best"] else " "
         own = {
@@ -26,27 +27,37 @@ def ranking_table(data: Data, kind: str = "per_sample") -> Table:
             "per_second": _milliseconds(seconds[place["steps"]]),
         }
         cells = [cell(place["relative"]), f"{100 * place['win_share']:.0f} %", own[kind]]
-        name = f"{place['envs']}x{place['steps']}{mark}"
-        table.add_row(name, *cells, _remark(place), style="bold" if number == 0 else "")
+        rows.append([f"{place['envs']}x{place['steps']}{mark}", *cells, _remark(place)])
+    for word in heads[:-1]:
+        table.add_column(word, justify="right", no_wrap=True)
+    table.add_column(heads[-1], min_width=longest_word([row[-1] for row in rows]))
+    for number, row in enumerate(fitted(heads, rows)):
+        table.add_row(*row, style="bold" if number == 0 else "")
     return table
 
 
 def stage_table(data: Data) -> Table:
     """The stages that were measured: how far training was, how much each counts, what is best."""
     table = Table(title="stages", title_justify="left", box=None, padding=(0, 1, 0, 0))
-    for word in ("stage", "mean return", "weight", "critic¹", "best alignment"):
+    heads = ("stage", "mean return", "weight", "critic¹", "best alignment")
+    for word in heads:
         table.add_column(word, justify="left" if word == "stage" else "right", no_wrap=True)
+    rows = []
     for stage in data["stages"]:
         best = stage["ranking"][data["objective"]][0]
         own = next(one for one in stage["layouts"] if one["steps"] == best["steps"])
         name = f"{best['envs']}x{best['steps']} {cell(own[data['objective']]['alignment'])}"
-        table.add_row(
-            stage["name"],
-            cell(stage["mean_return"]),
-            f"{100 * stage['weight']:.0f} %",
-            _rounded(stage["critic"]["explained_variance"]),
-            name if stage["clear"] else "none clear: left out",
+        rows.append(
+            [
+                stage["name"],
+                cell(stage["mean_return"]),
+                f"{100 * stage['weight']:.0f} %",
+                _rounded(stage["critic"]["explained_variance"]),
+                name if stage["clear"] else "none clear: left out",
+            ]
         )
+    for row in fitted(heads, rows):
+        table.add_row(*row)
     return table
 
 
@@ -93,7 +104,7 @@ def answers_shown(data: Data) -> list[str]:
 
 
 def _rounded(number: Data) -> str:
-    return "-" if number["value"] is None else f"{number['value']:.2f}"
+    return "-" if number["value"] is None else rounded(number["value"], 2)
 
 
 def _remark(place: Data) -> str:

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+from nbyt.stats.digits import rounded
+
 Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "approximate"
 
 _LONGEST = 5
@@ -40,12 +42,12 @@ def both(number: Number) -> str:
 
 def _figure(x: float, decimals: int) -> str:
     """The number with so many decimals, or with an exponent where that would take long."""
-    plain = f"{x:.{decimals}f}"
+    plain = rounded(x, decimals)
     if plain.lstrip("-").startswith("0."):
         plain = plain.replace("0.", ".", 1)
     if len(plain) <= _LONGEST:
         return plain
-    return f"{x:.0e}".replace("e+0", "e").replace("e+", "e")
+    return f"{x:.0e}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
 
 
 def _decimals(numbers: list[float | None]) -> int:

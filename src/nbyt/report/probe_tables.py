@@ -4,7 +4,9 @@ from typing import Any
 
 from rich.table import Table
 
+from nbyt.report.fitting import fitted
 from nbyt.report.numbers import both, cell, power_of_ten
+from nbyt.stats.digits import rounded
 
 _VARIANCES = ("variance", "individual", "covariance")
 _DIRECTION = {
@@ -36,17 +38,20 @@ def _table(data: dict[str, Any], objective: str, columns: dict[str, str], title:
     layouts = [one for one in data["layouts"] if one["lambda"] == data["lambda"]]
     powers = _powers(layouts, objective)
     table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
-    table.add_column("N x T", justify="right", no_wrap=True)
+    heads = ["N x T"]
     for name, word in columns.items():
         unit = f"\n1e{powers[name]}" if powers[name] else ""
         mark = "~" if any(one[objective][name].get("approximate") for one in layouts) else ""
-        table.add_column(mark + word + unit, justify="right", no_wrap=True)
-    marks = _marks(data, objective)
+        heads.append(mark + word + unit)
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    marks, rows = _marks(data, objective), []
     for one in layouts:
         mark = marks.get((one["envs"], one["steps"]), " ")
         cells = [cell(one[objective][column], powers[column]) for column in columns]
-        style = "bold" if mark == "*" else ""
-        table.add_row(f"{one['envs']}x{one['steps']}{mark}", *cells, style=style)
+        rows.append([f"{one['envs']}x{one['steps']}{mark}", *cells])
+    for row in fitted(heads, rows):
+        table.add_row(*row, style="bold" if row[0].endswith("*") else "")
     return table
 
 
@@ -98,12 +103,16 @@ def lag_table(data: dict[str, Any]) -> Table:
     table = Table(title="correlation of contributions", title_justify="left", box=None)
     profiles = data["lags"]
     first = next(iter(profiles.values()))
-    table.add_column("steps apart", justify="right")
-    for name in profiles:
-        table.add_column(name, justify="right")
-    for lag in first["within"]:
-        table.add_row(lag, *(both(profile["within"][lag]) for profile in profiles.values()))
-    table.add_row("other chains", *(both(profile["across"]) for profile in profiles.values()))
+    heads = ["steps apart", *profiles]
+    for head in heads:
+        table.add_column(head, justify="right")
+    rows = [
+        [lag, *(both(profile["within"][lag]) for profile in profiles.values())]
+        for lag in first["within"]
+    ]
+    rows.append(["other chains", *(both(profile["across"]) for profile in profiles.values())])
+    for row in fitted(heads, rows, padding=2):
+        table.add_row(*row)
     return table
 
 
@@ -152,8 +161,9 @@ def _share(number: dict[str, Any], whole: float) -> str:
     if number["value"] is None or not whole:
         return "-"
     low, high = (number[bound] for bound in ("low", "high"))
-    bounds = "" if low == high else f" [{100 * low / whole:.0f}..{100 * high / whole:.0f}]"
-    return f"{100 * number['value'] / whole:.1f} %{bounds}"
+    low, high = (rounded(100 * bound / whole, 0) for bound in (low, high))
+    bounds = "" if number["low"] == number["high"] else f" [{low}..{high}]"
+    return f"{rounded(100 * number['value'] / whole, 1)} %{bounds}"
 
 
 def _relative(gradient: dict[str, Any]) -> str:

@@ -4,11 +4,14 @@ from typing import Any
 
 from rich.table import Table
 
+from nbyt.rank.words import percent
+from nbyt.report.fitting import fitted, longest_word
 from nbyt.report.numbers import both, cell
 
 Data = dict[str, Any]
 
 _KINDS = {"per_sample": "per sample", "per_second": "per second"}
+_HEADS = ("N x T", "over training", "at the end", "same time", "")
 _MOST_FAILURES = 8
 _MOST_DEFAULTS = 3
 
@@ -19,11 +22,10 @@ def layout_table(data: Data) -> Table:
     word = "seed" if seeds == 1 else "seeds"
     title = f"returns, the middle half of {seeds} {word} (IQM); * best, = cannot be told apart"
     table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
-    rows = [_row(data, layout) for layout in data["layouts"]]
-    for place, word in enumerate(("N x T", "over training", "at the end", "same time")):
-        widest = max(len(row[place]) for row in rows)
-        table.add_column(word, justify="right", no_wrap=True, min_width=max(widest, len(word)))
-    table.add_column("", no_wrap=True, overflow="ellipsis")
+    rows = fitted(_HEADS, [_row(data, layout) for layout in data["layouts"]])
+    for word in _HEADS[:-1]:
+        table.add_column(word, justify="right", no_wrap=True)
+    table.add_column(_HEADS[-1], min_width=longest_word([row[-1] for row in rows]))
     for row in rows:
         table.add_row(*row, style="bold" if row[0].endswith("*") else "")
     return table
@@ -131,12 +133,3 @@ def _default_lines(data: Data) -> list[str]:
             said = f"the best beats it with probability {both(number)}"
             lines.append(f"T nearest to the default of {libraries}: {name}; {said}.")
     return lines
-
-
-def percent(number: Data) -> str:
-    """A share with its interval, in per cent."""
-    value, low, high = (
-        "?" if number[name] is None else f"{100 * number[name]:.0f}"
-        for name in ("value", "low", "high")
-    )
-    return f"{value} % [{low}, {high}]"

@@ -19,6 +19,8 @@ from nbyt.stats.products import Products
 from nbyt.stats.samples import Replicates
 from nbyt.stats.variance import ZERO, is_zero
 
+NO_SHARE = "the estimate of |E G|² is below 0 by more than its error"
+
 
 @dataclass(frozen=True)
 class Direction:
@@ -90,23 +92,27 @@ def _bounds(top: Replicates, lengths: list[Replicates], chains: int) -> Bounds |
 def noise_factor(
     products: Products, moments: Moments, variance: Estimate, envs: int | float
 ) -> Estimate:
-    """u / (u + V/N) = r / (r + 1), from the interval of the ratio r = u / (V/N)."""
+    """u / (u + V/N) = r / (r + 1), from the interval of the ratio r = u / (V/N), kept in [0, 1].
+
+    The estimate of u may be negative, a share may not. An interval that lies below 0 as a whole
+    holds no share at all: cut at 0, it would say that there is surely no signal.
+    """
     if variance.value is None:
         return variance
     if variance.value == 0.0:
         return Estimate(1.0, 1.0, 1.0, products.chains)
-    if moments.second_moment(envs)[0] <= 0:
-        reason = "the estimate of |E G|² + V/N is not above 0"
-        return undetermined(reason, products.chains)
     linked = correlation(moments.mean_sq, moments.variance, products.chains)
-    return mapped(divided(squared_length(products.means), variance, linked), _share)
+    ratio = divided(squared_length(products.means), variance, linked)
+    if ratio.high is not None and ratio.high <= 0:
+        return undetermined(NO_SHARE, products.chains)
+    return mapped(ratio, _share)
 
 
 def _share(ratio: float) -> float:
-    """r / (r + 1), and -1 where that would be less on the way to its pole at r = -1."""
-    if math.isinf(ratio):
-        return math.copysign(1.0, ratio)
-    return ratio / (1 + ratio) if ratio > -0.5 else -1.0
+    """r / (r + 1), and 0 where r is negative."""
+    if ratio <= 0:
+        return 0.0
+    return 1.0 if math.isinf(ratio) else ratio / (1 + ratio)
 
 
 def _signed_square(number: float) -> float:

@@ -7,6 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy import special
 
+from nbyt.stats.digits import rounded
+
 LEVEL = 0.95
 UNBOUNDED = "the interval is unbounded"
 
@@ -15,9 +17,10 @@ UNBOUNDED = "the interval is unbounded"
 class Estimate:
     """A value, the bounds of its 95 % interval, and how many independent replicates gave it.
 
-    An unbiased estimate of a square can be negative, and one of a cosine above 1: values are never
-    clipped. `None` stands for what cannot be determined; `reason` then says why. `approximate`
-    marks intervals that are known to cover the truth more or less often than 95 % of the time.
+    An unbiased estimate of a square can be negative, and one of a cosine above 1: values are not
+    clipped, except for a noise factor, which is a share. `None` stands for what cannot be
+    determined; `reason` then says why. `approximate` marks intervals that are known to cover the
+    truth more or less often than 95 % of the time.
     """
 
     value: float | None
@@ -48,7 +51,8 @@ class Estimate:
             return f"{self.value:.3g} (no interval: {self.reason})"
         digits = _digits(self.high - self.low, self.value)
         mark = "~" if self.approximate else ""
-        return f"{mark}{self.value:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+        value, low, high = (rounded(x, digits) for x in (self.value, self.low, self.high))
+        return f"{mark}{value} [{low}, {high}]"
 
 
 def undetermined(reason: str, replicates: int) -> Estimate:

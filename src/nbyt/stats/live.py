@@ -63,15 +63,14 @@ def describe_batch(
 
 def noise_scale(noise: Estimate, batch: int | float) -> Estimate:
     """B (1/f - 1) for the noise factor f of a batch of B: noise and signal are equal at f = 1/2."""
-    low, high = (None if f is None else _scale(f, batch) for f in (noise.high, noise.low))
-    if noise.high is not None and noise.high <= 0:
-        return undetermined(NO_SIGNAL, noise.replicates)
-    if noise.value is None or noise.value <= 0:
-        bounds = (low, math.inf if high is not None else None)
-        return Estimate(None, *bounds, noise.replicates, noise.reason or NO_SIGNAL, True)
-    return Estimate(
-        _scale(noise.value, batch), low, high, noise.replicates, noise.reason, noise.approximate
+    if noise.value is None:
+        return undetermined(noise.reason, noise.replicates)
+    value, high, low = (
+        None if f is None else _scale(f, batch) for f in (noise.value, noise.low, noise.high)
     )
+    if noise.value == 0:
+        return Estimate(None, low, high, noise.replicates, NO_SIGNAL, True)
+    return Estimate(value, low, high, noise.replicates, noise.reason, noise.approximate)
 
 
 def _scale(factor: float, batch: int | float) -> float:

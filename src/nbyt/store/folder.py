@@ -26,6 +26,7 @@ RESULT = "result.json"
 CHECKPOINT = "checkpoint"
 RESULT_LIMIT = 64 << 20
 METRICS_LIMIT = 256 << 20
+_MOST_NAMED = 6  # stages
 _STAGE = re.compile(r"stage-[0-9]+")
 
 
@@ -120,7 +121,21 @@ def load_stage(path: Path) -> tuple[Tensors, Facts]:
             where=str(folder),
             fix="give the folder of one stage, such as runs/cartpole/stage-3",
         )
+    stages = RunFolder(folder).stages()
+    if stages and not os.path.lexists(folder / "stage.json"):
+        raise StoreError(
+            f"{folder} is a training, and not one of its stages: {_named(stages)}",
+            where=str(folder),
+            fix=f"give a stage: `nbyt probe {stages[-1]}`, or `--from {stages[-1]}`",
+        )
     return read_bundle(folder, "stage", kind="stage")
+
+
+def _named(stages: list[Path]) -> str:
+    names = [stage.name for stage in stages]
+    if len(names) > _MOST_NAMED:
+        return f"{names[0]} to {names[-1]}, {len(names)} of them"
+    return ", ".join(names)
 
 
 def remove_pair(folder: Path, name: str) -> None:

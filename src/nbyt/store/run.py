@@ -9,12 +9,15 @@ from typing import Any, TypeVar
 from nbyt.errors import StoreError
 from nbyt.store.atomic import canonical, disk_errors, is_leftover, sweep_leftovers
 from nbyt.store.folder import MARKER, RunFolder, load_stage
+from nbyt.store.makers import Maker, maker_of
 from nbyt.store.seal import read_sealed, write_sealed
 from nbyt.store.text import slug
 from nbyt.store.verify import verify
 
 __all__ = ["RunFolder", "load_stage", "open_as", "open_run", "slug", "verify"]
 
+_NAMED = 5  # settings that are named where a run has others
+_BRIEF = 30  # characters of each
 Folder = TypeVar("Folder", bound=RunFolder)
 
 
@@ -51,23 +54,21 @@ def open_as(
             where="--out",
             fix="choose another --out, or an empty folder",
         )
-    run = kind(path)
-    changes = _changes(run, wanted)
+    there = _identity(path)
+    changes = [] if there is None else differences(there, wanted)
+    maker = maker_of(there or {})
     if changes and not force:
-        raise StoreError(
-            f"{path} holds a run with other settings: {', '.join(changes)}",
-            where="--out",
-            fix="choose another --out, or --force to clear that run",
-        )
+        raise _refused(path, changes, None if maker is None or maker.folder is kind else maker)
     _prepare(path)
     if changes:
+        # By what is there: a sweep's cells are unknown to a training.
         with disk_errors(path, 0):
-            run.clear()
+            (kind if maker is None else maker.folder)(path).clear()
     # The marker is replaced last: a crash in between leaves a folder that is still known as ours.
     if changes or not os.path.lexists(path / MARKER):
         facts = {"identity": wanted, "manifest": manifest or {}}
         write_sealed(path / MARKER, facts, kind="run")
-    return run
+    return kind(path)
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -99,12 +100,25 @@ def _is_foreign(path: Path) -> bool:
         return any(not is_leftover(name) for name in os.listdir(path))
 
 
-def _changes(run: RunFolder, wanted: dict[str, Any]) -> list[str]:
-    if not os.path.lexists(run.path / MARKER):
-        return []
-    facts = read_sealed(run.path / MARKER, kind="run")["facts"]
-    identity = facts.get("identity")
-    return differences(identity if isinstance(identity, dict) else {}, wanted)
+def _identity(path: Path) -> dict[str, Any] | None:
+    """That of the run which is there; None where there is none."""
+    if not os.path.lexists(path / MARKER):
+        return None
+    identity = read_sealed(path / MARKER, kind="run")["facts"].get("identity")
+    return identity if isinstance(identity, dict) else {}
+
+
+def _refused(path: Path, changes: list[str], maker: Maker | None) -> StoreError:
+    """Why a run cannot go into a folder; maker: the other command whose folder it is."""
+    if maker is not None:
+        message = f"{path} holds {maker.holds}, made by {maker.command}"
+    else:
+        more = len(changes) - _NAMED
+        named = changes[:_NAMED] + ([f"and {more} more"] if more > 0 else [])
+        message = f"{path} holds a run with other settings: {', '.join(named)}"
+    return StoreError(
+        message, where="--out", fix="choose another --out, or --force to clear what is there"
+    )
 
 
 def _prepare(path: Path) -> None:
@@ -129,4 +143,4 @@ def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, str]:
 def _brief(leaf: str | None) -> str:
     if leaf is None:
         return "(absent)"
-    return leaf if len(leaf) <= 60 else leaf[:57] + "..."
+    return leaf if len(leaf) <= _BRIEF else leaf[: _BRIEF - 3] + "..."

@@ -54,6 +54,21 @@ def test_the_test_above_would_see_markup(data: Data) -> None:
     assert sum("<script>" in word for word in shown) > 100
 
 
+@pytest.mark.parametrize(
+    ("decided_by", "said"),
+    [
+        ("both", "decided by the weaker of actor and critic,"),
+        ("critic", "decided by the critic's gradient,"),
+        ("total", "decided by the gradient of actor and critic together,"),
+        (None, "decided by the actor's gradient,"),
+    ],
+)
+@pytest.mark.usefixtures("light")
+def test_the_subtitle_says_who_decided(data: Data, decided_by: str | None, said: str) -> None:
+    known = {} if decided_by is None else {"decided_by": decided_by}  # older advice does not say
+    assert said in words_of(render({**data, **known}))
+
+
 def test_the_page_holds_all_it_needs_and_stays_small(data: Data) -> None:
     html = render(data)
     assert len(html.encode()) < BYTES

@@ -22,6 +22,7 @@ def between(value: float, low: float | None, high: float | None, **more: Any) ->
         (between(12_345, None, None), "12,300 [no interval]"),
         (between(611.4, 480.2, 770.9, approximate=True), "≈\u202f610 [480 to 770]"),
         (between(7.31, 5.2, 9.9), "7.3 [5.2, 9.9]"),
+        (between(151, 0.42, 159_123), "150 [0.42 to 160,000]"),
     ],
 )
 def test_samples_have_no_digit_that_the_interval_denies(number: dict[str, Any], said: str) -> None:

@@ -24,7 +24,7 @@ def judge(env: Any, seed: int, steps: int) -> tuple[list[Fault], list[str]]:
     first = _run(env, seed, steps)
     # A new trace, so that randomness drawn outside JAX shows as a difference.
     second = _run(env, seed, steps)
-    found.extend(_values(first, env.observation_space))
+    found.extend(value_faults(first, env.observation_space))
     found.extend(_seeding(first, second))
     ended = bool((first[2] | first[3]).any())
     return found, [] if ended else [f"no episode ended in {steps} random steps"]
@@ -117,23 +117,25 @@ def _observation_type(where: str, seen: Any, space: Any) -> Iterator[Fault]:
         yield Fault("observation_dtype", message, f"return observation.astype('{dtype}')")
 
 
-def _run(env: Any, seed: int, steps: int) -> tuple[np.ndarray, ...]:
-    """Observations, rewards, terminated and truncated of one run, `steps` rows each."""
-
-    def run(key: Any, actions: Any) -> Any:
-        state, _ = env.reset(key)
-        return jax.lax.scan(partial(advance, env), (key, state), actions)[1]
-
-    actions = sampled(env.action_space, seed, steps)
-    return tuple(np.asarray(rows) for rows in jax.jit(run)(jax.random.key(seed), actions))
+def rows_of(env: Any, key: Any, actions: Any) -> Any:
+    """Observations, rewards, terminated and truncated of one run, a row for each action."""
+    state, _ = env.reset(key)
+    return jax.lax.scan(partial(advance, env), (key, state), actions)[1]
 
 
-def _values(rows: tuple[np.ndarray, ...], space: Any) -> Iterator[Fault]:
-    named = [[(f"step {i}", row) for i, row in enumerate(column)] for column in rows]
+def value_faults(rows: tuple[np.ndarray, ...], space: Any, place: str = "") -> Iterator[Fault]:
+    """What is wrong with the rows of a run; place: what follows the number of a step."""
+    named = [[(f"step {i}{place}", row) for i, row in enumerate(column)] for column in rows]
     yield from observation_faults(named[0], space)
     yield from reward_faults(named[1])
     yield from flag_faults("terminated", named[2])
     yield from flag_faults("truncated", named[3])
+
+
+def _run(env: Any, seed: int, steps: int) -> tuple[np.ndarray, ...]:
+    actions = sampled(env.action_space, seed, steps)
+    run = jax.jit(lambda key, actions: rows_of(env, key, actions))
+    return tuple(np.asarray(rows) for rows in run(jax.random.key(seed), actions))
 
 
 def _seeding(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> Iterator[Fault]:

@@ -1,21 +1,18 @@
 """Does an environment keep its promises? All that it breaks, at once, and how fast it is."""
 
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from nbyt.envs.checks import host
+from nbyt.envs.checks.speed import device_speed, host_speed, speeds
 from nbyt.envs.checks.trace import record
 from nbyt.envs.faults import Fault
 from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, HostStep
 from nbyt.envs.spaces import words
 from nbyt.errors import NbytError
 from nbyt.rng import require_seed
-
-_SECONDS = 0.2  # how long each speed is measured
-_SCAN = 64  # steps of one compiled call when the speed of a device env is measured
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ def check(
 ) -> Report:
     """The report on an env: run twice with `seed`, then timed with each number of envs in `speeds`.
 
-    Speeds are measured only for an env without faults.
+    Speeds are measured only for an env without faults; what is wrong on the way is a fault too.
     """
     seed = require_seed(seed)
     # Not isinstance: that would build an env whose constructor may be the fault to report.
@@ -52,7 +49,7 @@ def check(
     return _check_device(env, seed, steps, speeds)
 
 
-def _check_host(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> Report:
+def _check_host(env: Any, seed: int, steps: int, counts: tuple[int, ...]) -> Report:
     def make() -> Any:
         one = env.start_one()
         return _FirstRow(env) if one is None else one
@@ -60,6 +57,7 @@ def _check_host(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> Rep
     first = record(make, seed, steps)
     faults = host.judge(first, record(make, seed, steps))
     notes = host.notes(first, record(make, seed + 1, 1))
+    timed, late = ({}, []) if faults else speeds(lambda n: host_speed(env, n, seed), counts)
     return Report(
         id=env.id,
         kind="host",
@@ -68,16 +66,17 @@ def _check_host(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> Rep
         autoreset=getattr(env, "autoreset", "unknown"),
         time_limit=_fact(env, "time_limit"),
         copyable=bool(_fact(env, "copyable")),
-        steps_per_second={} if faults else {n: _host_speed(env, n, seed) for n in speeds},
-        faults=faults,
+        steps_per_second=timed,
+        faults=[*faults, *late],
         notes=notes,
     )
 
 
-def _check_device(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> Report:
+def _check_device(env: Any, seed: int, steps: int, counts: tuple[int, ...]) -> Report:
     from nbyt.envs.checks import device
 
     faults, notes = device.judge(env, seed, steps)
+    timed, late = ({}, []) if faults else speeds(lambda n: device_speed(env, n, seed), counts)
     return Report(
         id=env.id,
         kind="device",
@@ -86,8 +85,8 @@ def _check_device(env: Any, seed: int, steps: int, speeds: tuple[int, ...]) -> R
         autoreset="none, the collector resets",
         time_limit=env.time_limit,
         copyable=True,
-        steps_per_second={} if faults else {n: _device_speed(env, n, seed) for n in speeds},
-        faults=faults,
+        steps_per_second=timed,
+        faults=[*faults, *late],
         notes=notes,
     )
 
@@ -97,49 +96,6 @@ def _fact(env: Any, name: str) -> Any:
         return getattr(env, name)
     except NbytError:  # the env cannot be built, which is among the faults already
         return None
-
-
-def _host_speed(env: Any, envs: int, seed: int) -> float:
-    running = env.start(envs)
-    try:
-        running.reset(list(range(seed, seed + envs)))
-        env.action_space.seed(seed)
-        action = np.array([env.action_space.sample() for _ in range(envs)])
-        return _rate(lambda: running.step(action), envs)
-    finally:
-        running.close()
-
-
-def _device_speed(env: Any, envs: int, seed: int) -> float:
-    import jax
-
-    from nbyt.envs.checks.device import advance, sampled
-
-    actions = sampled(env.action_space, seed, _SCAN)
-
-    @jax.jit
-    def run(keys: Any) -> Any:
-        def one(key: Any) -> Any:
-            carry = (key, env.reset(key)[0])
-            # The sums keep XLA from dropping a step whose answers nobody reads.
-            rows = jax.lax.scan(lambda c, a: advance(env, c, a), carry, actions)[1]
-            return [row.sum() for row in rows]
-
-        return jax.vmap(one)(keys)
-
-    keys = jax.random.split(jax.random.key(seed), envs)
-    jax.block_until_ready(run(keys))
-    return _rate(lambda: jax.block_until_ready(run(keys)), envs * _SCAN)
-
-
-def _rate(call: Any, steps: int) -> float:
-    """Steps per second of `call`, repeated for a fixed time after one call to warm up."""
-    call()
-    began, calls = time.perf_counter(), 0
-    while time.perf_counter() - began < _SECONDS:
-        call()
-        calls += 1
-    return calls * steps / (time.perf_counter() - began)
 
 
 class _FirstRow:

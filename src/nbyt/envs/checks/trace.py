@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium.spaces import Space
 
 from nbyt.envs.faults import Fault
+from nbyt.errors import NbytError
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,7 @@ def _attempt(trace: Trace, code: str, what: str, call: Callable[[], Any]) -> Any
     try:
         return call()
     except (Exception, SystemExit) as error:
-        cause = error.__cause__ if code == "constructor" and error.__cause__ else error
-        message = f"{what} raised {type(cause).__name__}: {cause}"
+        message = f"{what} raised {_own(error)}"
         trace.raised.append(Fault(code, message, "mend the env; the message is its own"))
         return None
 
@@ -93,7 +93,7 @@ def _reset(trace: Trace, env: Any, seed: int | None) -> bool:
 
 
 def _reset_raised(trace: Trace, where: str, error: BaseException) -> bool:
-    message = f"{where} raised {type(error).__name__}: {error}"
+    message = f"{where} raised {_own(error)}"
     trace.raised.append(Fault("reset_raises", message, "mend reset; it is called after every end"))
     return False
 
@@ -105,7 +105,7 @@ def _step(trace: Trace, env: Any, action: Any, number: int) -> bool:
         answer = env.step(action)
     except (Exception, SystemExit) as error:
         code = "step_raises" if trace.steps else "action_rejected"
-        message = f"{where} raised {type(error).__name__}: {error}, with the sampled action {given}"
+        message = f"{where} raised {_own(error)}, with the sampled action {given}"
         fix = "accept every action of action_space" if number == 0 else "mend the env"
         trace.raised.append(Fault(code, message, fix))
         return False
@@ -117,6 +117,12 @@ def _step(trace: Trace, env: Any, action: Any, number: int) -> bool:
         trace.ends += 1
         return _reset(trace, env, None)
     return True
+
+
+def _own(error: BaseException) -> str:
+    """What the env raised; nbyt's own error would advise to run the check that is running."""
+    own = error.__cause__ if isinstance(error, NbytError) and error.__cause__ else error
+    return f"{type(own).__name__}: {own.message if isinstance(own, NbytError) else own}"
 
 
 def _kept(answer: Any) -> Kept:

@@ -32,6 +32,14 @@ def observation_faults(seen: Seen, space: Any) -> Iterator[Fault]:
     yield from _first(_bounds(where, array, space) for where, array in arrays)
 
 
+def all_sound(rows: np.ndarray, space: Any) -> bool:
+    """Whether every row is an observation of the space; quick, where there are many rows."""
+    low, high = _limits(space)
+    if rows.shape[1:] != space.shape or not np.isfinite(rows).all():
+        return False
+    return bool(((low <= rows) & (rows <= high)).all())
+
+
 def reward_faults(seen: Seen) -> Iterator[Fault]:
     """A reward that is not one number, or not a finite one."""
     yield from _first(_reward_type(where, reward) for where, reward in seen)
@@ -82,11 +90,7 @@ def _finite(where: str, array: np.ndarray) -> Fault | None:
 
 
 def _bounds(where: str, array: np.ndarray, space: Any) -> Fault | None:
-    low, high = (
-        (space.low, space.high)
-        if isinstance(space, Box)
-        else (np.asarray(space.start), np.asarray(space.start + space.n - 1))
-    )
+    low, high = _limits(space)
     if array.shape != low.shape:
         return None
     outside = np.isfinite(array) & ((array < low) | (array > high))
@@ -99,6 +103,13 @@ def _bounds(where: str, array: np.ndarray, space: Any) -> Fault | None:
         f"[{low[outside].ravel()[0]}, {high[outside].ravel()[0]}]",
         "widen observation_space, or clip in the env",
     )
+
+
+def _limits(space: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the greatest that the space allows."""
+    if isinstance(space, Box):
+        return space.low, space.high
+    return np.asarray(space.start), np.asarray(space.start + space.n - 1)
 
 
 def _reward_type(where: str, reward: Any) -> Fault | None:

@@ -13,7 +13,7 @@ from nbyt.report.page.sections.ranking import ranking_section
 from nbyt.report.page.sections.stages import stage_bar
 from nbyt.report.page.sections.tradeoff import tradeoff_section
 from nbyt.report.page.sections.variance import variance_section
-from nbyt.report.page.sections.wording import gradient_words
+from nbyt.report.page.sections.wording import deciding_words
 from nbyt.report.page.shell import frame, header, whole
 from nbyt.store.atomic import write_text
 
@@ -66,7 +66,7 @@ def _body(data: Data) -> Part:
 def _header(data: Data, content: Markup) -> Markup:
     present = {name: word for name, word in _LINKS.items() if f'<section id="{name}"' in content}
     about = (
-        f"A batch of {data['batch']:,} samples, the {gradient_words(data['objective'])}, "
+        f"A batch of {data['batch']:,} samples, decided by {deciding_words(data)}, "
         f"effort {data['effort']}, seed {data['seed']}"
     )
     title = join(["How to split the batch on ", tag("span", data["env"], class_="env")])

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from nbyt.report.page.element import Markup, tag
+from nbyt.stats.digits import rounded
 
 Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "approximate"
 
@@ -80,13 +81,8 @@ def _figures(number: Number, scale: float) -> list[str]:
     decimals = 1 - math.floor(math.log10(width or size or 1.0))
     if decimals > _MOST_DECIMALS or size >= _LARGE:
         return ["?" if x is None else f"{x:.3g}" for x in scaled]
-    return ["?" if x is None else _rounded(x, max(0, decimals)) for x in scaled]
-
-
-def _rounded(x: float, decimals: int) -> str:
-    text = f"{x:.{decimals}f}"
-    text = text[1:] if text.startswith("-") and not text.strip("-0.") else text
-    return text.replace("-", "\u2212")
+    texts = ("?" if x is None else rounded(x, max(0, decimals)) for x in scaled)
+    return [text.replace("-", "\u2212") for text in texts]
 
 
 def _mark(number: Number) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from nbyt.report.page import quantity
 from nbyt.report.study.number import Number, has_value
+from nbyt.stats.digits import rounded
 
 _SMALL = 100  # samples below which every digit counts
 
@@ -68,9 +69,17 @@ def _scaled(value: Any, scale: float) -> Any:
 
 
 def _rounded(value: float, width: float) -> str:
-    """The value with two digits of the interval's width, and its thousands apart."""
-    step = 10 ** max(floor(log10(width)) - 1, 0) if width > 0 else 1
-    return f"{round(value / step) * step:,}".replace("-", "\u2212")
+    """The value with two digits of the interval's width or of its own, and its thousands apart."""
+    step = _step(width)
+    if abs(value) < step:
+        step = _step(abs(value))
+    text = f"{round(value / step) * step:,}" if abs(value) >= 1 else rounded(value, 0)
+    return text.replace("-", "\u2212")
+
+
+def _step(size: float) -> int:
+    """What leaves two digits of so much; samples are whole."""
+    return int(10 ** max(floor(log10(size)) - 1, 0)) if size > 0 else 1
 
 
 def _between(low: float | None, high: float | None, width: float) -> str:
