@@ -24,6 +24,7 @@ VARIANTS = {
     "FirmLake-v0": ("FrozenLake-v1", {"is_slippery": False}),
     "PaidLake-v0": ("FrozenLake-v1", {"success_rate": 0.7, "reward_schedule": (5, -1, -0.1)}),
     "RainyTaxi-v0": ("Taxi-v4", {"is_rainy": True}),
+    "FickleTaxi-v0": ("Taxi-v4", {"fickle_passenger": True}),
 }
 
 
@@ -74,6 +75,10 @@ def test_a_next_state_may_have_two_rewards() -> None:
     """At the slippery cliff's start, falling (-100) and bumping (-1) both lead to the start."""
     made = tabular.find("CliffWalkingSlippery-v1").outcomes
     assert set(made.reward[36, 1][made.state[36, 1] == 36]) == {-100, -1}
+
+
+def test_a_passenger_who_changes_the_destination_behind_the_table_is_not_found(variants) -> None:
+    assert tabular.find("FickleTaxi-v0") is None
 
 
 @pytest.mark.parametrize("name", ["Blackjack-v1", "CartPole-v1", "Nope-v0", ""])

@@ -150,7 +150,8 @@ def find(name: str) -> TabularEnv | None:
         return None
     env = gymnasium.make(name).unwrapped
     outcomes, start = getattr(env, "P", None), getattr(env, "initial_state_distrib", None)
-    if outcomes is None or start is None:
+    # A fickle passenger of the taxi changes the destination behind the table's back.
+    if outcomes is None or start is None or getattr(env, "fickle_passenger", False):
         return None
     return from_outcomes(outcomes, start, time_limit=spec.max_episode_steps, id=f"tabular:{name}")
 
