@@ -22,9 +22,7 @@ def _cliff() -> Control:
     """CliffWalking with a softmax of the best action values, and a critic of half the values."""
     env = tabular.find("CliffWalking-v1")
     assert env is not None
-    env = tabular.from_arrays(
-        env.transition, env.reward, env.terminated, env.start, id="tabular:CliffWalking-no-limit"
-    )
+    env = replace(env, id="tabular:CliffWalking-no-limit", time_limit=None)
     logits = optimal_values(env, 0.99).action / 2.0
     chances = np.exp(logits - logits.max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)

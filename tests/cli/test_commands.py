@@ -157,6 +157,13 @@ def test_check_env_lists_and_times(tmp_path: Path) -> None:
     assert len(json.loads(done.stdout)["data"]["faults"]) >= 2
 
 
+def test_check_env_knows_the_slippery_cliff(tmp_path: Path) -> None:
+    """Its table has two rewards for one next state."""
+    name = "tabular:CliffWalkingSlippery-v1"
+    data = json.loads(nbyt("check-env", name, "--json", cwd=tmp_path).stdout)["data"]
+    assert data["env"] == name and data["kind"] == "device" and data["faults"] == []
+
+
 def test_options_have_the_promised_names(tmp_path: Path) -> None:
     """The words of the documentation, lambda among them, which Python cannot spell."""
     names = "--envs --steps --minibatch --epochs --total --gamma --lambda --learning-rate --network"

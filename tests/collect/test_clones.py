@@ -61,9 +61,8 @@ def by_hand(env: tabular.TabularEnv, given: Stage, first: np.ndarray, steps: int
         deltas, path = [], int(state)
         for _ in range(min(steps, env.time_limit)):
             action = chosen[path]
-            after = int(env.transition[path, action].argmax())
-            death = env.terminated[path, action, after]
-            reward = np.clip(env.reward[path, action, after] / DISCOUNT.reward_scale, -10, 10)
+            _, after, earned, death = (part[path, action, 0] for part in env.outcomes)
+            reward = np.clip(earned / DISCOUNT.reward_scale, -10, 10)
             follows = 0.0 if death else values[after]
             deltas.append(reward + DISCOUNT.gamma * follows - values[path])
             path = after

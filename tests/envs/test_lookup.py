@@ -15,7 +15,7 @@ from nbyt.errors import EnvUsageError
     [
         ("FrozenLake-v1", "tabular:FrozenLake-v1"),
         ("Taxi-v4", "tabular:Taxi-v4"),
-        ("CliffWalkingSlippery-v1", "gym:CliffWalkingSlippery-v1"),
+        ("CliffWalkingSlippery-v1", "tabular:CliffWalkingSlippery-v1"),
         ("CartPole-v1", "gymnax:CartPole-v1"),
         ("Breakout-MinAtar", "gymnax:Breakout-MinAtar"),
         ("Blackjack-v1", "gym:Blackjack-v1"),

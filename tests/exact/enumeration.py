@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
-from problems import iterated_values, probabilities, values_of
+from problems import action_values, iterated_values, probabilities, values_of
 
 FILLER = "filler"
 
@@ -65,18 +65,20 @@ def rows_from(env, policy, place, autoreset):
             yield share, Row(FILLER, 0, 0, 0.0, False, False, there)
         return
     s, made = place
-    for a in range(env.transition.shape[1]):
-        for after in np.flatnonzero(env.transition[s, a]):
-            share = policy[s, a] * env.transition[s, a, after]
-            terminated = bool(env.terminated[s, a, after])
+    for a in range(policy.shape[1]):
+        for chance, after, reward, terminated in zip(
+            *(part[s, a].tolist() for part in env.outcomes), strict=True
+        ):
+            share = policy[s, a] * chance
             truncated = not terminated and made + 1 == env.time_limit
             counted = made + 1 if env.time_limit else 0
-            onward = [((int(after), counted), 1.0)]
+            onward = [((after, counted), 1.0)]
             if terminated or truncated:
                 onward = [(FILLER, 1.0)] if autoreset == "next-step" else starts
             for there, part in onward:
-                row = (a, int(after), env.reward[s, a, after], terminated, truncated, there)
-                yield share * part, Row(place, *row)
+                if share:
+                    row = (a, after, reward, terminated, truncated, there)
+                    yield share * part, Row(place, *row)
 
 
 def stationary(env, policy, begin, autoreset):
@@ -152,8 +154,7 @@ def reference(env, stage, part, law, spread, *, gamma, value, entropy):
     policy, values = probabilities(stage), values_of(stage)
     states, actions = policy.shape
     true = iterated_values(env, policy, gamma)
-    rest = np.where(env.terminated, 0.0, true)
-    action = (env.transition * (env.reward + gamma * rest)).sum(axis=2)
+    action = action_values(env, true, gamma)
     actor, critic = np.zeros((states, actions)), np.zeros(states)
     bonus = np.zeros((states, actions))
     for place, probability in law.items():

@@ -32,6 +32,25 @@ def random_problem(seed: int, states: int, actions: int, *, time_limit=None, end
     return env, double_stage(logits, values)
 
 
+def two_rewards_problem(seed: int, states: int, actions: int, *, time_limit=None, ends=0.3):
+    """A random MDP in which every next state comes with two rewards, and may end or not."""
+    generator = np.random.default_rng(seed)
+    law = generator.dirichlet(np.ones(2 * states), (states, actions))
+    reward, ended = generator.normal(size=law.shape), generator.random(law.shape) < ends
+    after = np.arange(2 * states) // 2
+    rows = [
+        [
+            list(zip(law[s, a], after, reward[s, a], ended[s, a], strict=True))
+            for a in range(actions)
+        ]
+        for s in range(states)
+    ]
+    start = generator.dirichlet(np.ones(states))
+    env = tabular.from_outcomes(rows, start, time_limit=time_limit)
+    logits, values = generator.normal(size=(states, actions)), generator.normal(size=states)
+    return env, double_stage(logits, values)
+
+
 def probabilities(stage: Stage) -> np.ndarray:
     """The action probabilities of a table stage."""
     return softmax(np.asarray(stage.params.actor["logits"], float), axis=1)
@@ -44,17 +63,25 @@ def values_of(stage: Stage) -> np.ndarray:
 
 def iterated_values(env: TabularEnv, policy: np.ndarray, gamma: float) -> np.ndarray:
     """The policy's values by going through Bellman's equation until nothing changes."""
-    going = env.transition * ~env.terminated
-    reward = np.einsum("sa,sat,sat->s", policy, env.transition, env.reward)
     value = np.zeros(len(policy))
     while True:
-        after = reward + gamma * np.einsum("sa,sat,t->s", policy, going, value)
+        after = (policy * action_values(env, value, gamma)).sum(axis=1)
         if np.array_equal(after, value):
             return value
         value = after
 
 
-def without_limit(name: str) -> TabularEnv:
-    """A Gymnasium env as tables, without its time limit."""
-    env = tabular.find(name)
-    return tabular.from_arrays(env.transition, env.reward, env.terminated, env.start)
+def action_values(env: TabularEnv, value: np.ndarray, gamma: float) -> np.ndarray:
+    """E[r + gamma V(s')] of every state and action, where V is 0 after a death."""
+    made = env.outcomes
+    rest = np.where(made.terminated, 0.0, value[made.state])
+    return (made.probability * (made.reward + gamma * rest)).sum(axis=2)
+
+
+def going_on(env: TabularEnv) -> np.ndarray:
+    """The probability [S, A, S] of each next state within the episode."""
+    made, shape = env.outcomes, env.outcomes.state.shape
+    going = np.zeros((*shape[:2], len(env.start)))
+    for s, a, k in np.ndindex(*shape):
+        going[s, a, made.state[s, a, k]] += made.probability[s, a, k] * ~made.terminated[s, a, k]
+    return going

@@ -1,6 +1,7 @@
 """The oracle is right where every rollout can be written out: all numbers, all modes, to 1e-10.
 
-Two states, two actions, three or four steps; deaths, time limits, filler rows, centring, entropy.
+Two states, two actions, three or four steps; deaths, time limits, filler rows, centring, entropy;
+one reward for each next state, or two.
 """
 
 from functools import cache
@@ -9,13 +10,16 @@ from itertools import product
 import enumeration
 import numpy as np
 import pytest
-from problems import PARTS, random_problem
+from problems import PARTS, random_problem, two_rewards_problem
 
 from nbyt import exact
 
 GAMMA, LAM, VALUE, ENTROPY = 0.9, 0.8, 0.7, 0.3
 MODES = list(product([None, 2], ["same-step", "next-step"], ["stationary", "reset"], [False, True]))
-NAMES = ("time_limit", "autoreset", "start", "centre")
+MODES += [
+    (None, "same-step", "stationary", False, "two rewards"),
+    (2, "next-step", "reset", True, "two rewards"),
+]
 mode_of = pytest.mark.parametrize("mode", MODES, ids=["-".join(map(str, m)) for m in MODES])
 part_of = pytest.mark.parametrize("part", PARTS)
 
@@ -23,9 +27,11 @@ part_of = pytest.mark.parametrize("part", PARTS)
 @cache
 def enumerated(mode, steps=3):
     """The problem of a mode, the options it is asked with, and all of its rollouts."""
-    time_limit, autoreset, start, centre = mode
-    env, stage = random_problem(7, 2, 2, time_limit=time_limit, ends=0.3)
-    assert env.terminated.any() and not env.terminated.all()
+    time_limit, autoreset, start, centre, *two_rewards = mode
+    problem = two_rewards_problem if two_rewards else random_problem
+    env, stage = problem(7, 2, 2, time_limit=time_limit, ends=0.3)
+    ends = env.outcomes.terminated
+    assert ends.any() and not ends.all()
     base = {"steps": steps, "gamma": GAMMA, "lam": LAM, "start": start, "autoreset": autoreset}
     rollouts = enumeration.enumerate_rollouts(env, stage, **base)
     assert rollouts.probability.sum() == pytest.approx(1, abs=1e-12)

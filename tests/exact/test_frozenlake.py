@@ -3,6 +3,7 @@
 gamma .99, lambda .95, table softmax, no time limit, 128 samples; derived and checked elsewhere.
 """
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 from problems import double_stage, probabilities, values_of
 
 from nbyt import exact
-from nbyt.envs import tabular
 from nbyt.exact.values import policy_values
 
 HORIZONS = [1, 4, 32, 128]
@@ -76,9 +76,8 @@ def test_every_row_of_the_table(row) -> None:
 )
 def test_the_policies_succeed_as_often_and_live_as_long(policy, success, length) -> None:
     env, stage = problem(policy, 1)
-    counting = tabular.from_arrays(
-        env.transition, np.ones_like(env.reward), env.terminated, env.start
-    )
+    paid = env.outcomes._replace(reward=np.ones_like(env.outcomes.reward))
+    counting = replace(env, outcomes=paid)
     assert_written(success, policy_values(env, probabilities(stage), 1.0).state[0])
     assert_written(length, policy_values(counting, probabilities(stage), 1.0).state[0])
 

@@ -1,10 +1,14 @@
 """Identities that hold for every problem, to 1e-10, and limits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from problems import (
     PARTS,
+    action_values,
     double_stage,
+    going_on,
     iterated_values,
     probabilities,
     random_problem,
@@ -64,10 +68,10 @@ def test_advantage_bias_has_its_closed_form(steps, lam) -> None:
     env, stage = random_problem(5, 5, 2)
     policy = probabilities(stage)
     error = values_of(stage) - iterated_values(env, policy, gamma)
-    going = env.transition * ~env.terminated
+    going = going_on(env)
     flow = np.einsum("sa,sat->st", policy, going)
     # Under the stationary law of the walk with resets, every step has the same law.
-    resets = np.einsum("sa,sat->s", policy, env.transition * env.terminated)
+    resets = np.einsum("sa,sat->s", policy, env.transition - going)
     law = stationary(sparse.csr_array(flow + np.outer(resets, env.start)))
     expected = np.zeros((5, 2))
     for h in range(1, steps + 1):
@@ -226,8 +230,7 @@ def test_the_stationary_law_is_the_null_vector() -> None:
 def test_the_best_values_satisfy_bellmans_equation() -> None:
     env, _ = random_problem(6, 8, 3)
     found = optimal_values(env, 0.95)
-    rest = np.where(env.terminated, 0.0, found.state)
-    action = (env.transition * (env.reward + 0.95 * rest)).sum(axis=2)
+    action = action_values(env, found.state, 0.95)
     np.testing.assert_allclose(found.action, action, atol=1e-12)
     np.testing.assert_allclose(found.state, action.max(axis=1), atol=1e-12)
 
@@ -235,7 +238,8 @@ def test_the_best_values_satisfy_bellmans_equation() -> None:
 def test_centring_leaves_the_actors_direction_and_the_critic() -> None:
     """On reward 1 a step with V = 0 centring takes most of the variance away, and no direction."""
     env, stage = random_problem(1, 4, 2, ends=0.1)
-    alive = tabular.from_arrays(env.transition, np.ones((4, 2, 4)), env.terminated, env.start)
+    paid = env.outcomes._replace(reward=np.ones_like(env.outcomes.reward))
+    alive = replace(env, outcomes=paid)
     stage = double_stage(stage.params.actor["logits"], np.zeros(4))
     raw, centred = (
         exact.moments(alive, stage, steps=16, gamma=0.99, lam=0.95, centre=centre)

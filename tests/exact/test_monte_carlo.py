@@ -22,12 +22,12 @@ def simulate(env, stage, generator, burn_in):
     state, made, rows = drawn(generator, starts), np.zeros(ROLLOUTS, int), []
     for _ in range(burn_in + STEPS):
         action = drawn(generator, policy[state])
-        after = drawn(generator, env.transition[state, action])
-        terminated = env.terminated[state, action, after]
+        came = state, action, drawn(generator, env.outcomes.probability[state, action])
+        after, terminated = env.outcomes.state[came], env.outcomes.terminated[came]
         made = made + 1
         truncated = ~terminated & (made == (env.time_limit or -1))
         rest = GAMMA * np.where(terminated, 0.0, values[after])
-        delta = env.reward[state, action, after] + rest - values[state]
+        delta = env.outcomes.reward[came] + rest - values[state]
         ended = terminated | truncated
         rows.append((state, action, delta, GAMMA * LAM * ~ended))
         state = np.where(ended, drawn(generator, starts), after)

@@ -75,7 +75,7 @@ def test_a_value_that_is_endless_is_refused(ask) -> None:
 
 def test_gamma_1_is_fine_where_episodes_end() -> None:
     found = exact.moments(ENV, STAGE, steps=3, gamma=1.0, lam=1.0)
-    assert ENV.terminated.any() and np.isfinite(found.total.variance)
+    assert ENV.outcomes.terminated.any() and np.isfinite(found.total.variance)
 
 
 def test_two_separate_worlds_have_no_stationary_law() -> None:

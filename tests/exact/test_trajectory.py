@@ -5,7 +5,7 @@ from itertools import product
 import jax
 import numpy as np
 import pytest
-from problems import probabilities, random_problem
+from problems import going_on, probabilities, random_problem, two_rewards_problem
 from scipy import stats
 
 from nbyt import exact
@@ -15,7 +15,7 @@ from nbyt.errors import UsageError
 
 def every_sequence(env, steps):
     """All sequences of so many steps, possible or not: the second implementation."""
-    states, actions, _ = env.transition.shape
+    states, actions, _ = env.outcomes.state.shape
     s = np.array(list(product(range(states), repeat=steps + 1)))
     a = np.array(list(product(range(actions), repeat=steps))).reshape(-1, steps)
     return np.repeat(s, len(a), axis=0), np.tile(a, (len(s), 1))
@@ -23,14 +23,13 @@ def every_sequence(env, steps):
 
 @pytest.mark.parametrize("time_limit", [None, 2])
 @pytest.mark.parametrize("steps", [1, 2, 3, 4])
-def test_it_sums_to_one_over_all_sequences(steps, time_limit) -> None:
-    env, stage = random_problem(3, 3, 2, time_limit=time_limit)
+@pytest.mark.parametrize("problem", [random_problem, two_rewards_problem])
+def test_it_sums_to_one_over_all_sequences(problem, steps, time_limit) -> None:
+    env, stage = problem(3, 3, 2, time_limit=time_limit)
     total = 0.0
     for made in range(1, steps + 1):
-        states, actions = every_sequence(env, made)
-        ends = env.terminated[states[:, -2], actions[:, -1], states[:, -1]]
-        ends |= made in (steps, time_limit)
-        total += exact.trajectory_probability(env, stage, states[ends], actions[ends]).sum()
+        some = every_sequence(env, made)
+        total += exact.trajectory_probability(env, stage, *some, ended=made < steps).sum()
     assert total == pytest.approx(1, abs=1e-12)
 
 
@@ -44,17 +43,31 @@ def test_it_sums_to_one_over_the_possible_ones(control, steps) -> None:
     assert [one.actions.shape[1] for one in some] == list(range(1, steps + 1))
 
 
+@pytest.mark.parametrize("time_limit", [None, 2])
+def test_a_step_that_may_or_may_not_end_is_counted_both_ways(time_limit) -> None:
+    env, stage = two_rewards_problem(3, 3, 2, time_limit=time_limit)
+    some = list(exact.possible_trajectories(env, 3))
+    whole = {(*s, *a) for one in some for s, a in zip(one.states, one.actions, strict=True)}
+    assert len(whole) == sum(len(one.states) for one in some)  # two rewards are no two ways
+    sums = [exact.trajectory_probability(env, stage, *one) for one in some]
+    assert all((one > 0).all() for one in sums)
+    assert np.concatenate(sums).sum() == pytest.approx(1, abs=1e-12)
+    first = some[0]
+    either = exact.trajectory_probability(env, stage, first.states, first.actions)
+    assert (either >= sums[0]).all() and (either > sums[0] + 1e-3).any()
+
+
 def test_the_possible_ones_are_all_that_have_a_probability() -> None:
     env, stage = random_problem(5, 3, 2, ends=0.4)
     *shorter, whole = exact.possible_trajectories(env, 3)
     states, actions = every_sequence(env, 3)
     probable = exact.trajectory_probability(env, stage, states, actions) > 0
     assert {(*s, *a) for s, a in zip(states[probable], actions[probable], strict=True)} == {
-        (*s, *a) for s, a in zip(*whole, strict=True)
+        (*s, *a) for s, a in zip(whole.states, whole.actions, strict=True)
     }
     for one in shorter:
-        last = env.terminated[one.states[:, -2], one.actions[:, -1], one.states[:, -1]]
-        assert last.all()
+        place = one.states[:, -2], one.actions[:, -1], one.states[:, -1]
+        assert one.ended.all() and not going_on(env)[place].any()
 
 
 def test_one_trajectory_by_hand() -> None:
@@ -84,7 +97,7 @@ def test_it_agrees_with_how_often_rollouts_go_that_way() -> None:
     actions = np.asarray(rollout.action).T[:, :steps]
     (whole,) = (one for one in exact.possible_trajectories(env, steps) if len(one.states))
     expected = envs * exact.trajectory_probability(env, stage, *whole)
-    codes = np.column_stack([*whole]) @ 3 ** np.arange(2 * steps + 1)
+    codes = np.column_stack([whole.states, whole.actions]) @ 3 ** np.arange(2 * steps + 1)
     seen = np.column_stack([states, actions]) @ 3 ** np.arange(2 * steps + 1)
     counts = np.array([(seen == code).sum() for code in codes])
     assert counts.sum() == envs
@@ -101,3 +114,9 @@ def test_what_is_no_trajectory_is_refused(states, actions, words) -> None:
     env, stage = random_problem(0, 2, 2)
     with pytest.raises(UsageError, match=words):
         exact.trajectory_probability(env, stage, states, actions)
+
+
+def test_every_trajectory_has_its_own_end_or_all_have_one() -> None:
+    env, stage = random_problem(0, 2, 2)
+    with pytest.raises(UsageError, match="ended has shape"):
+        exact.trajectory_probability(env, stage, [[0, 1], [1, 0]], [[0], [1]], [True, True, False])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import probabilities, random_problem
+from problems import going_on, probabilities, random_problem
 
 from nbyt import exact
 
@@ -12,11 +12,10 @@ def test_it_is_what_walking_on_and_on_leads_to(time_limit) -> None:
     env, stage = random_problem(2, 4, 2, time_limit=time_limit, ends=0.3)
     policy, limit = probabilities(stage), time_limit or 1
     law = np.zeros((limit, 4))
-    law[0] = env.start
+    law[0], going = env.start, going_on(env)
     total = np.zeros(4)
     for step in range(4000):
-        made = np.einsum("ks,sa,sat->ksat", law, policy, env.transition)
-        stays = np.where(env.terminated, 0.0, made).sum(axis=(1, 2))
+        stays = np.einsum("ks,sa,sat->kt", law, policy, going)
         law = np.zeros_like(law)
         if time_limit:
             law[1:] = stays[:-1]

@@ -57,6 +57,7 @@ class Pictures(gymnasium.Env):
 
 CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "table": ("tabular:CliffWalking-v1", {}, {}),
+    "two rewards for one state": ("tabular:CliffWalkingSlippery-v1", {}, {}),
     "one-hot": ("tabular:CliffWalking-v1", {"network": "8"}, {}),
     "continuous": ("gymnax:Pendulum-v1", {"network": "8", "normalise_rewards": True}, {}),
     "images": ("gymnax:Breakout-MinAtar", {}, {}),

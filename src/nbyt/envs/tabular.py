@@ -1,11 +1,12 @@
 """Environments that are tables of numbers: run on the device, with the exact tables kept.
 
-States are numbered; `transition[s, a, s']` is the probability of s' after action a in s, `reward`
-and `terminated` belong to that same step. The tables are what an exact calculation needs.
+States are numbered. For every state and action `outcomes` lists what can come of it: with which
+probability, which next state and which reward, and whether the episode ends. The same next state
+may come with several rewards. The outcomes are what an exact calculation needs.
 """
 
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -13,11 +14,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from gymnasium.spaces import Discrete, Space
+from jaxtyping import Float
 
+from nbyt.envs.outcomes import Listed, OutcomeTable, faults, law_faults, listed, merged, packed
 from nbyt.envs.protocol import Transition
 from nbyt.errors import EnvUsageError
 
-_TOLERANCE = 1e-6
+_ARRAYS = "give transition, reward, terminated as [S, A, S] and start as [S]"
+_LISTS = (
+    "give outcomes[state][action], both numbered from 0, as lists of (probability, next state, "
+    "reward, terminated), and start as [S]"
+)
 
 
 class TabularState(NamedTuple):
@@ -27,8 +34,8 @@ class TabularState(NamedTuple):
     time: jax.Array
 
 
-class _Outcomes(NamedTuple):
-    """For every (s, a) its K possible outcomes, so that a draw looks at K numbers and not at S."""
+class _Draws(NamedTuple):
+    """The outcomes as a step draws them: K numbers to look at, in single precision."""
 
     below: np.ndarray  # [S, A, K] cumulative probability up to and including each outcome
     state: np.ndarray
@@ -38,28 +45,27 @@ class _Outcomes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TabularEnv:
-    """A finite MDP as a `DeviceEnv`. Made by `from_arrays` or `find`."""
+    """A finite MDP as a `DeviceEnv`. Made by `from_arrays`, `from_outcomes` or `find`."""
 
     id: str
-    transition: np.ndarray
-    reward: np.ndarray
-    terminated: np.ndarray
-    start: np.ndarray
+    outcomes: OutcomeTable
+    start: Float[np.ndarray, " S"]
     time_limit: int | None = None
-    _outcomes: _Outcomes = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_outcomes", _outcomes(self))
+    @property
+    def transition(self) -> Float[np.ndarray, "S A S"]:
+        """The probability of each next state, with whatever reward and end."""
+        return self.outcomes.by_state(self.outcomes.probability)
 
     @property
     def observation_space(self) -> Space:
         """The numbers of the states."""
-        return Discrete(self.transition.shape[0])
+        return Discrete(self.outcomes.state.shape[0])
 
     @property
     def action_space(self) -> Space:
         """The numbers of the actions."""
-        return Discrete(self.transition.shape[1])
+        return Discrete(self.outcomes.state.shape[1])
 
     def reset(self, key: jax.Array) -> tuple[TabularState, jax.Array]:
         """A start state and its number."""
@@ -69,17 +75,25 @@ class TabularEnv:
 
     def step(self, key: jax.Array, state: TabularState, action: jax.Array) -> Transition:
         """The transition that `action` makes; no reset."""
-        outcomes = jax.tree.map(
-            lambda leaf: jnp.asarray(leaf)[state.number, action], self._outcomes
-        )
-        chosen = _draw(key, outcomes.below)
-        number, time = outcomes.state[chosen], state.time + 1
-        terminated = outcomes.terminated[chosen]
+        draws = jax.tree.map(lambda leaf: jnp.asarray(leaf)[state.number, action], self._draws)
+        chosen = _draw(key, draws.below)
+        number, time = draws.state[chosen], state.time + 1
+        terminated = draws.terminated[chosen]
         truncated = jnp.bool_(False)
         if self.time_limit is not None:
             truncated = (time >= self.time_limit) & ~terminated
         return Transition(
-            TabularState(number, time), number, outcomes.reward[chosen], terminated, truncated
+            TabularState(number, time), number, draws.reward[chosen], terminated, truncated
+        )
+
+    @cached_property
+    def _draws(self) -> _Draws:
+        made = self.outcomes
+        return _Draws(
+            _cumulative(made.probability).astype(np.float32),
+            made.state.astype(np.int32),
+            made.reward.astype(np.float32),
+            made.terminated,
         )
 
 
@@ -97,13 +111,35 @@ def from_arrays(
         transition, reward = np.asarray(transition, float), np.asarray(reward, float)
         terminated, start = np.asarray(terminated, bool), np.asarray(start, float)
     except (TypeError, ValueError) as error:
-        raise _refused([f"not tables of numbers: {error}"], id) from error
-    faults = _faults(transition, reward, terminated, start)
-    if time_limit is not None and (type(time_limit) is not int or time_limit < 1):
-        faults.append(f"time_limit is {time_limit!r}, not a whole number of at least 1")
-    if faults:
-        raise _refused(faults, id)
-    return TabularEnv(id, transition, reward, terminated, start, time_limit)
+        raise _refused([f"not tables of numbers: {error}"], id, _ARRAYS) from error
+    found = _table_faults(transition, reward, terminated, start) + _limit_faults(time_limit)
+    if found:
+        raise _refused(found, id, _ARRAYS)
+    states, actions, _ = transition.shape
+    s, a, after = place = np.nonzero(transition)
+    rows = Listed(s * actions + a, transition[place], after, reward[place], terminated[place])
+    return TabularEnv(id, packed(rows, states, actions), start, time_limit)
+
+
+def from_outcomes(
+    outcomes: Any, start: Any, *, time_limit: int | None = None, id: str = "tabular:outcomes"
+) -> TabularEnv:
+    """The environment of lists of outcomes, such as a toy-text env of Gymnasium has in its `P`.
+
+    outcomes[state][action] is a list of (probability, next state, reward, terminated). The next
+    state may be listed more than once, with other rewards or ends; equal outcomes are merged.
+    """
+    try:
+        rows, states, actions = listed(outcomes)
+        start = np.asarray(start, float)
+    except (LookupError, OverflowError, TypeError, ValueError) as error:
+        raise _refused([f"not lists of outcomes: {error!r}"], id, _LISTS) from error
+    found = faults(rows, states, actions) + law_faults("start", start) + _limit_faults(time_limit)
+    if start.shape != (states,):
+        found.append(f"start has shape {start.shape}, not [{states}]")
+    if found:
+        raise _refused(found, id, _LISTS)
+    return TabularEnv(id, packed(merged(rows), states, actions), start, time_limit)
 
 
 @lru_cache(maxsize=64)
@@ -113,29 +149,11 @@ def find(name: str) -> TabularEnv | None:
     if spec is None or "toy_text" not in str(spec.entry_point):
         return None
     env = gymnasium.make(name).unwrapped
-    table = getattr(env, "P", None)
-    start = getattr(env, "initial_state_distrib", None)
-    if table is None or start is None:
+    outcomes, start = getattr(env, "P", None), getattr(env, "initial_state_distrib", None)
+    # A fickle passenger of the taxi changes the destination behind the table's back.
+    if outcomes is None or start is None or getattr(env, "fickle_passenger", False):
         return None
-    states, actions = len(table), len(table[0])
-    transition = np.zeros((states, actions, states))
-    reward, terminated = np.zeros_like(transition), np.zeros(transition.shape, bool)
-    for s in range(states):
-        for a in range(actions):
-            for probability, after, gain, ended in table[s][a]:
-                known = (reward[s, a, after], terminated[s, a, after])
-                if transition[s, a, after] and known != (gain, ended):
-                    return None  # two ways to one state with two rewards fit no table [S, A, S]
-                transition[s, a, after] += probability
-                reward[s, a, after], terminated[s, a, after] = gain, ended
-    return from_arrays(
-        transition,
-        reward,
-        terminated,
-        start,
-        time_limit=spec.max_episode_steps,
-        id=f"tabular:{name}",
-    )
+    return from_outcomes(outcomes, start, time_limit=spec.max_episode_steps, id=f"tabular:{name}")
 
 
 def _draw(key: jax.Array, below: jax.Array) -> jax.Array:
@@ -151,44 +169,28 @@ def _cumulative(law: np.ndarray) -> np.ndarray:
     return below / below[..., -1:]
 
 
-def _outcomes(env: TabularEnv) -> _Outcomes:
-    states, actions, _ = env.transition.shape
-    width = int((env.transition > 0).sum(axis=2).max())
-    order = np.argsort(-env.transition, axis=2, kind="stable")[:, :, :width]
-    s, a = np.arange(states)[:, None, None], np.arange(actions)[None, :, None]
-    below = _cumulative(env.transition[s, a, order])
-    return _Outcomes(
-        below.astype(np.float32),
-        order.astype(np.int32),
-        env.reward[s, a, order].astype(np.float32),
-        env.terminated[s, a, order],
-    )
-
-
-def _faults(
+def _table_faults(
     transition: np.ndarray, reward: np.ndarray, terminated: np.ndarray, start: np.ndarray
 ) -> list[str]:
-    faults = []
+    found = []
     shape = transition.shape
     if transition.ndim != 3 or shape[0] != shape[2] or 0 in shape:
-        faults.append(f"transition has shape {shape}, not [S, A, S]")
+        found.append(f"transition has shape {shape}, not [S, A, S]")
     if reward.shape != shape or terminated.shape != shape or start.shape != shape[:1]:
-        faults.append(
+        found.append(
             f"shapes differ: transition {shape}, reward {reward.shape}, "
             f"terminated {terminated.shape}, start {start.shape}"
         )
     if not np.isfinite(reward).all():
-        faults.append("reward has values that are not finite")
-    for name, law in (("transition", transition), ("start", start)):
-        total = np.atleast_1d(law).sum(axis=-1)
-        if (law < 0).any() or not np.allclose(total, 1, rtol=0, atol=_TOLERANCE):
-            faults.append(f"{name} has rows that are not probabilities summing to 1")
-    return faults
+        found.append("reward has values that are not finite")
+    return found + law_faults("transition", transition) + law_faults("start", start)
 
 
-def _refused(faults: list[str], id: str) -> EnvUsageError:
-    return EnvUsageError(
-        "; ".join(faults),
-        where=id,
-        fix="give transition, reward, terminated as [S, A, S] and start as [S]",
-    )
+def _limit_faults(time_limit: Any) -> list[str]:
+    if time_limit is None or (type(time_limit) is int and time_limit >= 1):
+        return []
+    return [f"time_limit is {time_limit!r}, not a whole number of at least 1"]
+
+
+def _refused(found: list[str], id: str, fix: str) -> EnvUsageError:
+    return EnvUsageError("; ".join(found), where=id, fix=fix)

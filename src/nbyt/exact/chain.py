@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
-from nbyt.exact.walk import Walk
+from nbyt.exact.walk import Walk, choices
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +75,7 @@ class Chain:
         return np.concatenate([[0], np.cumsum(np.bincount(self.pair, minlength=self.policy.size))])
 
     def _averaged(self, weight: Float[np.ndarray, " E"]) -> sparse.csr_array:
-        states, actions = self.policy.shape
-        column = np.arange(states * actions)
-        choice = sparse.csr_array(
-            (self.policy.ravel(), column, np.arange(states + 1) * actions),
-            shape=(states, states * actions),
-        )
-        return (choice @ self.pairs(weight)).tocsr()
+        return (choices(self.policy) @ self.pairs(weight)).tocsr()
 
 
 def chain(steps: Walk, values: Float[np.ndarray, " S"], *, gamma: float, lam: float) -> Chain:

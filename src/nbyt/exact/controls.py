@@ -3,7 +3,7 @@
 Each has a stage that any engine can run, so what is measured and what is calculated are the same.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -157,8 +157,7 @@ def _without_limit(name: str) -> TabularEnv:
     env = tabular.find(name)
     if env is None:
         raise EnvUsageError(f"Gymnasium has no {name}", fix="install gymnasium[toy-text]")
-    tables = env.transition, env.reward, env.terminated, env.start
-    return tabular.from_arrays(*tables, id=f"{env.id}-without-limit")
+    return replace(env, id=f"{env.id}-without-limit", time_limit=None)
 
 
 def _softmax_stage(

@@ -30,7 +30,7 @@ def require_stage(policy: Any, env: TabularEnv) -> None:
             where="policy",
             fix="use nbyt.policy.table(logits, values), or a stage of a training run",
         )
-    states, actions, _ = env.transition.shape
+    states, actions, _ = env.outcomes.state.shape
     network, head = policy.policy, policy.policy.head
     reads = network.kind == "index" and network.shape == (states,)
     if not reads or not isinstance(head, Categorical) or head.actions != actions:

@@ -19,10 +19,11 @@ from nbyt.policy.stage import Stage
 
 
 class Trajectories(NamedTuple):
-    """n trajectories of K steps."""
+    """n trajectories of K steps; those with `ended` count only where the episode ends there."""
 
     states: Int[np.ndarray, "n K+1"]
     actions: Int[np.ndarray, "n K"]
+    ended: Bool[np.ndarray, " n"]
 
 
 def trajectory_probability(
@@ -30,12 +31,15 @@ def trajectory_probability(
     policy: Stage,
     states: Int[np.ndarray, "*n K+1"],
     actions: Int[np.ndarray, "*n K"],
+    ended: Bool[np.ndarray, "*n"] | bool = False,
 ) -> Float[np.ndarray, "*n"]:
     """P(tau | pi) = start(s_0) prod_t pi(a_t | s_t) P(s_{t+1} | s_t, a_t) of each trajectory.
 
-    Over all trajectories of T steps, and all shorter ones whose episode has ended, it sums to 1.
+    Before the last step, P counts only what goes on. Where `ended`, the last step must end the
+    episode; else it may. Over all trajectories of T steps, and all shorter ones that ended, the
+    sum is 1.
     """
-    return np.exp(trajectory_log_probability(env, policy, states, actions))
+    return np.exp(trajectory_log_probability(env, policy, states, actions, ended))
 
 
 def trajectory_log_probability(
@@ -43,19 +47,25 @@ def trajectory_log_probability(
     policy: Stage,
     states: Int[np.ndarray, "*n K+1"],
     actions: Int[np.ndarray, "*n K"],
+    ended: Bool[np.ndarray, "*n"] | bool = False,
 ) -> Float[np.ndarray, "*n"]:
     """log P(tau | pi); minus infinity where a trajectory cannot be."""
     require_env(env)
     require_stage(policy, env)
     states, actions = _checked(env, states, actions)
-    here, after = states[..., :-1], states[..., 1:]
+    ends = np.asarray(ended, bool)
+    if ends.shape not in ((), actions.shape[:-1]):
+        raise UsageError(
+            f"ended has shape {ends.shape}, there are {actions.shape[:-1]} trajectories",
+            where="ended",
+            fix="give one for each trajectory, or one for all",
+        )
     with np.errstate(divide="ignore"):
         start = np.log(normalised(env.start))
         chosen = np.log(scores(policy).policy)
-        moved = np.log(normalised(env.transition))
-    steps = chosen[here, actions] + moved[here, actions, after]
-    found = start[states[..., 0]] + steps.sum(axis=-1)
-    return np.where(_goes_past_its_end(env, states, actions), -np.inf, found)
+        moved = np.log(_moved(env, states, actions, ends))
+    steps = chosen[states[..., :-1], actions] + moved
+    return start[states[..., 0]] + steps.sum(axis=-1)
 
 
 def possible_trajectories(env: TabularEnv, steps: int) -> Iterator[Trajectories]:
@@ -65,34 +75,57 @@ def possible_trajectories(env: TabularEnv, steps: int) -> Iterator[Trajectories]
     """
     require_env(env)
     require_count("steps", steps, 0)
-    states = np.flatnonzero(env.start)[:, None]
-    actions = np.zeros((len(states), 0), int)
-    for made in range(1, steps + 1):
-        row, action, after = np.nonzero(env.transition[states[:, -1]])
-        require_room(len(row) * (2 * made + 1), f"all trajectories of {made} steps")
-        ended = env.terminated[states[row, -1], action, after]
-        ended |= env.time_limit is not None and made >= env.time_limit
-        states = np.column_stack([states[row], after])
-        actions = np.column_stack([actions[row], action])
-        if made < steps:
-            yield Trajectories(states[ended], actions[ended])
-            states, actions = states[~ended], actions[~ended]
-    yield Trajectories(states, actions)
+    first = np.flatnonzero(env.start)[:, None]
+    begun = Trajectories(first, np.zeros((len(first), 0), int), np.zeros(len(first), bool))
+    going, ending = (table > 0 for table in _by_end(env))
+    for made in range(1, steps):
+        late = env.time_limit is not None and made >= env.time_limit
+        yield _longer(begun, ending | (going & late), ended=True)
+        begun = _longer(begun, going & (not late), ended=False)
+    yield _longer(begun, going | ending, ended=False) if steps else begun
 
 
-def _goes_past_its_end(
-    env: TabularEnv, states: Int[np.ndarray, "*n K+1"], actions: Int[np.ndarray, "*n K"]
-) -> Bool[np.ndarray, "*n"]:
-    """Whether a step was made after a death, or after the time limit."""
-    died = env.terminated[states[..., :-1], actions, states[..., 1:]]
-    late = env.time_limit is not None and actions.shape[-1] > env.time_limit
-    return died[..., :-1].any(axis=-1) | late
+def _longer(
+    some: Trajectories, possible: Bool[np.ndarray, "S A S"], *, ended: bool
+) -> Trajectories:
+    """The trajectories with every possible further step."""
+    row, action, after = np.nonzero(possible[some.states[:, -1]])
+    made = some.states.shape[1]
+    require_room(len(row) * (2 * made + 1), f"all trajectories of {made} steps")
+    return Trajectories(
+        np.column_stack([some.states[row], after]),
+        np.column_stack([some.actions[row], action]),
+        np.full(len(row), ended),
+    )
+
+
+def _moved(
+    env: TabularEnv,
+    states: Int[np.ndarray, "*n K+1"],
+    actions: Int[np.ndarray, "*n K"],
+    ended: Bool[np.ndarray, "*n"],
+) -> Float[np.ndarray, "*n K"]:
+    """The probability of each next state, where the last step alone can end the episode."""
+    steps, limit = actions.shape[-1], env.time_limit
+    place = states[..., :-1], actions, states[..., 1:]
+    moved, ending = (table[place] for table in _by_end(env))
+    if steps != limit:  # else the limit ends the episode, if nothing else does
+        moved[..., -1:] *= ~ended[..., None]
+    moved[..., -1:] += ending[..., -1:]
+    return moved * (limit is None or steps <= limit)
+
+
+def _by_end(env: TabularEnv) -> tuple[Float[np.ndarray, "S A S"], Float[np.ndarray, "S A S"]]:
+    """The probabilities to go on to each state, and to end the episode in it."""
+    found, probability = env.outcomes, normalised(env.outcomes.probability)
+    ends = probability * found.terminated
+    return found.by_state(probability - ends), found.by_state(ends)
 
 
 def _checked(env: TabularEnv, states: object, actions: object) -> tuple[np.ndarray, np.ndarray]:
     """Both as arrays of whole numbers that the env knows, or a UsageError."""
     found = np.asarray(states), np.asarray(actions)
-    counts = env.transition.shape[:2]
+    counts = env.outcomes.state.shape[:2]
     for name, numbers, count in zip(("states", "actions"), found, counts, strict=True):
         whole = numbers.size == 0 or np.issubdtype(numbers.dtype, np.integer)
         if not whole or (numbers < 0).any() or (numbers >= count).any():

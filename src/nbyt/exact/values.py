@@ -8,7 +8,7 @@ from scipy import sparse
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.exact.stationary import discounted
-from nbyt.exact.walk import closure, goes_on, normalised
+from nbyt.exact.walk import choices, closure, goes_on, normalised
 
 _IMPROVES = 1e-12
 
@@ -33,20 +33,19 @@ def policy_values(env: TabularEnv, policy: Float[np.ndarray, "S A"], gamma: floa
     """
     reached = np.flatnonzero(closure(env.start > 0, goes_on(env, policy)))
     going, reward = _one_step(env)
-    flow = np.einsum("sa,sat->st", policy[reached], going[reached][:, :, reached])
+    flow = (choices(policy) @ going)[reached][:, reached]
     gain = (policy * reward).sum(axis=1)[reached]
     state = np.zeros(len(policy))
     state[reached] = discounted(
-        sparse.csr_array(gamma * flow), gain, what="the value of this policy without a time limit"
+        gamma * flow, gain, what="the value of this policy without a time limit"
     )
-    return Values(state, reward + gamma * going @ state)
+    return Values(state, reward + gamma * (going @ state).reshape(reward.shape))
 
 
 def optimal_values(env: TabularEnv, gamma: float) -> Values:
     """The values of the best policy for gamma < 1, by policy iteration."""
-    states, actions, _ = env.transition.shape
     going, reward = _one_step(env)
-    flow = gamma * sparse.csr_array(going.reshape(states * actions, states))
+    flow, (states, actions) = gamma * going, reward.shape
     best = reward.argmax(axis=1)
     rows = np.arange(states)
     while True:
@@ -59,7 +58,13 @@ def optimal_values(env: TabularEnv, gamma: float) -> Values:
         best = np.where(gain > 0, action.argmax(axis=1), best)
 
 
-def _one_step(env: TabularEnv) -> tuple[Float[np.ndarray, "S A S"], Float[np.ndarray, "S A"]]:
-    """The probabilities of going on to each state, and the mean reward."""
-    transition = normalised(env.transition)
-    return transition * ~env.terminated, (transition * env.reward).sum(axis=2)
+def _one_step(env: TabularEnv) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"]]:
+    """The probabilities [S A, S] of going on to each state, and the mean reward."""
+    found, probability = env.outcomes, normalised(env.outcomes.probability)
+    states, actions, width = probability.shape
+    place = np.arange(states * actions).repeat(width), found.state.ravel()
+    going = sparse.csr_array(
+        ((probability * ~found.terminated).ravel(), place), shape=(states * actions, states)
+    )
+    going.eliminate_zeros()
+    return going, (probability * found.reward).sum(axis=2)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy import sparse
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.exact.limits import require_room
@@ -46,7 +47,7 @@ class Walk:
 
 def walk(env: TabularEnv, policy: Float[np.ndarray, "S A"], *, filler: bool) -> Walk:
     """The walk of `policy` in `env`; with `filler`, a filler row follows each episode."""
-    states, actions, _ = env.transition.shape
+    states, actions, _ = env.outcomes.state.shape
     require_room(states * actions * (env.time_limit or 1), "the states of env and time limit")
     layers = _reached(env, policy)
     made, state = np.nonzero(layers)
@@ -75,9 +76,21 @@ def normalised(table: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     return table / table.sum(axis=-1, keepdims=True)
 
 
+def choices(policy: Float[np.ndarray, "X A"]) -> sparse.csr_array:
+    """[X, X A] a matrix that averages over each state's actions."""
+    states, actions = policy.shape
+    column = np.arange(states * actions)
+    first = np.arange(states + 1) * actions
+    return sparse.csr_array((policy.ravel(), column, first), shape=(states, states * actions))
+
+
 def goes_on(env: TabularEnv, policy: Float[np.ndarray, "S A"]) -> Bool[np.ndarray, "S S"]:
     """Whether a step within an episode can lead from one state to another."""
-    return ((env.transition > 0) & ~env.terminated & (policy > 0)[:, :, None]).any(axis=1)
+    found = env.outcomes
+    going = (found.probability > 0) & ~found.terminated & (policy > 0)[:, :, None]
+    onward = np.zeros((len(policy), len(policy)), bool)
+    onward[np.nonzero(going)[0], found.state[going]] = True
+    return onward
 
 
 def closure(
@@ -109,17 +122,21 @@ def _env_outcomes(
     number = np.full(layers.shape, -1)
     number[layers] = np.arange(layers.sum())
     # Actions that are never taken may lead to states that are never reached: they are left out.
-    s, a, after = np.nonzero(env.transition * (policy > 0)[:, :, None])
+    found = env.outcomes
+    possible = np.nonzero((found.probability > 0) & (policy > 0)[:, :, None])
+    # By next state, whatever the order in which a step draws them.
+    order = np.lexsort((found.state[possible], *possible[1::-1]))
+    s, a, k = (part[order] for part in possible)
     layer, chosen = np.nonzero(layers[:, s])
-    s, a, after = s[chosen], a[chosen], after[chosen]
-    terminated = env.terminated[s, a, after]
+    place = s, a, _ = s[chosen], a[chosen], k[chosen]
+    after, terminated = found.state[place], found.terminated[place]
     last = (layer == len(layers) - 1) & (env.time_limit is not None)
     return Outcomes(
         number[layer, s] * policy.shape[1] + a,
         number[np.minimum(layer + 1, len(layers) - 1), after],
         after,
-        normalised(env.transition)[s, a, after],
-        env.reward[s, a, after],
+        normalised(found.probability)[place],
+        found.reward[place],
         ~terminated,
         ~terminated & ~last,
     )

@@ -75,9 +75,8 @@ def run_control(folder: Path, seed: int) -> Control:
 def exact_return(env: TabularEnv, policy: Float[np.ndarray, "S A"]) -> float:
     """The mean return of an episode, by going backwards from the time limit."""
     assert env.time_limit is not None, "an episode without limit has no last step to start from"
-    goes_on = env.transition * ~env.terminated
-    reward = np.einsum("sa,sat,sat->s", policy, env.transition, env.reward)
-    value = np.zeros(len(env.start))
+    found, value = env.outcomes, np.zeros(len(env.start))
     for _ in range(env.time_limit):
-        value = reward + np.einsum("sa,sat,t->s", policy, goes_on, value)
+        rest = found.reward + ~found.terminated * value[found.state]
+        value = (policy[..., None] * found.probability * rest).sum(axis=(1, 2))
     return float(env.start @ value)

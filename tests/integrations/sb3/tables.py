@@ -16,11 +16,8 @@ class TableEnv(gymnasium.Env):
     """The env of a control, stepped by NumPy."""
 
     def __init__(self, control: Control) -> None:
-        env = control.env
-        self._tables = [
-            np.asarray(x, float) for x in (env.transition, env.reward, env.terminated, env.start)
-        ]
-        states, actions, _ = self._tables[0].shape
+        self._env = control.env
+        states, actions, _ = self._env.outcomes.state.shape
         self.observation_space, self.action_space = (
             spaces.Discrete(states),
             spaces.Discrete(actions),
@@ -28,14 +25,14 @@ class TableEnv(gymnasium.Env):
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict]:
         super().reset(seed=seed)
-        self._state = self._drawn(self._tables[3])
+        self._state = self._drawn(self._env.start)
         return self._state, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict]:
-        before, (transition, reward, terminated, _) = self._state, self._tables
-        self._state = self._drawn(transition[before, action])
-        place = (before, action, self._state)
-        return self._state, float(reward[place]), bool(terminated[place]), False, {}
+        before, made = self._state, self._env.outcomes
+        place = before, action, self._drawn(made.probability[before, action])
+        self._state = int(made.state[place])
+        return self._state, float(made.reward[place]), bool(made.terminated[place]), False, {}
 
     def _drawn(self, chances: np.ndarray) -> int:
         return int(np.searchsorted(np.cumsum(chances), self.np_random.random() * chances.sum()))

@@ -17,10 +17,12 @@ BY_ID = {claim.id: claim for claim in CLAIMS}
 
 def test_the_slippery_sparse_lake_is_gymnasiums() -> None:
     own, other = delay.lake(slippery=True, shaped=False), tabular.find("FrozenLake8x8-v1")
-    np.testing.assert_allclose(own.transition, other.transition, atol=1e-12)
-    can = own.transition > 0
-    assert (own.terminated == other.terminated)[can].all()
-    np.testing.assert_array_equal(own.reward[can], other.reward[can])
+    for of in (lambda made: 1, lambda made: made.reward, lambda made: made.terminated):
+        mine, theirs = (
+            env.outcomes.by_state(env.outcomes.probability * of(env.outcomes))
+            for env in (own, other)
+        )
+        np.testing.assert_allclose(mine, theirs, atol=1e-12)
     np.testing.assert_array_equal(own.start, other.start)
 
 
@@ -31,9 +33,17 @@ def test_both_rewards_add_up_to_one_on_the_way_to_the_goal(slippery) -> None:
     path += [*range(1, 8), *range(15, 64, 8)]
     actions = [2] * 7 + [1] * 7
     for env in (sparse, shaped):
-        gains = [env.reward[s, a, t] for s, a, t in zip(path, actions, path[1:], strict=False)]
+        gains = [gain(env, *step) for step in zip(path, actions, path[1:], strict=False)]
         assert sum(gains) == pytest.approx(1)
-    assert shaped.reward[shaped.transition > 0].max() == pytest.approx(1 / 14)
+    assert shaped.outcomes.reward.max() == pytest.approx(1 / 14)
+
+
+def gain(env: tabular.TabularEnv, state: int, action: int, after: int) -> float:
+    """The reward of a step that leads to `after`."""
+    possible = env.outcomes.probability[state, action] > 0
+    there = possible & (env.outcomes.state[state, action] == after)
+    (reward,) = env.outcomes.reward[state, action][there]
+    return reward
 
 
 def test_the_numbers_are_the_oracles() -> None:

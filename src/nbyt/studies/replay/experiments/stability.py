@@ -132,7 +132,7 @@ def oscillation(levels: Float[np.ndarray, "K S"]) -> float:
 
 def error_of(env: TabularEnv, moment: Moment) -> float:
     """The mean |Q - Q*| over all actions in all states that an episode can be in."""
-    states, actions, _ = env.transition.shape
+    states, actions, _ = env.outcomes.state.shape
     uniform = np.full((states, actions), 1 / actions)
     inside = closure(env.start > 0, goes_on(env, uniform))
     apart = q_values(moment, np.arange(states)) - optimal_values(env, SETTINGS.gamma).action
