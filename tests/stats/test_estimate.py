@@ -88,8 +88,8 @@ def test_print_shows_two_digits_of_the_width_and_rounds_by_no_more(value, half) 
     assert unit <= max(width / 10, 1.0) * 1.0001
     assert unit == 1.0 or unit >= width / 100.0001
     for text, number in zip(shown, (value, estimate.low, estimate.high), strict=True):
-        # What is smaller than that has two digits of its own.
-        error = unit / 2 if abs(number) >= unit or number == 0 else abs(number) / 20
+        # What is smaller than that has two digits of its own, down to the rounding of floats.
+        error = unit / 2 if abs(number) >= unit else abs(number) / 20 + 1e-12 * unit
         assert abs(float(text) - number) <= error * 1.0001
 
 
