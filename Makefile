@@ -5,7 +5,7 @@ EXTRAS := dev,sb3,envpool,mujoco,ray,trackers
 
 .PHONY: install demo test lint types layers unit short-isas test-isas browser bench bench-throughput bench-probe \
 	bench-callback advice-check agreement calibration live-coverage parity dialects-live post replay \
-	dqn soak-sweep scale bench-sweep validate-advice clean
+	dqn soak-sweep scale bench-sweep validate-advice test-oldest versions clean
 
 install: .venv/installed
 
@@ -41,6 +41,26 @@ short-isas: install
 test-isas: install
 	$(BIN)/python -m benchmarks.isas.run
 	$(BIN)/python -m benchmarks.isas.report
+
+# The core tests with the oldest versions that pyproject.toml allows.
+# Left out is what needs an extra and does not skip itself without it.
+NEED_EXTRAS := tests/integrations tests/examples tests/gradients/test_torch_engine.py
+test-oldest: .venv-oldest/installed
+	.venv-oldest/bin/pytest -n 2 $(addprefix --ignore=,$(NEED_EXTRAS)) \
+		--deselect tests/test_imports.py::test_every_module_imports
+
+.venv-oldest/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear .venv-oldest
+	.venv-oldest/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
+		beartype hypothesis pytest pytest-xdist
+	.venv-oldest/bin/python -m benchmarks.versions.bounds >.venv-oldest/constraints.txt
+	.venv-oldest/bin/pip install --quiet --disable-pip-version-check \
+		-c .venv-oldest/constraints.txt -e .
+	touch $@
+
+# docs/versions.md: the oldest and the newest tested version of each dependency.
+versions: install
+	$(BIN)/python -m benchmarks.versions.report
 
 # The tests of the page look at it in Debian's Chromium; without one they are skipped, loudly.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -149,4 +169,4 @@ dialects-live: .venv-dialects/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-bench .venv-dialects .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-dialects .venv-oldest .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -53,9 +53,7 @@ def build_app(algo: str = "ppo") -> App:
     for name, words in _COMMANDS.items():
         # Algorithms differ in their options, so each has a module of its own.
         module = "train_dqn" if (name, algo) == ("train", "dqn") else name.replace("-", "_")
-        # `compare` reads its own `--`; options may follow it.
-        end = {"end_of_options_delimiter": ""} if name == "compare" else {}
-        app.command(f"nbyt.cli.{module}:run", name=name, help=words, **end)
+        app.command(f"nbyt.cli.{module}:run", name=name, help=words)
     app.register_install_completion_command()
     return app
 
@@ -96,12 +94,20 @@ def _call(tokens: list[str], *, as_json: bool) -> object:
     source = _value_of("--config", tokens) or ""
     app.config = [Dict(options, use_commands_as_keys=False, source=source)] if options else []
     talk = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
+    # `compare` reads its own `--`; options may follow it.
+    end = "" if tokens[:1] == ["compare"] else "--"
     helping = {"--help", "-h", "--version"} & set(tokens)
     if helping:
         talk = contextlib.nullcontext()
     try:
         with talk:
-            return app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+            return app(
+                tokens,
+                exit_on_error=False,
+                print_error=False,
+                end_of_options_delimiter=end,
+                result_action="return_value",
+            )
     except CycloptsError as error:
         where = f"nbyt {tokens[0]}" if tokens and tokens[0] in _COMMANDS else "nbyt"
         if (tokens[:1], algo) == (["train"], "dqn"):

@@ -1,0 +1,1 @@
+"""Which versions of the dependencies are allowed and tested."""
