@@ -59,6 +59,7 @@ def test_every_error_arrives_as_it_was_sent() -> None:
         assert type(arrived) is type(error) and arrived.as_dict() == error.as_dict()
 
 
+@pytest.mark.own_process
 @pytest.mark.parametrize("env", [HOST, DEVICE])
 def test_processes_give_the_same_numbers(env: str) -> None:
     """A host env's seeds one after the other in one process; a device env's together."""

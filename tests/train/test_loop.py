@@ -82,6 +82,7 @@ run(plan(), Path(sys.argv[1]), Die())
 """
 
 
+@pytest.mark.own_process
 def test_a_killed_run_resumes_bit_for_bit(tmp_path: Path) -> None:
     """kill -9 leaves no chance to save; the run goes on from its last checkpoint."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "killed")])

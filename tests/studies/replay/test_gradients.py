@@ -33,6 +33,8 @@ def results(tmp_path_factory):
         patch.setattr(buffer_tasks, "TASKS", (task,))
         patch.setattr(gradients, "SEEDS", (2, 2))
         patch.setattr(gradients, "SIZES", SIZES)
+        # One rewarded transition in a buffer is in few mini-batches: enough of them are drawn.
+        patch.setattr(gradients, "DRAWS", dict.fromkeys(gradients.DRAWS, 10000))
         patch.setattr(step_seconds, "SIZES", SIZES)
         patch.setattr(step_seconds, "ROUNDS", (2, 2))
         folder = open_study(study, tmp_path_factory.mktemp("study"), quick=True, seed=0)
