@@ -52,7 +52,7 @@ test-oldest: .venv-oldest/installed
 .venv-oldest/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear .venv-oldest
 	.venv-oldest/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		beartype hypothesis pytest pytest-xdist
+		beartype hypothesis playwright pytest pytest-xdist
 	.venv-oldest/bin/python -m benchmarks.versions.bounds >.venv-oldest/constraints.txt
 	.venv-oldest/bin/pip install --quiet --disable-pip-version-check \
 		-c .venv-oldest/constraints.txt -e .

@@ -49,7 +49,7 @@ def test_no_text_becomes_markup(data: Data, clean: Any, payload: str) -> None:
 @pytest.mark.usefixtures("light")
 def test_the_test_above_would_see_markup(data: Data) -> None:
     html = render(data)
-    assert Elements(html.replace("gymnax", "<i>", 1)).found != Elements(html).found
+    assert Elements(html.replace("gymnax", "<i>")).found != Elements(html).found
     shown = Elements(render(poisoned(data, "<script>", _CHOICES))).words
     assert sum("<script>" in word for word in shown) > 100
 

@@ -52,7 +52,7 @@ def test_no_text_becomes_markup(payload: str) -> None:
 
 def test_the_test_above_would_see_markup(data: Data) -> None:
     html = render_probes(data)
-    assert Elements(html.replace("CartPole", "<i>", 1)).found != Elements(html).found
+    assert Elements(html.replace("CartPole", "<i>")).found != Elements(html).found
     shown = Elements(render_probes(hostile(data, "<script>"))).words
     assert sum("<script>" in word for word in shown) > 15
 

@@ -38,7 +38,7 @@ def test_no_text_becomes_markup(small: Data, payload: str) -> None:
 
 def test_the_test_above_would_see_markup(data: Data) -> None:
     html = render_sweep(data)
-    assert Elements(html.replace("FrozenLake", "<i>", 1)).found != Elements(html).found
+    assert Elements(html.replace("FrozenLake", "<i>")).found != Elements(html).found
     shown = Elements(render_sweep(poisoned(data, "<script>", set()))).words
     assert sum("<script>" in word for word in shown) > 15
 
