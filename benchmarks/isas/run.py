@@ -42,9 +42,11 @@ def main() -> None:
     every = passes()
     # The oldest set is furthest from what the tests are usually run with.
     chosen = [every[0], every[-1]] if short else every
-    facts, found = machine(), [_run(name, setting, short) for name, setting in chosen]
-    if not short:
-        RESULT.write_text(json.dumps({"machine": facts, "passes": found}, indent=1) + "\n")
+    facts, found = machine(), []
+    for name, setting in chosen:
+        found.append(_run(name, setting, short))
+        if not short:
+            RESULT.write_text(json.dumps({"machine": facts, "passes": found}, indent=1) + "\n")
     sys.exit(any(one["failed"] or not one["passed"] for one in found))
 
 
@@ -73,7 +75,8 @@ def _run(name: str, setting: dict[str, str], short: bool) -> dict[str, Any]:
     failures = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     if done.returncode:
         print(done.stdout[-20_000:], done.stderr[-2_000:])
-    print(f"{name}: {counts['passed']} passed, {counts['failed']} failed, {seconds:.0f} s")
+    said = f"{name}: {counts['passed']} passed, {counts['failed']} failed, {seconds:.0f} s"
+    print(said, flush=True)
     failed = max(counts.pop("failed"), len(failures), bool(done.returncode))
     return {"name": name, **counts, "failed": failed, "failures": failures, "seconds": seconds}
 
