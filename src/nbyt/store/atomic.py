@@ -41,7 +41,7 @@ def write_bytes(path: Path, data: bytes) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            folder.rename(temporary, path.name)
+            folder.move(temporary, path.name)
         except BaseException:
             # Also on Ctrl-C: no partial file stays visible.
             with contextlib.suppress(OSError):

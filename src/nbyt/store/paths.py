@@ -57,8 +57,8 @@ class OpenFolder:
         """Make a folder that was not there."""
         os.mkdir(self._at(name), dir_fd=self.descriptor)
 
-    def rename(self, old: str, new: str) -> None:
-        """Rename an entry, in place of a file or link that has the new name."""
+    def move(self, old: str, new: str) -> None:
+        """Give an entry another name, in place of a file or link that has the new name."""
         here = self.descriptor
         os.replace(self._at(old), self._at(new), src_dir_fd=here, dst_dir_fd=here)
 

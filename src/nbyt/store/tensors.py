@@ -169,12 +169,12 @@ def _swap(parent: OpenFolder, temporary: str, name: str) -> None:
     # A folder cannot be renamed over one with files in it: the old one steps aside first.
     aside = temporary_name(name) if os.path.lexists(parent.path / name) else None
     if aside:
-        parent.rename(name, aside)
+        parent.move(name, aside)
     try:
-        parent.rename(temporary, name)
+        parent.move(temporary, name)
     except BaseException:
         if aside:
-            parent.rename(aside, name)
+            parent.move(aside, name)
         raise
     parent.sync()
     if aside:
