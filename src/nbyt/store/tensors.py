@@ -156,13 +156,20 @@ def _require_replaceable(folder: Path, ours: set[str]) -> None:
     if not os.path.lexists(folder):
         return
     plain_folder = folder.is_dir() and not folder.is_symlink()
-    foreign = {entry.name for entry in folder.iterdir()} - ours if plain_folder else {folder.name}
+    foreign = _foreign(folder, ours) if plain_folder else {folder.name}
     if foreign:
         raise StoreError(
             f"{folder} is in the way: {shown(min(foreign))} was not written by nbyt",
             where=str(folder),
             fix="move it away, or choose another --out",
         )
+
+
+def _foreign(folder: Path, ours: set[str]) -> set[str]:
+    """The names in a folder that are not ours, or ours with a folder in place of the file."""
+    entries = list(folder.iterdir())
+    inside = {entry.name for entry in entries if entry.is_dir() and not entry.is_symlink()}
+    return ({entry.name for entry in entries} - ours) | inside
 
 
 def _swap(parent: OpenFolder, temporary: str, name: str) -> None:
