@@ -143,6 +143,23 @@ def test_a_training_writes_into_no_link(
     assert written(out) == written(written_once / name) and not _links(out)
 
 
+@pytest.mark.parametrize(("name", "part"), [("advise", "training-4x8"), ("study", "trainings")])
+def test_a_training_inside_a_folder_goes_nowhere_else(
+    written_once: Path, out: Path, tmp_path: Path, name: str, part: str
+) -> None:
+    require_links()
+    shutil.copytree(written_once / name, out)
+    shutil.rmtree(out / part)
+    for experiment in out.glob("experiment-*"):
+        experiment.unlink()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (out / part).symlink_to(elsewhere)
+    error = write(name, out)
+    assert isinstance(error, StoreError) and f"{out / part} is a symlink" in error.message
+    assert not list(elsewhere.iterdir())
+
+
 @pytest.mark.parametrize("folders", [False, True], ids=["files", "folders"])
 def test_force_trains_anew_without_the_links(
     written_once: Path, outside: Path, out: Path, folders: bool
