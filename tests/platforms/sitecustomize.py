@@ -92,6 +92,7 @@ def refuse_inheritance() -> None:
 def become_windows() -> None:
     """Remove what Windows lacks."""
     remove(os, WINDOWS)
+    os.supports_dir_fd = set()  # a folder cannot be opened there
     remove(signal, SIGNALS)
     sys.modules.update(dict.fromkeys(MODULES))  # importing one of them fails
     multiprocessing.set_start_method("spawn", force=True)

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nbyt import __version__
-from nbyt.store.manifest import manifest
-from nbyt.store.run import open_run
+from nbyt.store.manifest import manifest, tidy
+from nbyt.store.run import open_as, open_run
+from nbyt.store.sweep import SweepFolder
 
 TOKEN = "tok-5ecr3t"
 
@@ -51,6 +54,69 @@ def test_no_secret_and_no_home_path(home: Path, monkeypatch: pytest.MonkeyPatch)
     settings = {"out": "~/runs", "list": ["~"], "other": f"{home}2/x", "lr": 0.1}
     assert record["settings"] == settings
     assert TOKEN not in json.dumps(record)
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (f"https://user:p@{TOKEN}@host/?token={TOKEN}", "https://host/"),
+        (f"https://host:8080/a/b?token={TOKEN}#{TOKEN} after", "https://host:8080/a/b after"),
+        (f"a=https://u:{TOKEN}@h/x,https://c:{TOKEN}@i/y;s3://{TOKEN}@j", None),
+        (f"HTTPS://{TOKEN}@host/x", "HTTPS://host/x"),
+        (f"jdbc:postgresql://u:{TOKEN}@[::1]:5432/db?password={TOKEN}", None),
+        (f"https://host/x?to=https://u:{TOKEN}@h/y?z={TOKEN}", None),
+        (f'{{"url": "https://u:{TOKEN}@h/x?t={TOKEN}"}}', None),
+        # Malformed: nothing of these is kept.
+        (f"https://user:{TOKEN}/x@host/y", "https://..."),
+        (f"https://user:12/{TOKEN}@host/y", "https://..."),
+        (f"https://user:p {TOKEN}@host/y", "https://..."),
+        (f"https://u:{TOKEN}@[host/y", "https://..."),
+        (f"https://host:port{TOKEN}/y", "https://..."),
+        (f"https://\u2100{TOKEN}/y", "https://..."),
+        # No address.
+        ("--xla_a=1 --xla_b=2?#@ a//b c:d", "--xla_a=1 --xla_b=2?#@ a//b c:d"),
+        ("://", "://"),
+        ("", ""),
+    ],
+)
+def test_of_an_address_only_host_and_path_are_kept(
+    home: Path, monkeypatch: pytest.MonkeyPatch, value: str, kept: str | None
+) -> None:
+    monkeypatch.setenv("XLA_FLAGS", value)
+    record = manifest(value, {value: [value]}, 3, "cpu")
+    found = record["environment"]["XLA_FLAGS"]
+    assert kept is None or found == kept
+    assert record["command"] == found and record["settings"] == {found: [found]}
+    assert TOKEN not in json.dumps(record)
+
+
+@given(st.text(st.sampled_from("ah:/@?#[] 1%\n"), max_size=40))
+def test_no_text_breaks_a_manifest_and_no_password_survives(text: str) -> None:
+    assert isinstance(tidy(f"http://{text}"), str)
+    assert TOKEN not in tidy(f"http://user:{TOKEN}@{text}") and "user" not in tidy("ab://user@h")
+
+
+def test_only_variables_on_the_list_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("JAX_SECRET_TOKEN", "XLA_X", "JAX_COMPILATION_CACHE_DIR", "WANDB_API_KEY"):
+        monkeypatch.setenv(name, TOKEN)
+    kept = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_a=1", "OMP_NUM_THREADS": "2"}
+    for name, value in kept.items():
+        monkeypatch.setenv(name, value)
+    record = manifest("nbyt train", {}, 0, "cpu")
+    assert record["environment"].items() >= kept.items() and TOKEN not in json.dumps(record)
+
+
+def test_long_texts_are_tidied_in_no_time() -> None:
+    """Quadratic would take hours."""
+    for text in ("a" * 500_000, "http://" + "a" * 500_000, "http://" * 50_000):
+        assert len(tidy(text)) <= len(text)
+
+
+def test_why_a_cell_failed_is_kept_without_secrets(home: Path, tmp_path: Path) -> None:
+    sweep = open_as(SweepFolder, tmp_path / "sweep", {"command": "sweep"})
+    facts = {"message": f"GET http://u:{TOKEN}@sim/step?key={TOKEN} failed in {home}/env.py"}
+    sweep.save_failure("4x8-seed-0", facts)
+    assert sweep.load_failure("4x8-seed-0") == {"message": "GET http://sim/step failed in ~/env.py"}
 
 
 def test_home_of_root_spoils_no_path(monkeypatch: pytest.MonkeyPatch) -> None:

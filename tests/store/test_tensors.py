@@ -218,12 +218,12 @@ def test_a_fault_at_any_call_leaves_a_pair_that_loads(
     count = 0
 
     def faulty(real: Callable[..., None]) -> Callable[..., None]:
-        def called(*args: object) -> None:
+        def called(*args: object, **folders: int) -> None:
             nonlocal count
             count += 1
             if count == call:
                 raise OSError(5, "Input/output error")
-            real(*args)
+            real(*args, **folders)
 
         return called
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax
 import pytest
 
 from nbyt.train import program_cache
@@ -19,11 +20,12 @@ jax.jit(lambda x: x @ x.T + 1)(jax.numpy.ones((300, 300))).block_until_ready()
 """
 
 
-def prepared_with(home: Path) -> tuple[str, str]:
+def prepared_with(home: Path, umask: int = -1) -> tuple[str, str]:
     """Where a fresh process keeps its programs, and what it says about that."""
     done = subprocess.run(
         [sys.executable, "-c", PREPARE],
         env=os.environ | {"XDG_CACHE_HOME": str(home)},
+        umask=umask,
         capture_output=True,
         text=True,
     )
@@ -31,10 +33,12 @@ def prepared_with(home: Path) -> tuple[str, str]:
     return done.stdout.strip(), done.stderr
 
 
-def test_programs_are_kept_where_only_their_owner_can_write(tmp_path: Path) -> None:
-    used, said = prepared_with(tmp_path)
-    assert Path(used).parent == tmp_path / "nbyt"
-    assert stat.S_IMODE(Path(used).stat().st_mode) == 0o700
+@pytest.mark.parametrize("umask", [0o022, 0o000])
+def test_programs_are_kept_where_only_their_owner_can_write(tmp_path: Path, umask: int) -> None:
+    used, said = prepared_with(tmp_path / "new", umask)
+    assert Path(used).parent == tmp_path / "new" / "nbyt"
+    for folder in (Path(used), Path(used).parent):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert "not kept" not in said
 
 
@@ -62,6 +66,21 @@ def _linked(folder: Path) -> None:
     folder.symlink_to(elsewhere)
 
 
+def _linked_above(folder: Path) -> None:
+    elsewhere = folder.parents[1] / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    folder.parent.symlink_to(elsewhere)
+
+
+def _linked_to_nothing(folder: Path) -> None:
+    folder.parent.symlink_to(folder.parents[1] / "nothing")
+
+
+def _file(folder: Path) -> None:
+    folder.parent.mkdir()
+    folder.write_bytes(b"")
+
+
 def _given_away(folder: Path) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can give a folder away")
@@ -69,14 +88,38 @@ def _given_away(folder: Path) -> None:
     os.chown(folder, 12345, 12345)
 
 
-@pytest.mark.parametrize("trap", [_opened, _opened_above, _linked, _given_away])
+def _given_away_above(folder: Path) -> None:
+    _given_away(folder)
+    os.chown(folder, 0, 0)
+    os.chown(folder.parent, 12345, 12345)
+
+
+TRAPS = [
+    *(_opened, _opened_above, _given_away, _given_away_above),
+    *(_linked, _linked_above, _linked_to_nothing, _file),
+]
+
+
+@pytest.mark.parametrize("trap", TRAPS)
 def test_a_folder_that_others_can_change_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trap
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, trap
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = program_cache.cache_folder()
     trap(folder)
+    before = sorted(tmp_path.rglob("*"))
+    used = jax.config.jax_compilation_cache_dir
+    program_cache.keep_compiled_programs()
+    assert jax.config.jax_compilation_cache_dir == used
+    assert "compiled programs are not kept" in caplog.text and str(folder.parent) in caplog.text
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_process_that_keeps_no_programs_says_so_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    _linked_above(program_cache.cache_folder())
     used, said = prepared_with(tmp_path)
-    assert used == "None"
-    assert "compiled programs are not kept" in said and str(folder.parent) in said
-    assert not list(folder.iterdir())
+    assert used == "None" and said.count("not kept") == 1 and "is a link" in said
+    assert not list((tmp_path / "elsewhere").iterdir())

@@ -33,6 +33,7 @@ from nbyt.report.probe_tables import (
     surface_table,
     verdict,
 )
+from nbyt.store.paths import make_folder, resolved
 from nbyt.store.seal import write_sealed
 from nbyt.train import hardware
 
@@ -241,8 +242,9 @@ def _request(options: ProbeOptions) -> dict[str, Any]:
 
 def _keep(data: dict[str, Any], options: ProbeOptions) -> None:
     if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        write_sealed(options.out / "measurement.json", data, kind="measurement")
+        out = resolved(options.out)
+        make_folder(out)
+        write_sealed(out / "measurement.json", data, kind="measurement")
 
 
 def _show(data: dict[str, Any], measured: Measurement) -> None:

@@ -12,6 +12,7 @@ from nbyt.report.probes import write_probes_page
 from nbyt.report.study import write_study_page
 from nbyt.report.sweep import write_page as write_sweep_page
 from nbyt.store.advice import PAGE, read_advice
+from nbyt.store.paths import resolved, resolved_entry
 from nbyt.store.probes import holds_probes, read_probes
 from nbyt.store.study import holds_study, read_study
 from nbyt.store.sweep import holds_sweep, read_sweep
@@ -33,7 +34,8 @@ def run(
     out
         The file to write; without, report.html in that folder.
     """
-    target = (out or folder / PAGE).resolve()
+    folder = resolved(folder, "folder")
+    target = resolved_entry(out or folder / PAGE)
     found = _page(folder, target)
     if not common.json:
         show(str(target))

@@ -4,6 +4,7 @@ Everything nbyt writes goes through this room, and every file it reads back is t
 until its kind, size, format and SHA-256 have been checked. A write is whole or did not happen;
 nothing here needs JAX, and nothing read here is ever executed.
 
+    paths     the one door for writes: folders held open, no link below them followed
     atomic    bytes in and out: temporary file, fsync, rename; regular files of bounded size
     seal      JSON records that carry their own hash, format and kind
     header    the checks on a safetensors file before it is parsed

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import StoreError
-from nbyt.store.folder import MARKER, RunFolder, remove_pair
+from nbyt.store.folder import RunFolder, clear_inner, remove_pair
+from nbyt.store.paths import remove_file
 from nbyt.store.seal import read_sealed, write_sealed
 from nbyt.store.tensors import Facts, Tensors, read_bundle, write_folder
 
@@ -44,12 +45,6 @@ class AdviceFolder(RunFolder):
         folder = self.measured_path(number)
         if not os.path.lexists(folder):
             return None
-        if folder.is_symlink():
-            raise StoreError(
-                f"{folder} is a symlink, which nbyt does not follow",
-                where=str(folder),
-                fix="put the folder itself there",
-            )
         return read_bundle(folder, _NAME, kind=_NAME)
 
     def save_costs(self, facts: Facts) -> None:
@@ -117,16 +112,15 @@ class AdviceFolder(RunFolder):
         """Nothing; every file that nbyt wrote is then gone, except the marker."""
         super().clear()
         for name in (ADVICE, COSTS, PAGE):
-            (self.path / name).unlink(missing_ok=True)
+            remove_file(self.path / name)
         for folder in self.measurements():
             remove_pair(folder, _NAME)
         for part in self.path.iterdir():
             if _PART.fullmatch(part.name):
-                part.unlink(missing_ok=True)
+                remove_file(part)
         for folder in self.path.iterdir():
-            if _TRAINING.fullmatch(folder.name) and not folder.is_symlink() and folder.is_dir():
-                RunFolder(folder).clear()
-                (folder / MARKER).unlink(missing_ok=True)
+            if _TRAINING.fullmatch(folder.name):
+                clear_inner(RunFolder(folder))
 
 
 def read_advice(folder: Path) -> dict[str, Any]:

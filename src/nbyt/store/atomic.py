@@ -4,22 +4,22 @@ import contextlib
 import errno
 import json
 import os
-import re
-import secrets
-import shutil
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nbyt.errors import DiskError, NbytError, StoreError
+from nbyt.errors import StoreError
+from nbyt.store.paths import (
+    BINARY,
+    NOFOLLOW,
+    NONBLOCK,
+    disk_errors,
+    opened,
+    require_no_links,
+    temporary_name,
+)
 
-_DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-_LEFTOVER = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
-# Windows lacks some of these flags. It has no FIFOs, and links are looked for before opening.
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_READ = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | getattr(os, "O_BINARY", 0)
+_READ = os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
     stat.S_IFCHR: "a device",
@@ -30,21 +30,24 @@ _KINDS = {
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Nothing; `path` then holds `data`, even after power loss, or what it held before."""
-    temporary = temporary_beside(path)
-    with disk_errors(path, len(data)):
+    """Write `data` to `path`, durably; after a failure it holds what it held before.
+
+    A link at `path` is replaced; one on the way to it is refused.
+    """
+    temporary = temporary_name(path.name)
+    with disk_errors(path, len(data)), opened(path.parent) as folder:
         try:
-            with os.fdopen(os.open(temporary, _CREATE, 0o666), "wb") as file:
+            with folder.create(temporary) as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, path)
+            folder.move(temporary, path.name)
         except BaseException:
             # Also on Ctrl-C: no partial file stays visible.
             with contextlib.suppress(OSError):
-                temporary.unlink()
+                folder.remove(temporary)
             raise
-        sync_folder(path.parent)
+        folder.sync()
 
 
 def write_text(path: Path, text: str) -> None:
@@ -74,9 +77,9 @@ def canonical(value: Any, *, where: str = "") -> bytes:
 def read_bytes(path: Path, *, limit: int) -> bytes:
     """The content of a regular file of at most `limit` bytes; anything else is refused unread."""
     try:
-        if not _NOFOLLOW and path.is_symlink():
+        require_no_links(path.parent)
+        if not NOFOLLOW and path.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        # O_NONBLOCK: opening a FIFO must not wait for a writer who never comes.
         with os.fdopen(os.open(path, _READ), "rb") as file:
             status = os.fstat(file.fileno())
             _require_regular(path, status, limit)
@@ -88,51 +91,6 @@ def read_bytes(path: Path, *, limit: int) -> bytes:
             f"{path} changed while it was read", where=str(path), fix="stop its writer, then retry"
         )
     return data
-
-
-def sweep_leftovers(folder: Path) -> int:
-    """How many temporary files and folders of ours were removed; a killed write leaves one."""
-    swept = 0
-    for entry in list(folder.iterdir()):
-        if not is_leftover(entry.name):
-            continue
-        with contextlib.suppress(OSError):
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            else:
-                entry.unlink()
-            swept += 1
-    return swept
-
-
-def is_leftover(name: str) -> bool:
-    """Whether a file of this name is a temporary of ours."""
-    return _LEFTOVER.fullmatch(name) is not None
-
-
-def temporary_beside(path: Path) -> Path:
-    """A new name in the same folder, so that the rename stays within one file system."""
-    return path.parent / f".{path.name}.{secrets.token_hex(8)}.tmp"
-
-
-def sync_folder(folder: Path) -> None:
-    """Nothing; the names in `folder` then survive power loss."""
-    if os.name == "nt":
-        return  # Windows cannot open a folder, and needs no such call
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def disk_errors(path: Path, needed: int) -> Iterator[None]:
-    """A block in which an OSError becomes one that names `path` and the bytes needed, if any."""
-    try:
-        yield
-    except (OSError, ValueError) as error:
-        raise _unwritable(path, needed, error) from error
 
 
 def _dumps(value: Any) -> str:
@@ -165,19 +123,3 @@ def _unreadable(path: Path, error: Exception) -> StoreError:
         )
     reason = getattr(error, "strerror", None) or str(error)
     return StoreError(f"{path} cannot be read: {reason}", where=str(path), fix="check the path")
-
-
-def _unwritable(path: Path, needed: int, error: Exception) -> NbytError:
-    reason = getattr(error, "strerror", None) or str(error)
-    room = f", {needed} bytes needed" if needed else ""
-    if getattr(error, "errno", None) in _DISK_FAULTS:
-        return DiskError(
-            f"the disk refused {path}{room}: {reason}",
-            where=str(path),
-            fix="free some space and run the same command again; what was saved is intact",
-        )
-    return StoreError(
-        f"{path} cannot be written{room}: {reason}",
-        where=str(path),
-        fix="check its permissions, or choose another --out",
-    )

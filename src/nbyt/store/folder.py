@@ -1,6 +1,5 @@
 """The run folder: where stages, the checkpoint, metrics and the result of one run live."""
 
-import contextlib
 import os
 import re
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 from nbyt.errors import StoreError
 from nbyt.store import metrics
 from nbyt.store.atomic import read_bytes, write_text
+from nbyt.store.paths import remove_file, remove_if_empty, resolved_entry
 from nbyt.store.seal import read_sealed, require_room, write_sealed
 from nbyt.store.tensors import (
     Facts,
@@ -68,9 +68,9 @@ class RunFolder:
     def clear_checkpoint(self) -> None:
         """Nothing; there is then no checkpoint."""
         # The JSON goes first: without it the tensors are only a leftover.
-        (self.path / f"{CHECKPOINT}.json").unlink(missing_ok=True)
+        remove_file(self.path / f"{CHECKPOINT}.json")
         for file in hashed_files(self.path, CHECKPOINT):
-            file.unlink(missing_ok=True)
+            remove_file(file)
 
     def write_metrics(self, rows: list[metrics.Row]) -> None:
         """Nothing; metrics.csv then holds these rows."""
@@ -106,15 +106,19 @@ class RunFolder:
         """Nothing; every file that nbyt wrote is then gone, except the marker."""
         self.clear_checkpoint()
         for name in (RESULT, METRICS):
-            (self.path / name).unlink(missing_ok=True)
+            remove_file(self.path / name)
         for stage in self.stages():
             remove_pair(stage, "stage")
 
 
 def load_stage(path: Path) -> tuple[Tensors, Facts]:
-    """The tensors and facts of a stage, given its folder or one of its two files."""
+    """The tensors and facts of a stage, given its folder or one of its two files.
+
+    A stage that is a link is refused: in a run that somebody sent us, it may lead anywhere.
+    """
     path = Path(path)
     folder = path.parent if path.name in ("stage.json", "stage.safetensors") else path
+    folder = resolved_entry(folder, "stage")
     if not os.path.isdir(folder):
         raise StoreError(
             f"{folder} is not a stage folder",
@@ -139,10 +143,19 @@ def _named(stages: list[Path]) -> str:
 
 
 def remove_pair(folder: Path, name: str) -> None:
-    """Nothing; the folder of a pair `name`.json and `name`.safetensors is then gone."""
-    if folder.is_symlink() or not folder.is_dir():
-        return  # not ours: we write pairs as folders
-    for file in (f"{name}.json", f"{name}.safetensors"):
-        (folder / file).unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        folder.rmdir()  # fails, rightly, if somebody put a file of their own there
+    """Remove the folder of a pair `name`.json and `name`.safetensors, or a link in its place."""
+    if folder.is_symlink():
+        remove_file(folder)
+    elif folder.is_dir():  # else it is not ours: we write pairs as folders
+        for file in (f"{name}.json", f"{name}.safetensors"):
+            remove_file(folder / file)
+        remove_if_empty(folder)
+
+
+def clear_inner(folder: RunFolder) -> None:
+    """Clear a run that is part of another folder, and its marker; of a link, only the link goes."""
+    if folder.path.is_symlink():
+        remove_file(folder.path)
+    elif os.path.lexists(folder.path / MARKER):
+        folder.clear()
+        remove_file(folder.path / MARKER)

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nbyt.store.atomic import disk_errors
+from nbyt.store.paths import disk_errors, make_folder, opened
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Keep all other processes out of the lock of that file while it lasts."""
-    with disk_errors(path, 0):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a")
+    make_folder(path.parent)
+    with disk_errors(path, 0), opened(path.parent) as folder:
+        file = folder.lock_file(path.name)
     with file:  # closing it lets go
         _take(file.fileno())
         yield

@@ -11,6 +11,7 @@ from typing import Any
 from nbyt.errors import StoreError
 from nbyt.store.advice import PAGE
 from nbyt.store.folder import RunFolder
+from nbyt.store.paths import remove_file
 from nbyt.store.seal import read_sealed, write_sealed
 
 LOG = "probes.json"
@@ -36,7 +37,7 @@ class ProbesFolder(RunFolder):
         write_sealed(path, record, kind="record", limit=PROBES_LIMIT)
         for other in self.records():
             if _update(other) > record["update"]:
-                other.unlink(missing_ok=True)
+                remove_file(other)
 
     def records(self) -> list[Path]:
         """The files of records that are there, in order of their update."""
@@ -52,7 +53,7 @@ class ProbesFolder(RunFolder):
         """Nothing; every file that nbyt wrote is then gone, except the marker."""
         super().clear()
         for path in (self.path / LOG, self.path / PAGE, *self.records()):
-            path.unlink(missing_ok=True)
+            remove_file(path)
 
 
 def holds_probes(folder: Path) -> bool:

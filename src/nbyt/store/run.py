@@ -7,9 +7,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nbyt.errors import StoreError
-from nbyt.store.atomic import canonical, disk_errors, is_leftover, sweep_leftovers
+from nbyt.store.atomic import canonical
 from nbyt.store.folder import MARKER, RunFolder, load_stage
 from nbyt.store.makers import Maker, maker_of
+from nbyt.store.paths import (
+    disk_errors,
+    is_leftover,
+    make_folder,
+    remove_leftovers,
+    require_no_links,
+    resolved,
+)
 from nbyt.store.seal import read_sealed, write_sealed
 from nbyt.store.text import slug
 from nbyt.store.verify import verify
@@ -27,9 +35,10 @@ def open_run(
     *,
     manifest: dict[str, Any] | None = None,
     force: bool = False,
+    inner: bool = False,
 ) -> RunFolder:
     """The training run in `out`, made or resumed; see `open_as`."""
-    return open_as(RunFolder, out, identity, manifest=manifest, force=force)
+    return open_as(RunFolder, out, identity, manifest=manifest, force=force, inner=inner)
 
 
 def open_as(
@@ -39,14 +48,17 @@ def open_as(
     *,
     manifest: dict[str, Any] | None = None,
     force: bool = False,
+    inner: bool = False,
 ) -> Folder:
     """The run in `out`, made or resumed, as a folder of that kind.
 
     `identity` holds the settings that decide the numbers; a run is resumed only by the same ones.
     With `force`, a run of another identity is cleared and begun anew; a folder that is not an nbyt
-    run is refused all the same. `manifest` is kept from the run's first start.
+    run is refused all the same. `manifest` is kept from the run's first start. inner: `out` is part
+    of another run's folder, so a link in its place is refused; the user's own --out may be one.
     """
-    path = _resolved(out)
+    path = out if inner else resolved(out)
+    require_no_links(path)
     wanted = json.loads(canonical(identity, where="identity"))
     if _is_foreign(path):
         raise StoreError(
@@ -81,15 +93,6 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     ]
 
 
-def _resolved(out: Path) -> Path:
-    try:
-        return Path(out).resolve()
-    except (OSError, RuntimeError, ValueError) as error:  # symlink loops, NUL characters
-        raise StoreError(
-            f"{str(out)!r} cannot be a folder: {error}", where="--out", fix="choose another --out"
-        ) from error
-
-
 def _is_foreign(path: Path) -> bool:
     """Whether something is at `path` that is neither a run nor an empty folder."""
     if not os.path.isdir(path):
@@ -122,11 +125,11 @@ def _refused(path: Path, changes: list[str], maker: Maker | None) -> StoreError:
 
 
 def _prepare(path: Path) -> None:
+    make_folder(path)
     with disk_errors(path, 0):
-        path.mkdir(parents=True, exist_ok=True)
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        sweep_leftovers(path)
+        remove_leftovers(path)
 
 
 def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, str]:

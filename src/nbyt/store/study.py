@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import StoreError
-from nbyt.store.folder import MARKER, RunFolder
+from nbyt.store.folder import RunFolder, clear_inner
+from nbyt.store.paths import remove_file
 from nbyt.store.seal import read_sealed, write_sealed
 from nbyt.store.text import slug
 
@@ -63,16 +64,15 @@ class StudyFolder(RunFolder):
         """Nothing; every file that nbyt wrote is then gone, except the marker."""
         super().clear()
         for name in (STUDY, PAGE):
-            (self.path / name).unlink(missing_ok=True)
+            remove_file(self.path / name)
         for part in self._experiments():
-            part.unlink(missing_ok=True)
+            remove_file(part)
         trainings = self.path / _TRAININGS
-        if trainings.is_symlink() or not trainings.is_dir():
-            return
-        for folder in trainings.iterdir():
-            if not folder.is_symlink() and (folder / MARKER).exists():
-                RunFolder(folder).clear()
-                (folder / MARKER).unlink(missing_ok=True)
+        if trainings.is_symlink():
+            remove_file(trainings)
+        elif trainings.is_dir():
+            for folder in trainings.iterdir():
+                clear_inner(RunFolder(folder))
 
 
 def holds_study(folder: Path) -> bool:

@@ -11,7 +11,9 @@ from typing import Any
 from nbyt.errors import StoreError
 from nbyt.store.advice import AdviceFolder
 from nbyt.store.atomic import write_text
-from nbyt.store.folder import MARKER, RunFolder
+from nbyt.store.folder import RunFolder, clear_inner
+from nbyt.store.manifest import tidy
+from nbyt.store.paths import remove_file
 from nbyt.store.seal import read_sealed, write_sealed
 
 SWEEP = "sweep.json"
@@ -33,15 +35,15 @@ class SweepFolder(RunFolder):
     def save_cell(self, name: str, facts: dict[str, Any]) -> None:
         """Nothing; what a cell found is then on disk, whole, and no failure of it is."""
         write_sealed(self._path("cell", name), facts, kind="cell")
-        self._path("failed", name).unlink(missing_ok=True)
+        remove_file(self._path("failed", name))
 
     def load_cell(self, name: str) -> dict[str, Any] | None:
         """What a cell found; None if it is still to be trained, or if its file is damaged."""
         return self._load("cell", name)
 
     def save_failure(self, name: str, facts: dict[str, Any]) -> None:
-        """Nothing; why a cell failed is then on disk."""
-        write_sealed(self._path("failed", name), facts, kind="failed")
+        """Keep why a cell failed, in an env's own words, which may hold addresses."""
+        write_sealed(self._path("failed", name), tidy(facts), kind="failed")
 
     def load_failure(self, name: str) -> dict[str, Any] | None:
         """Why a cell failed, or None."""
@@ -85,12 +87,10 @@ class SweepFolder(RunFolder):
         """Nothing; every file that nbyt wrote is then gone, except the marker."""
         super().clear()
         for name in (SWEEP, TABLE, TIMES, PAGE):
-            (self.path / name).unlink(missing_ok=True)
+            remove_file(self.path / name)
         for path in self._cells():
-            path.unlink(missing_ok=True)
-        if not self.advice.is_symlink() and (self.advice / MARKER).exists():
-            AdviceFolder(self.advice).clear()
-            (self.advice / MARKER).unlink(missing_ok=True)
+            remove_file(path)
+        clear_inner(AdviceFolder(self.advice))
 
     def _cells(self) -> list[Path]:
         return sorted(one for one in self.path.iterdir() if _CELL.fullmatch(one.name))

@@ -3,21 +3,15 @@
 import contextlib
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nbyt.errors import StoreError
+from nbyt.errors import NbytError, StoreError
 from nbyt.store import header
-from nbyt.store.atomic import (
-    disk_errors,
-    read_bytes,
-    sync_folder,
-    temporary_beside,
-    write_bytes,
-)
+from nbyt.store.atomic import read_bytes, write_bytes
+from nbyt.store.paths import OpenFolder, disk_errors, opened, remove_file, temporary_name
 from nbyt.store.seal import (
     JSON_LIMIT,
     read_sealed,
@@ -51,12 +45,12 @@ def write_bundle(folder: Path, name: str, tensors: Tensors, facts: Facts, *, kin
     except BaseException:
         # Not if the record names it: it may be the old file too, or the record be in place already.
         if not _is_named(target.name, record):
-            target.unlink(missing_ok=True)
+            remove_file(target)
         raise
     for other in hashed_files(folder, name):
         if other.name != target.name:
-            with contextlib.suppress(OSError):
-                other.unlink()
+            with contextlib.suppress(NbytError):
+                remove_file(other)
 
 
 def write_folder(folder: Path, name: str, tensors: Tensors, facts: Facts, *, kind: str) -> None:
@@ -74,17 +68,17 @@ def write_folder(folder: Path, name: str, tensors: Tensors, facts: Facts, *, kin
         return
     with disk_errors(folder, 0):
         _require_replaceable(folder, set(names))
-    temporary = temporary_beside(folder)
-    try:
-        with disk_errors(folder, len(data) + len(record)):
-            temporary.mkdir()
-        for file, payload in content.items():
-            write_bytes(temporary / file, payload)
-        with disk_errors(folder, len(data) + len(record)):
-            _swap(temporary, folder)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    temporary = temporary_name(folder.name)
+    with disk_errors(folder, len(data) + len(record)), opened(folder.parent) as parent:
+        try:
+            parent.make(temporary)
+            for file, payload in content.items():
+                write_bytes(folder.parent / temporary / file, payload)
+            _swap(parent, temporary, folder.name)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                parent.remove_all(temporary)
+            raise
 
 
 def read_bundle(folder: Path, name: str, *, kind: str) -> tuple[Tensors, Facts]:
@@ -162,7 +156,7 @@ def _require_replaceable(folder: Path, ours: set[str]) -> None:
     if not os.path.lexists(folder):
         return
     plain_folder = folder.is_dir() and not folder.is_symlink()
-    foreign = {entry.name for entry in folder.iterdir()} - ours if plain_folder else {folder.name}
+    foreign = _foreign(folder, ours) if plain_folder else {folder.name}
     if foreign:
         raise StoreError(
             f"{folder} is in the way: {shown(min(foreign))} was not written by nbyt",
@@ -171,20 +165,28 @@ def _require_replaceable(folder: Path, ours: set[str]) -> None:
         )
 
 
-def _swap(temporary: Path, folder: Path) -> None:
+def _foreign(folder: Path, ours: set[str]) -> set[str]:
+    """The names in a folder that are not ours, or ours with a folder in place of the file."""
+    entries = list(folder.iterdir())
+    inside = {entry.name for entry in entries if entry.is_dir() and not entry.is_symlink()}
+    return ({entry.name for entry in entries} - ours) | inside
+
+
+def _swap(parent: OpenFolder, temporary: str, name: str) -> None:
     # A folder cannot be renamed over one with files in it: the old one steps aside first.
-    aside = temporary_beside(folder) if os.path.lexists(folder) else None
+    aside = temporary_name(name) if os.path.lexists(parent.path / name) else None
     if aside:
-        os.rename(folder, aside)
+        parent.move(name, aside)
     try:
-        os.rename(temporary, folder)
+        parent.move(temporary, name)
     except BaseException:
         if aside:
-            os.rename(aside, folder)
+            parent.move(aside, name)
         raise
-    sync_folder(folder.parent)
+    parent.sync()
     if aside:
-        shutil.rmtree(aside, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            parent.remove_all(aside)
 
 
 def _described(shape: tuple[int, ...], dtype: Any) -> str:

@@ -16,8 +16,8 @@ from nbyt.store.sweep import SweepFolder
 
 def verify(folder: Path) -> list[str]:
     """One line for each bad file in a run folder, with the reason; an empty list is good news."""
-    run = AdviceFolder(Path(folder))
     try:
+        run = AdviceFolder(Path(folder).resolve())
         kinds = (run, StudyFolder(run.path), ProbesFolder(run.path), SweepFolder(run.path))
         stages, parts = run.stages(), [part for kind in kinds for part in kind.checks()]
     except (OSError, ValueError) as error:
@@ -27,7 +27,7 @@ def verify(folder: Path) -> list[str]:
         run.load_checkpoint,
         run.read_result,
         run.read_metrics,
-        *(partial(_check_stage, stage) for stage in stages),
+        *(partial(load_stage, stage) for stage in stages),
         *parts,
     ]
     return [reason for check in checks if (reason := _reason(check))]
@@ -37,13 +37,6 @@ def _check_marker(path: Path) -> None:
     if not os.path.lexists(path):
         raise StoreError(f"{path} is missing: this is not an nbyt run")
     read_sealed(path, kind="run")
-
-
-def _check_stage(stage: Path) -> None:
-    if stage.is_symlink():
-        # A run that somebody sent us must not make us read elsewhere.
-        raise StoreError(f"{stage} is a symlink, which nbyt does not follow")
-    load_stage(stage)
 
 
 def _reason(check: Callable[[], object]) -> str:

@@ -85,7 +85,7 @@ class Bench:
         folder = self.folder.training(f"{words}-{mark}")
         # Another experiment may want the same run at the same time.
         with locked(folder.with_name(f"{folder.name}.lock")):
-            run = open_run(folder, plan.identity(), manifest=made_by)
+            run = open_run(folder, plan.identity(), manifest=made_by, inner=True)
             if run.read_result() is None:
                 watch = Watch(self.progress, f"training {words}", last)
                 train(plan, run, (watch,), env=found)

@@ -50,9 +50,8 @@ def find_aside(kind: str, grid: Grid, folder: SweepFolder, progress: Progress) -
     """Nothing; the folder then holds the times, or the advice."""
     if kind == "advice":
         question = question_of(grid)
-        answer_question(
-            question, open_folder(question, [], folder.advice, force=False), progress=progress
-        )
+        advice = open_folder(question, [], folder.advice, force=False, inner=True)
+        answer_question(question, advice, progress=progress)
     else:
         costs = measure_costs(
             grid.env, grid.settings, grid.layouts, vector=grid.vector, progress=progress

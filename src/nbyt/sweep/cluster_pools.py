@@ -61,7 +61,7 @@ def _files(stage: Stage) -> dict[str, bytes]:
     """The stage as the files that a run keeps."""
     facts = {**stage.facts, "policy": describe(stage.policy)}
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "stage"
+        folder = Path(place).resolve() / "stage"
         write_folder(folder, "stage", stage_tensors(stage), facts, kind="stage")
         return {path.name: path.read_bytes() for path in folder.iterdir()}
 

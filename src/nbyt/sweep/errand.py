@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import nbyt
+from nbyt.store.atomic import write_bytes
+from nbyt.store.paths import make_folder
 from nbyt.sweep.lane import Lane
 from nbyt.train.keeper import Keeper
 
@@ -40,10 +42,11 @@ def run_pool_errand(text: str, stage: dict[str, bytes]) -> tuple[str, bytes]:
     text: as for `run_errand`. stage: the content of the stage's files.
     """
     with tempfile.TemporaryDirectory() as place:
-        folder, result = Path(place) / "stage", Path(place) / "pool.safetensors"
-        folder.mkdir()
+        own = Path(place).resolve()
+        folder, result = own / "stage", own / "pool.safetensors"
+        make_folder(folder)
         for name, content in stage.items():
-            (folder / name).write_bytes(content)
+            write_bytes(folder / name, content)
         asked = json.loads(text)
         asked["errand"] |= {"stage": str(folder), "result": str(result)}
         answer = run_errand(json.dumps(asked))

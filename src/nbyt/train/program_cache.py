@@ -5,6 +5,7 @@ write it can make this process do anything. So each kind of CPU has a folder of 
 folder that is a link, or that somebody else owns or can write, is not used.
 """
 
+import contextlib
 import hashlib
 import logging
 import os
@@ -23,12 +24,11 @@ def keep_compiled_programs() -> None:
     """Let JAX keep what it compiles, unless there is no safe place for it."""
     folder = cache_folder()
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        dangers = [f"{place} {why}" for place in (folder.parent, folder) if (why := unsafe(place))]
+        danger = _make_safe(folder)
     except OSError:  # a read-only home only costs the time of compiling
         return
-    if dangers:
-        logging.getLogger("nbyt").warning("compiled programs are not kept: %s", plain(dangers[0]))
+    if danger:
+        logging.getLogger("nbyt").warning("compiled programs are not kept: %s", plain(danger))
         return
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
@@ -41,11 +41,24 @@ def cache_folder() -> Path:
     return Path(home) / "nbyt" / f"programs-{kind}"
 
 
+def _make_safe(folder: Path) -> str:
+    """Make the folder and nbyt's own above it, for their owner alone; say why one is not safe."""
+    folder.parents[1].mkdir(parents=True, exist_ok=True)
+    for place in (folder.parent, folder):
+        with contextlib.suppress(FileExistsError):
+            place.mkdir(mode=0o700)  # whatever the umask: others must not write here
+        if why := unsafe(place):
+            return f"{place} {why}"
+    return ""
+
+
 def unsafe(folder: Path) -> str:
     """Say why others could put programs into a folder; an empty string if they could not."""
     seen = folder.lstat()
     if stat.S_ISLNK(seen.st_mode):
         return "is a link"
+    if not stat.S_ISDIR(seen.st_mode):
+        return "is not a folder"
     if not hasattr(os, "getuid"):  # Windows: a user's folders are closed to others
         return ""
     if seen.st_uid != os.getuid():

@@ -16,6 +16,7 @@ from nbyt.policy.stage import Stage
 from nbyt.report.page import card, write_page
 from nbyt.store.advice import PAGE, AdviceFolder, read_advice
 from nbyt.store.manifest import manifest, versions
+from nbyt.store.paths import resolved_entry
 from nbyt.store.run import open_as, slug
 from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
@@ -118,15 +119,23 @@ def as_trained(given: Sequence[Subject], settings: PPOSettings) -> PPOSettings:
 
 
 def open_folder(
-    question: Question, given: Sequence[Subject], out: Path | str | None, *, force: bool
+    question: Question,
+    given: Sequence[Subject],
+    out: Path | str | None,
+    *,
+    force: bool,
+    inner: bool = False,
 ) -> AdviceFolder:
-    """The folder of the advice, new or resumed; another question's folder is refused."""
+    """The folder of the advice, new or resumed; another question's folder is refused.
+
+    inner: it is part of another folder; see `open_as`.
+    """
     env, effort = question.env.id.rpartition(":")[2], question.effort.name
     name = slug(f"advise-{env}-{question.batch}-{effort}-seed{question.seed}")
     identity = {**question.identity(), "from": [one.specimen.fingerprint for one in given]}
     made_by = manifest("advise", identity, question.seed, hardware.describe())
     path = Path(out) if out is not None else Path("runs") / name
-    return open_as(AdviceFolder, path, identity, manifest=made_by, force=force)
+    return open_as(AdviceFolder, path, identity, manifest=made_by, force=force, inner=inner)
 
 
 def answer_question(
@@ -216,7 +225,8 @@ def scout(
     question = ask(SCOUT)
     beside = None if out is None else out.with_name(f"{out.name}-scout")
     name = slug(f"scout-{question.env.id.partition(':')[2]}-seed{question.seed}")
-    folder = open_folder(question, [], beside or Path("runs") / name, force=False)
+    path = resolved_entry(beside or Path("runs") / name)
+    folder = open_folder(question, [], path, force=False, inner=True)
     known = folder.load_costs()
     costs = costs_from(known) if known is not None else _scout_costs(question, progress)
     folder.save_costs(costs.as_dict())

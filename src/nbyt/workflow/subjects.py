@@ -47,7 +47,8 @@ def trained_subjects(question: Question, folder: AdviceFolder, progress: Progres
         plan = question.plan(steps)
         envs = plan.layout.envs
         made_by = manifest("advise", plan.identity(), plan.seed, hardware.describe())
-        run = open_run(folder.training(envs, steps), plan.identity(), manifest=made_by)
+        path = folder.training(envs, steps)
+        run = open_run(path, plan.identity(), manifest=made_by, inner=True)
         if run.read_result() is None:
             watch = Watch(progress, f"training with {envs}x{steps}", plan.updates)
             train(plan, run, (watch,), env=question.env)

@@ -185,6 +185,17 @@ def test_records_are_kept_for_the_report(tmp_path, capsys) -> None:
     assert "PPO on CartPole-v1" in (out / "report.html").read_text()
 
 
+def test_a_folder_with_links_leads_nowhere_else(tmp_path) -> None:
+    out, theirs = tmp_path / "probes", tmp_path / "theirs"
+    cartpole().learn(2 * 256, callback=GradientProbe(every=2, out=out))
+    theirs.write_text("mine")
+    for name in ("probes.json", "record-000002.json", "report.html"):
+        (out / name).unlink()
+        (out / name).symlink_to(theirs)
+    cartpole().learn(2 * 256, callback=GradientProbe(every=2, out=out))
+    assert theirs.read_text() == "mine" and not any(path.is_symlink() for path in out.iterdir())
+
+
 def test_few_envs_are_cut_into_pieces_and_said_to_be_approximate() -> None:
     probe = GradientProbe(every=1)
     PPO("MlpPolicy", "CartPole-v1", n_steps=64, batch_size=64, seed=0).learn(64, callback=probe)
