@@ -1,0 +1,58 @@
+"""Options from a TOML file: `--config run.toml`."""
+
+import tomllib
+from collections.abc import Collection
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from cyclopts import CycloptsError, UnknownOptionError
+
+from nbyt.errors import UsageError
+from nbyt.user_file import read_text
+
+
+def options_of_file(path: str | None, command: str, commands: Collection[str]) -> dict[str, Any]:
+    """Return the options at the top of the file and, before those, in the command's own table.
+
+    Tables of other commands are left aside.
+    """
+    if path is None:
+        return {}
+    found = _parsed(path)
+    shared = {name: value for name, value in found.items() if name not in commands}
+    own = found.get(command, {}) if command in commands else {}
+    if not isinstance(own, dict):
+        raise _wrong(f"{command} is a command, and not a table of options, in {path}")
+    options = {**shared, **own}
+    if "config" in options:
+        raise _wrong(f"{path} names another file, which is not read")
+    return options
+
+
+def unknown_key(error: CycloptsError, path: str) -> UsageError | None:
+    """Name the key of the file that is no option, and the option that was meant."""
+    token = getattr(error, "token", None)
+    if not isinstance(error, UnknownOptionError) or token is None or token.source != path:
+        return None
+    key = str(token.keyword).strip("[]").replace("][", ".")
+    flags = [name for one in error.argument_collection or () for name in one.names]
+    near = get_close_matches(f"--{key}".replace("_", "-"), flags, n=1)
+    meant = f"; did you mean {near[0].strip('-')}?" if near else ""
+    return _wrong(f"'{key}' in {path} is not an option of this command{meant}")
+
+
+def _parsed(path: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_text(Path(path)))
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except ValueError as error:
+        reason = str(error)[:200]
+    raise _wrong(f"{path or 'nothing'} is not a TOML file that can be read: {reason}")
+
+
+def _wrong(message: str) -> UsageError:
+    return UsageError(
+        message, where="--config", fix="give the path of a file with lines such as: envs = 8"
+    )
