@@ -90,7 +90,7 @@ class Real:
         return value if type(value) in (int, float) else float(value)
 
     def _wrong(self, name: str, value: Any) -> UsageError:
-        return _wrong(UsageError, name, f"a number from {self.low:g} to {self.high:g}", value)
+        return _wrong(UsageError, name, f"between {self.low:g} and {self.high:g}", value)
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class Split:
 SIZE = Whole(1, 2**31, LayoutError)
 PASSES = Whole(1, 10_000, LayoutError)
 COUNT = Whole(1, 10_000)
-STEPS = Whole(1, 10**15)
+STEPS = Whole(1, 10**15, LayoutError)
 RETRIES = Whole(0, 100)
 WORKERS = Whole(1, 1024, fix="leave it out for one for each core, or give such as 2")
 CHAIN_COUNT = Whole(4, 2**20)
