@@ -292,7 +292,11 @@ def _decimal(text: str) -> Decimal | None:
 
 def _wrong(kind: type[UsageError], name: str, words: str, value: Any, fix: str = "") -> UsageError:
     shown = value_shown(value)
-    return kind(f"{name} must be {words}, not {shown}", where=name, fix=fix or f"give {name} within these bounds")
+    return kind(
+        f"{name} must be {words}, not {shown}",
+        where=name,
+        fix=fix or f"give {name} within these bounds",
+    )
 
 
 def value_shown(value: Any) -> str:

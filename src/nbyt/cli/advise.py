@@ -53,7 +53,7 @@ from nbyt.workflow.advising import (
     open_folder,
     scout,
 )
-from nbyt.workflow.budget import SCOUT, Budget, budget_from
+from nbyt.workflow.budget import BATCHES, SCOUT, Budget, budget_from
 from nbyt.workflow.effort import effort as effort_named
 from nbyt.workflow.estimate import full_pace, in_words, require_time, startable, step_pace
 from nbyt.workflow.question import EPOCHS, HOST_ENVS, Question, make_question
@@ -194,7 +194,9 @@ def _run(
     given = given_subjects(options.from_, found) if options.from_ else []
     console = talk(quiet=common.quiet)
     wanted = options.max_envs or HOST_ENVS
-    most = startable(found, wanted, options.vector) if isinstance(found, HostEnv) else None
+    size = options.batch or (own.envs * own.steps if own else max(BATCHES))
+    is_host = isinstance(found, HostEnv)
+    most = startable(found, wanted, options.vector, batch=size) if is_host else None
     if most is not None and most < wanted:
         warn(
             console, [f"{wanted} envs cannot be started at once: no more than {most} are compared"]

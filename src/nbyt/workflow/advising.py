@@ -88,7 +88,9 @@ def advise(
     (current,), _ = require(SPLIT, current=current), require(SIZE, max_envs=options.get("max_envs"))
     if isinstance(found, HostEnv):
         wanted = options.get("max_envs") or HOST_ENVS
-        options["max_envs"] = startable(found, wanted, options.get("vector", "sync"))
+        options["max_envs"] = startable(
+            found, wanted, options.get("vector", "sync"), batch=SIZE.check(batch, "batch")
+        )
     question = make_question(
         found,
         batch=batch,

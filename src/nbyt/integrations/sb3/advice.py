@@ -49,7 +49,7 @@ def advise(
     own = model.n_steps if batch in (None, size) else None
     with untouched(model.policy):
         found = host_env(model, env)
-        most = max(startable(found, max_envs, "sync"), model.n_envs if own else 1)
+        most = max(startable(found, max_envs, batch=batch or size), model.n_envs if own else 1)
     question = make_question(
         found,
         batch=size if batch is None else batch,
