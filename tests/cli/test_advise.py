@@ -98,7 +98,10 @@ def test_report_makes_the_page_anew_without_jax(folder: Path, tmp_path: Path) ->
         (("advise", "FrozenLake-v1", "--budget", "soon"), "--budget must be a time"),
         (("advise", "FrozenLake-v1", "--batch", "64", "--current", "8x16"), "128 samples, not 64"),
         (("advise", "FrozenLake-v1", "--batch", "64", "--current", "8by8"), "8by8"),
-        (("advise", "FrozenLake-v1", "--batch", "64", "--time-limit", "2M"), "--time-limit must be a time"),
+        (
+            ("advise", "FrozenLake-v1", "--batch", "64", "--time-limit", "2M"),
+            "--time-limit must be a time",
+        ),
         (("advise", "FrozenLake-v1", "--batch", "64", "--lambda", "2"), "between 0 and 1"),
         (("advise", "FrozenLake-v1", "--batch", "64", "--from", "nowhere"), "neither a stage"),
         (("report", "nowhere"), "holds no advice"),
