@@ -161,7 +161,7 @@ class Several:
 
     def check(self, value: Any, name: str) -> tuple[Any, ...]:
         """Return one number, or every number of a sequence or array, as a tuple."""
-        single = isinstance(value, str) or not hasattr(value, "__iter__")
+        single = isinstance(value, str | Mapping) or not hasattr(value, "__iter__")
         if getattr(value, "ndim", 1) == 0 or single:
             value = [value]
         return tuple(self.kind.check(one, name) for one in value)

@@ -9,7 +9,12 @@ from typing import Any
 from cyclopts import CycloptsError, UnknownOptionError
 
 from nbyt.errors import UsageError
+from nbyt.numbers import value_shown
 from nbyt.user_file import read_text
+
+_MOST_BITS = 1024
+# The parser takes time that grows with the square of the dots in a line.
+_LONGEST_LINE = 4096
 
 
 def options_of_file(path: str | None, command: str, commands: Collection[str]) -> dict[str, Any]:
@@ -27,6 +32,8 @@ def options_of_file(path: str | None, command: str, commands: Collection[str]) -
     options = {**shared, **own}
     if "config" in options:
         raise _wrong(f"{path} names another file, which is not read")
+    for key, value in options.items():
+        _require_plain(key, value, path)
     return options
 
 
@@ -42,9 +49,23 @@ def unknown_key(error: CycloptsError, path: str) -> UsageError | None:
     return _wrong(f"'{key}' in {path} is not an option of this command{meant}")
 
 
+def _require_plain(key: str, value: Any, path: str) -> None:
+    """Refuse tables, lists in lists, and numbers that Python would not write out."""
+    if isinstance(value, dict):
+        raise _wrong(f"'{key}' in {path} is a table, and neither an option nor a command")
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, dict | list):
+            raise _wrong(f"{key} in {path} is a list of lists or tables, not of plain values")
+        if isinstance(one, int) and one.bit_length() > _MOST_BITS:
+            raise _wrong(f"{key} in {path} is {value_shown(one)}")
+
+
 def _parsed(path: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_text(Path(path)))
+        text = read_text(Path(path))
+        if max(map(len, text.splitlines()), default=0) > _LONGEST_LINE:
+            raise ValueError(f"a line has more than {_LONGEST_LINE:,} characters")
+        return tomllib.loads(text)
     except RecursionError:
         reason = "it is nested too deeply"
     except ValueError as error:

@@ -65,6 +65,8 @@ def make_request(
     gamma = known.get("gamma", 0.99) if gamma is None else gamma
     gamma = PROBABILITY.check(gamma, "gamma")
     lambdas = PROBABILITIES.check(known.get("lambda", 0.95) if lam is None else lam, "lambda")
+    if not lambdas:
+        raise UsageError("no lambda to measure", where="lambda", fix="give one, such as 0.95")
     if start not in ("stationary", "reset"):
         raise UsageError(f"unknown start '{start}'", where="start", fix="stationary or reset")
     return Request(
