@@ -189,7 +189,7 @@ class Split:
 # counted or divided on the way takes long.
 SIZE = Whole(1, 2**31, LayoutError)
 PASSES = Whole(1, 10_000, LayoutError)
-COUNT = Whole(1, 10_000)
+COUNT = Whole(1, 100_000)
 STEPS = Whole(1, 10**15, LayoutError)
 RETRIES = Whole(0, 100)
 WORKERS = Whole(1, 1024, fix="leave it out for one for each core, or give such as 2")

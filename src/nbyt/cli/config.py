@@ -14,7 +14,7 @@ from nbyt.user_file import read_text
 
 _MOST_BITS = 1024
 # The parser takes time that grows with the square of the dots in a line.
-_LONGEST_LINE = 4096
+_LONGEST_LINE = 1024
 
 
 def options_of_file(path: str | None, command: str, commands: Collection[str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ _NONE = ("none", "null")  # which Cyclopts takes for an option that may be left 
 
 
 def read_numbers(app: App, commands: tuple[str, ...], arguments: Any) -> None:
-    """Read every number that was given, before anything is imported or built for the command.
+    """Read every number that was given, before the command is called.
 
     Cyclopts calls this with all arguments when it has their texts. A number is then written as
     Python writes it, which Cyclopts reads without changing it; a list, or what has a unit, stays a
