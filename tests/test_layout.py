@@ -66,10 +66,12 @@ def test_nearest_divisors_divide_and_none_lies_between(number, wanted) -> None:
 
 
 def test_a_huge_batch_is_refused_as_well_as_a_small_one() -> None:
-    """10^6 x 10^6 samples: counting every number up to the batch would never come back."""
+    """2 x 10^9 samples: counting every number up to the batch would take minutes."""
     with pytest.raises(LayoutError) as refused:
-        Layout(envs=10**6, steps=10**6, minibatch=7)
+        Layout(envs=40_000, steps=50_000, minibatch=7)
     assert refused.value.fix.endswith("5, 8")
+    with pytest.raises(LayoutError, match="envs x steps must be"):
+        Layout(envs=10**6, steps=10**6, minibatch=7)
 
 
 @given(SIZES, SIZES)
@@ -92,7 +94,7 @@ def test_updates_are_whole_and_as_many_as_fit(envs, steps, total) -> None:
 @pytest.mark.parametrize("name", ["envs", "steps", "minibatch", "epochs"])
 @pytest.mark.parametrize("size", [-1, -8, True, False, 2.0, 0.5, "4", None, float("nan")])
 def test_sizes_that_are_no_whole_numbers_are_refused_by_name(name, size) -> None:
-    with pytest.raises(LayoutError, match=f"{name} must be a whole number of at least 1") as error:
+    with pytest.raises(LayoutError, match=f"{name} must be a whole number from 1 to") as error:
         Layout(**{"envs": 4, "steps": 4, "minibatch": 4, "epochs": 1, name: size})
     assert error.value.where == name
 

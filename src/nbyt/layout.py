@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from math import isqrt
 
 from nbyt.errors import LayoutError
+from nbyt.numbers import SIZE, STEPS, Passes, Size, check_fields
 
 
 @dataclass(frozen=True)
@@ -12,23 +13,22 @@ class Layout:
 
     envs (N) parallel environments take steps (T) steps each; the N x T samples are the rollout
     buffer, which is the batch; the batch is shuffled and chopped into mini-batches, once an epoch.
-    Without `minibatch` the whole batch is one mini-batch.
+    Without `minibatch`, or with 0, the whole batch is one mini-batch.
 
     >>> Layout(envs=8, steps=256, minibatch=256, epochs=4).gradient_steps
     32
     """
 
-    envs: int
-    steps: int
-    minibatch: int = 0
-    epochs: int = 1
+    envs: Size
+    steps: Size
+    minibatch: Size = 0
+    epochs: Passes = 1
 
     def __post_init__(self) -> None:
-        for name in ("envs", "steps", "epochs"):
-            require_whole(name, getattr(self, name), least=1)
-        require_whole("minibatch", self.minibatch, least=0)
-        if self.minibatch == 0:
+        batch_of(self.envs, self.steps)
+        if self.minibatch == 0 and not isinstance(self.minibatch, bool):
             object.__setattr__(self, "minibatch", self.batch)
+        check_fields(self)
         if self.batch % self.minibatch:
             raise LayoutError(
                 f"{self.batch} samples (envs={self.envs} x steps={self.steps}) do not split into "
@@ -54,7 +54,7 @@ class Layout:
 
     def updates(self, total: int) -> int:
         """Whole updates in a run of `total` environment steps."""
-        require_whole("total", total, least=1)
+        STEPS.check(total, "total")
         if total < self.batch:
             raise LayoutError(
                 f"total={total} is smaller than one batch of {self.batch} samples "
@@ -75,6 +75,11 @@ class Layout:
         )
 
 
+def batch_of(envs: int, steps: int) -> int:
+    """Return N x T, if all three are sizes that can be."""
+    return SIZE.check(SIZE.check(envs, "envs") * SIZE.check(steps, "steps"), "envs x steps")
+
+
 def nearest_divisors(number: int, wanted: int) -> list[int]:
     """Divisors of `number` closest to `wanted`: the next below and the next above, if any."""
     small = [d for d in range(1, isqrt(number) + 1) if number % d == 0]
@@ -86,13 +91,3 @@ def nearest_divisors(number: int, wanted: int) -> list[int]:
 
 def _listed(numbers: list[int]) -> str:
     return ", ".join(str(number) for number in numbers)
-
-
-def require_whole(name: str, value: object, *, least: int) -> None:
-    """Nothing, or an error for what is no whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise LayoutError(
-            f"{name} must be a whole number of at least {max(least, 1)}, not {value!r}",
-            where=name,
-            fix=f"give {name} as a positive whole number",
-        )

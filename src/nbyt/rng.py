@@ -6,33 +6,21 @@ environments are a prefix of those of 2N. JAX is imported late so that NumPy use
 """
 
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nbyt.errors import UsageError
+from nbyt.numbers import SEED
 
 if TYPE_CHECKING:
     import jax
 
-# JAX keeps 32 bits of a seed: with more, two seeds would be one.
-LARGEST_SEED = 2**32 - 1
-
 
 def require_seed(seed: Any, *, count: int = 1, where: str = "seed") -> int:
     """Return the seed as an int, if it and the `count` - 1 seeds after it are valid."""
-    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if not whole or not 0 <= seed <= LARGEST_SEED + 1 - count:
-        huge = isinstance(seed, int) and seed.bit_length() > 128  # too long to write out
-        given = f"a number of {seed.bit_length():,} bits" if huge else str(seed)[:40]
-        after = f", for {count:,} seeds from there on" if count > 1 else ""
-        raise UsageError(
-            f"seed must be a whole number from 0 to {LARGEST_SEED + 1 - count:,}{after}, "
-            f"not {given}",
-            where=where,
-            fix="use a small number, such as 0",
-        )
-    return int(seed)
+    after = f", for {count:,} seeds from there on" if count > 1 else ""
+    return replace(SEED, high=SEED.high + 1 - count, note=after).check(seed, where)
 
 
 def stream(key: "jax.Array", role: str, index: "int | jax.Array" = 0) -> "jax.Array":

@@ -9,8 +9,9 @@ import pytest
 
 from nbyt.dialects.dialect import load
 from nbyt.dialects.explaining import Explanation, explained
-from nbyt.dialects.files import LARGEST_FILE, read_file
+from nbyt.dialects.files import read_file
 from nbyt.errors import DialectError
+from nbyt.user_file import LARGEST
 
 ZOO = """
 atari: &atari-defaults
@@ -214,7 +215,7 @@ def test_files_that_cannot_be_text_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yml")
     bad = {
         "pipe": tmp_path / "pipe.yml",
-        "large": written(tmp_path, "large.yml", b"#" * (LARGEST_FILE + 1)),
+        "large": written(tmp_path, "large.yml", b"#" * (LARGEST + 1)),
         "binary": written(tmp_path, "binary.yml", b"\xff\xfe\x00n_steps"),
         "folder": tmp_path,
         "missing": tmp_path / "missing.yml",

@@ -58,7 +58,7 @@ def test_chains_hold_whole_fragments_of_every_length() -> None:
         ({"batch": 128, "steps": []}, "no steps to measure"),
         ({"batch": 128, "steps": [64], "chain_steps": 32}, "chains of 32 steps have no fragment"),
         ({"batch": 0}, "batch must be a whole number"),
-        ({"batch": 128, "chains": 3}, "chains must be a whole number of at least 4"),
+        ({"batch": 128, "chains": 3}, "chains must be a whole number from 4"),
         ({"batch": 128, "gamma": 1.5}, "gamma must be between 0 and 1"),
         ({"batch": 128, "lam": [0.9, -1]}, "lambda must be between 0 and 1"),
         ({"batch": 128, "advantages": "scaled"}, "unknown advantages"),

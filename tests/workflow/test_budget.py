@@ -33,7 +33,7 @@ def test_time_and_samples_are_told_apart(text: str, kind: str, amount: float) ->
 
 @pytest.mark.parametrize("text", ["soon", "10 minutes", "-5m", "0", "m", "10d"])
 def test_what_is_no_budget_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is no budget"):
+    with pytest.raises(UsageError, match="budget must be a time"):
         budget_from(text)
 
 

@@ -11,13 +11,29 @@ from rich.console import Console
 
 from nbyt.cli.common import Common
 from nbyt.cli.current import Own, own_layout, remarks, settled, with_own
-from nbyt.cli.numbers import memory_size, numbers, whole_numbers
-from nbyt.cli.options import Count, Learning, Seed
+from nbyt.cli.options import Learning
 from nbyt.cli.output import Outcome, facts_table, show, show_verbatim, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, NbytError, RunInterruptedError, UsageError
 from nbyt.measure.specimen import Collector
+from nbyt.numbers import (
+    DURATION,
+    MEMORY,
+    PROBABILITIES,
+    SIZES,
+    BudgetText,
+    Count,
+    DurationText,
+    MemoryText,
+    Passes,
+    ProbabilitiesText,
+    Seed,
+    Size,
+    SizesText,
+    Steps,
+    read_if_given,
+)
 from nbyt.report.advice_tables import (
     answer_lines,
     answers_shown,
@@ -37,7 +53,7 @@ from nbyt.workflow.advising import (
     open_folder,
     scout,
 )
-from nbyt.workflow.budget import SCOUT, Budget, budget_from
+from nbyt.workflow.budget import BATCHES, SCOUT, Budget, budget_from
 from nbyt.workflow.effort import effort as effort_named
 from nbyt.workflow.estimate import full_pace, in_words, require_time, startable, step_pace
 from nbyt.workflow.question import EPOCHS, HOST_ENVS, Question, make_question
@@ -48,10 +64,10 @@ from nbyt.workflow.subjects import Subject, given_subjects
 class AdviseOptions:
     """What is asked, and with how much effort."""
 
-    batch: Count | None = None
+    batch: Size | None = None
     """Samples of a batch, N x T; its splits are compared."""
 
-    budget: str = ""
+    budget: BudgetText = ""
     """Time such as 10m, or samples such as 2M, that a training run may cost; proposes a batch."""
 
     current: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
@@ -66,19 +82,19 @@ class AdviseOptions:
     per: Literal["sample", "second", "both"] = "both"
     """Compare for the same samples, for the same time on this machine, or both."""
 
-    steps: str = ""
+    steps: SizesText = ""
     """Rollout steps T to compare, such as 8,32,128; without, the divisors of the batch to 2,048."""
 
-    lam: str = ""
+    lam: ProbabilitiesText = ""
     """Lambda of GAE; the first is trained with, all are compared, such as 0.95,0.9,1."""
 
-    max_envs: Count | None = None
+    max_envs: Size | None = None
     """Most envs that may be advised; without, 64 for host envs."""
 
     from_: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = ()
     """Stages to measure, or runs that hold some, instead of training."""
 
-    total: Count | None = None
+    total: Steps | None = None
     """Environment steps of the training whose stages are measured."""
 
     stages: Count | None = None
@@ -87,13 +103,13 @@ class AdviseOptions:
     weigh: Literal["learning", "samples"] = "learning"
     """Stages count by what was still to be learned there, or by their samples alone."""
 
-    minibatch: Count | None = None
+    minibatch: Size | None = None
     """Samples of one gradient step; without, 256 or the next divisor of the batch below."""
 
-    epochs: Count | None = None
+    epochs: Passes | None = None
     """Passes over the batch in one update; without, 4."""
 
-    time_limit: str = "30m"
+    time_limit: DurationText = "30m"
     """The longest that it may take, by the forecast for slow envs."""
 
     seed: Seed = 0
@@ -108,7 +124,7 @@ class AdviseOptions:
     vector: Literal["sync", "async"] = "sync"
     """Host envs in this process, or in a process each."""
 
-    memory: str = "1G"
+    memory: MemoryText = "1G"
     """Memory that measuring may use, such as 512M."""
 
     ray: str = ""
@@ -178,7 +194,9 @@ def _run(
     given = given_subjects(options.from_, found) if options.from_ else []
     console = talk(quiet=common.quiet)
     wanted = options.max_envs or HOST_ENVS
-    most = startable(found, wanted, options.vector) if isinstance(found, HostEnv) else None
+    size = options.batch or (own.envs * own.steps if own else max(BATCHES))
+    is_host = isinstance(found, HostEnv)
+    most = startable(found, wanted, options.vector, batch=size) if is_host else None
     if most is not None and most < wanted:
         warn(
             console, [f"{wanted} envs cannot be started at once: no more than {most} are compared"]
@@ -227,14 +245,14 @@ class _Asked:
     def question(self, batch: int | None, effort: str = "", **changes: Any) -> Question:
         """The question about a batch; without one, about the user's."""
         options = self.options
-        lambdas = numbers("lambda", options.lam)
+        lambdas = read_if_given(PROBABILITIES, options.lam, "--lambda") or ()
         names = PPOSettings.__dataclass_fields__
         # Of the class that the rest of nbyt knows.
         plain = PPOSettings(**{name: getattr(self.settings, name) for name in names})
         own = {} if self.own is None else self.own.values
         size = batch or options.batch or (self.own.envs * self.own.steps if self.own else 0)
         given: dict[str, Any] = {
-            "steps": whole_numbers("steps", options.steps),
+            "steps": read_if_given(SIZES, options.steps, "--steps") or (),
             "current": self.own and self.own.steps,
             "lambdas": lambdas,
             "total": options.total or own.get("total"),
@@ -246,7 +264,7 @@ class _Asked:
             "objective": options.objective,
             "vector": options.vector,
             "seed": options.seed,
-            "memory": memory_size(options.memory),
+            "memory": int(MEMORY.read(options.memory, "--memory")),
         }
         named = effort_named(effort or options.effort)
         return make_question(self.env, batch=size, effort=named, **{**given, **changes})
@@ -259,15 +277,11 @@ class _Asked:
 def _forecast(question: Question, asked: _Asked) -> dict[str, Any]:
     """What it will cost; an error where that is more than the user allows."""
     parts = {"trained": not asked.given, "timed": asked.options.per != "sample"}
-    limit = budget_from(asked.options.time_limit)
-    if limit.kind != "seconds":
-        raise UsageError(
-            f"'{limit.text}' is no time", where="time-limit", fix="such as 90s, 30m or 2h"
-        )
+    limit = DURATION.read(asked.options.time_limit, "--time-limit")
     pace = step_pace(question.env)
     # A slow env is told before it has to make a whole update.
-    require_time(question, pace, limit.amount, **parts)
-    expected = require_time(question, full_pace(question, pace), limit.amount, **parts)
+    require_time(question, pace, limit, **parts)
+    expected = require_time(question, full_pace(question, pace), limit, **parts)
     return {"batch": question.batch, "layouts": len(question.steps), **expected.as_dict()}
 
 

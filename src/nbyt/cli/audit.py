@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
-from nbyt.cli.options import Common, Count, Seed
+from nbyt.cli.options import Common
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.cli.stages import env_of
@@ -19,6 +19,7 @@ from nbyt.envs.user_code import imported
 from nbyt.minibatch import Audit, audit, sampler_of
 from nbyt.minibatch.asked import ask, usual_split
 from nbyt.minibatch.named import find
+from nbyt.numbers import Passes, Seed, Size
 from nbyt.policy.files import read_stage, require_env
 from nbyt.report.numbers import both
 from nbyt.store.text import plain
@@ -32,10 +33,10 @@ _RIGHT = "every epoch is a fresh uniform shuffle with each sample exactly once"
 class AuditOptions:
     """How the sampler is looked at."""
 
-    envs: Count | None = None
+    envs: Size | None = None
     """Envs of the batch; tells steps of one env from envs at one step."""
 
-    steps: Count | None = None
+    steps: Size | None = None
     """Steps of each env; envs x steps is the batch."""
 
     order: Literal["time-major", "env-major"] = "time-major"
@@ -69,9 +70,9 @@ class AuditOptions:
 def run(
     sampler: str,
     *,
-    batch: Count,
-    minibatch: Count,
-    epochs: Count,
+    batch: Size,
+    minibatch: Size,
+    epochs: Passes,
     options: Annotated[AuditOptions, Parameter(name="*")] = AuditOptions(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:

@@ -5,10 +5,11 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
-from nbyt.cli.options import Common, Count, Seed
+from nbyt.cli.options import Common
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.envs import resolve
 from nbyt.envs.checks import Report, check
+from nbyt.numbers import Count, Seed
 from nbyt.store.text import plain
 from nbyt.train import hardware
 

@@ -8,10 +8,11 @@ from typing import Any
 from nbyt.cli.sides import side
 from nbyt.dialects.carrying import Carried, carried
 from nbyt.errors import LayoutError, UsageError
+from nbyt.numbers import SPLIT
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.question import Question
 
-_SIZES = re.compile(r"([1-9][0-9]*)[xX×]([1-9][0-9]*)")
+_SIZES = re.compile(r"[0-9]+[xX×][0-9]+")
 _FIELDS = {"lambda": "lam"}
 
 
@@ -50,7 +51,7 @@ def own_layout(words: Sequence[str], batch: int | None) -> Own | None:
 def _read(words: Sequence[str]) -> Own:
     sizes = _SIZES.fullmatch(words[0])
     if sizes and len(words) == 1:
-        return Own(int(sizes[1]), int(sizes[2]))
+        return Own(*SPLIT.read(words[0], "--current"))
     if sizes:
         raise UsageError(
             f"'{' '.join(words)}' is more than a layout", where="current", fix="such as 8x256"
@@ -101,14 +102,3 @@ def settled(own: Own | None, question: Question, flags: Collection[str]) -> Carr
 
 def _used(question: Question) -> dict[str, Any]:
     return {**vars(question), **question.settings.as_dict()}
-
-
-def splits(text: str) -> list[tuple[int, int]]:
-    """Envs and steps of every layout in a list such as 8x256,64x32."""
-    found = []
-    for word in filter(None, (part.strip() for part in text.split(","))):
-        sizes = _SIZES.fullmatch(word)
-        if sizes is None:
-            raise UsageError(f"'{word}' is no layout", where="layouts", fix="such as 8x256,64x32")
-        found.append((int(sizes[1]), int(sizes[2])))
-    return found

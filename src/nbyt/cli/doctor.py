@@ -2,15 +2,16 @@
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import jax
 from cyclopts import Parameter
 from rich.text import Text
 
-from nbyt.cli.options import Common, Seed
+from nbyt.cli.options import Common
 from nbyt.cli.output import Outcome, facts_table, show, talk
 from nbyt.errors import StoreError
+from nbyt.numbers import Seed
 from nbyt.store.manifest import manifest
 from nbyt.store.run import verify
 from nbyt.train import hardware
@@ -21,7 +22,7 @@ def run(
     *,
     dir: Path | None = None,
     seed: Seed = 0,
-    device: str = "auto",
+    device: Literal["auto", "cpu", "gpu", "tpu"] = "auto",
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
     """Show versions and devices, and run a control whose answer is known.

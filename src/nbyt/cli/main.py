@@ -4,18 +4,22 @@ Subcommands are imported when they are called, so that help and errors in words 
 """
 
 import contextlib
+import inspect
 import os
 import sys
-import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
 from cyclopts.config import Dict
 
 from nbyt import __version__
+from nbyt.cli.common import Common
+from nbyt.cli.config import options_of_file, unknown_key
+from nbyt.cli.numbers import read_numbers
 from nbyt.cli.output import Outcome, print_error, print_json
 from nbyt.errors import NbytError, RunInterruptedError, UsageError
+from nbyt.train.signals import SIGTERM_EXIT_CODE, TerminatedError, sigterm_raises
 
 _COMMANDS = {
     "advise": "Say which N x T to use on an environment, how sure that is, and why.",
@@ -66,18 +70,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(tokens: list[str]) -> int:
     """The exit code of one command line."""
+    with sigterm_raises() as sigterm:
+        code = _run(tokens)
+        return SIGTERM_EXIT_CODE if sigterm.made and code == RunInterruptedError.exit_code else code
+
+
+def _run(tokens: list[str]) -> int:
     as_json = "--json" in tokens
     command = tokens[0] if tokens and not tokens[0].startswith("-") else "nbyt"
     try:
-        outcome = _call(tokens, as_json=as_json)
+        options = options_of_file(_value_of("--config", tokens), command, _COMMANDS)
+        as_json = as_json or options.get("json") is True
+        function, bound = parse(tokens, options)
+        as_json = bound.arguments.get("common", Common()).json
+        # With --json, stdout belongs to the one JSON object.
+        talk = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
+        with talk:
+            outcome = function(*bound.args, **bound.kwargs)
         if as_json and isinstance(outcome, Outcome):
             print_json(command, outcome)
         sys.stdout.flush()  # here, where a reader that has gone is answered
     except NbytError as error:
         print_error(error, command, as_json=as_json)
         return error.exit_code
-    except KeyboardInterrupt:
-        print_error(RunInterruptedError("by Ctrl-C"), command, as_json=as_json)
+    except KeyboardInterrupt as error:
+        by = "SIGTERM" if isinstance(error, TerminatedError) else "Ctrl-C"
+        print_error(RunInterruptedError(f"by {by}"), command, as_json=as_json)
         return RunInterruptedError.exit_code
     except BrokenPipeError:
         # Whoever read our output has gone; nothing more can be said to them.
@@ -86,50 +104,30 @@ def run(tokens: list[str]) -> int:
     return outcome.exit_code if isinstance(outcome, Outcome) else 0
 
 
-def _call(tokens: list[str], *, as_json: bool) -> object:
-    """What the subcommand returns. With --json, stdout belongs to the one JSON object."""
-    options = _config(tokens)
+def parse(
+    tokens: list[str], options: dict[str, Any]
+) -> tuple[Callable[..., Any], inspect.BoundArguments]:
+    """Find the function that a command line calls, and read its arguments; options: of a file."""
     algo = _value_of("--algo", tokens) or options.get("algo", "ppo")
     app = build_app(algo)
     source = _value_of("--config", tokens) or ""
-    app.config = [Dict(options, use_commands_as_keys=False, source=source)] if options else []
-    talk = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
+    file = Dict(options, use_commands_as_keys=False, source=source)
+    app.config = [file, read_numbers] if options else [read_numbers]
     # `compare` reads its own `--`; options may follow it.
     end = "" if tokens[:1] == ["compare"] else "--"
-    helping = {"--help", "-h", "--version"} & set(tokens)
-    if helping:
-        talk = contextlib.nullcontext()
     try:
-        with talk:
-            return app(
-                tokens,
-                exit_on_error=False,
-                print_error=False,
-                end_of_options_delimiter=end,
-                result_action="return_value",
-            )
+        function, bound, _ = app.parse_args(
+            tokens, exit_on_error=False, print_error=False, end_of_options_delimiter=end
+        )
     except CycloptsError as error:
         where = f"nbyt {tokens[0]}" if tokens and tokens[0] in _COMMANDS else "nbyt"
         if (tokens[:1], algo) == (["train"], "dqn"):
             where += " --algo dqn"
-        raise UsageError(_words(error), where=where, fix=f"see `{where} --help`") from error
-
-
-def _config(tokens: list[str]) -> dict[str, Any]:
-    """The options in the TOML file named by --config, at its top or under the command's name."""
-    path = _value_of("--config", tokens)
-    if path is None:
-        return {}
-    try:
-        with open(path, "rb") as file:
-            options = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(
-            f"{path or 'nothing'} is no TOML file: {error}",
-            where="--config",
-            fix="give the path of a file with lines such as: envs = 8",
+        raise (
+            unknown_key(error, source)
+            or UsageError(_words(error), where=where, fix=f"see `{where} --help`")
         ) from error
-    return options.get(tokens[0], options)
+    return function, bound
 
 
 def _value_of(option: str, tokens: list[str]) -> str | None:

@@ -1,38 +1,36 @@
-"""Numbers on the command line: lists of them, and amounts of memory."""
+"""Numbers on the command line and in configuration files, read by the table in `nbyt.numbers`."""
 
-from nbyt.errors import UsageError
+from typing import Any
 
-_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
+from cyclopts import App, Token
 
+from nbyt.numbers import kind_of
 
-def whole_numbers(name: str, text: str) -> tuple[int, ...]:
-    """The whole numbers of a list such as 8,32,128."""
-    found = numbers(name, text)
-    if any(not number.is_integer() for number in found):
-        raise UsageError(f"'{text}' are not whole numbers", where=name, fix="such as 8,32,128")
-    return tuple(int(number) for number in found)
+_NONE = ("none", "null")  # which Cyclopts takes for an option that may be left out
 
 
-def numbers(name: str, text: str) -> tuple[float, ...]:
-    """The numbers of a list such as 0.9,0.95."""
-    try:
-        return tuple(float(part) for part in text.replace("_", "").split(",") if part.strip())
-    except ValueError as error:
-        raise UsageError(
-            f"'{text}' is not a list of numbers", where=name, fix="write it as 0.9,0.95"
-        ) from error
+def read_numbers(app: App, commands: tuple[str, ...], arguments: Any) -> None:
+    """Read every number that was given, before the command is called.
+
+    Cyclopts calls this with all arguments when it has their texts. A number is then written as
+    Python writes it, which Cyclopts reads without changing it; a list, or what has a unit, stays a
+    text.
+    """
+    del app, commands
+    for argument in arguments:
+        kind = kind_of(argument.field_info.annotation)
+        if kind is None:
+            continue
+        for place, token in enumerate(argument.tokens):
+            optional = type(None) in getattr(argument.hint, "__args__", ())
+            if token.implicit_value in ([], {}) or (optional and token.value.lower() in _NONE):
+                continue
+            value = kind.read(token.value, _name(token, argument.name))
+            if isinstance(value, int | float) and argument.hint is not str:
+                argument.tokens[place] = token.evolve(value=repr(value))
 
 
-def memory_size(text: str) -> int:
-    """The bytes of an amount such as 512M."""
-    word = text.strip().lower().removesuffix("b").removesuffix("i")
-    scale = _UNITS.get(word[-1:], 1)
-    try:
-        size = int(float(word.rstrip("kmg")) * scale)
-    except ValueError:
-        size = 0
-    if size < 2**20:
-        raise UsageError(
-            f"'{text}' is no amount of memory of at least 1M", where="memory", fix="such as 512M"
-        )
-    return size
+def _name(token: Token, name: str) -> str:
+    """Return what the user calls the option: its flag, or its key in their file."""
+    keyword = token.keyword or name
+    return f"{keyword.strip('[]')} in {token.source}" if keyword.startswith("[") else keyword

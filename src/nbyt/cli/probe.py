@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from nbyt.cli.numbers import memory_size, numbers, whole_numbers
-from nbyt.cli.options import Common, Count, Seed
+from nbyt.cli.options import Common
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import steps_progress
 from nbyt.cli.stages import env_of
@@ -20,6 +19,21 @@ from nbyt.measure.cost import cost_of
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.probing import MAX_SAMPLES, probe
 from nbyt.measure.request import CHAINS, make_request
+from nbyt.numbers import (
+    MEMORY,
+    PROBABILITIES,
+    SIZES,
+    Chains,
+    MemoryText,
+    Positive,
+    ProbabilitiesText,
+    Probability,
+    Seed,
+    Size,
+    SizesText,
+    Steps,
+    read_if_given,
+)
 from nbyt.policy.files import read_stage
 from nbyt.report.control_table import control_table
 from nbyt.report.numbers import both
@@ -53,31 +67,31 @@ _STAGES_ONLY = (
 class ProbeOptions:
     """What to measure, and with how much."""
 
-    batch: Count | None = None
+    batch: Size | None = None
     """Samples of a batch, N x T; every split of it is measured."""
 
-    steps: str = ""
+    steps: SizesText = ""
     """Rollout steps T to measure, such as 8,32,128; without, the divisors of the batch to 2,048."""
 
-    lam: str = ""
+    lam: ProbabilitiesText = ""
     """Lambda of GAE, or several such as 0,0.9,0.95,1; without, the stage's own."""
 
-    gamma: float | None = None
+    gamma: Probability | None = None
     """Discount of a step; without, the stage's own."""
 
     control: str = ""
     """Measure a shipped control instead of a stage, beside its exact answer."""
 
-    chains: Count = CHAINS
+    chains: Chains = CHAINS
     """Independent chains of the frozen policy."""
 
-    chain_steps: Count | None = None
+    chain_steps: Size | None = None
     """Measured steps of each chain; at least the longest T."""
 
-    precision: float | None = None
+    precision: Positive | None = None
     """Add chains until the alignment of the best layouts is known this well, such as 0.1."""
 
-    max_samples: Count = MAX_SAMPLES
+    max_samples: Steps = MAX_SAMPLES
     """Env steps that --precision may spend."""
 
     advantages: Literal["raw", "normalised"] | None = None
@@ -86,7 +100,7 @@ class ProbeOptions:
     start: Literal["stationary", "reset"] = "stationary"
     """Envs at random phases of their episodes, or all at a reset."""
 
-    sources: str = ""
+    sources: SizesText = ""
     """Trace the sources of noise at these T, such as 32."""
 
     skip_phase: bool = False
@@ -98,13 +112,13 @@ class ProbeOptions:
     trust_env: bool = False
     """Import the env that the stage's file names, even if it is not from a suite."""
 
-    max_envs: Count = 64
+    max_envs: Size = 64
     """Host envs that run at once."""
 
     vector: Literal["sync", "async"] = "sync"
     """Host envs in this process, or in a process each."""
 
-    memory: str = "1G"
+    memory: MemoryText = "1G"
     """Memory that measuring may use, such as 512M."""
 
     seed: Seed = 0
@@ -153,7 +167,7 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
     env = resolve(env_of(stage, options.env, str(path), trust=options.trust_env))
     if options.dry_run:
         request = make_request(stage.facts, **_request(options))
-        cost = cost_of(env, stage, request, memory_size(options.memory))
+        cost = cost_of(env, stage, request, _memory(options))
         if not common.json:
             show(facts_table([(k.replace("_", " "), f"{v:,}") for k, v in cost.items()]))
         return Outcome(cost)
@@ -167,8 +181,8 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
             precision=options.precision,
             max_samples=options.max_samples,
             phase=not options.skip_phase,
-            sources=whole_numbers("sources", options.sources),
-            resources=Resources(memory_size(options.memory), options.max_envs, options.vector),
+            sources=read_if_given(SIZES, options.sources, "--sources") or (),
+            resources=Resources(_memory(options), options.max_envs, options.vector),
             progress=progress,
         )
     data: dict[str, Any] = {**measured.as_dict(), "stage": str(path.resolve())}
@@ -208,7 +222,7 @@ def _changed(control: Control, options: ProbeOptions) -> Control:
     """The control with the batch, steps, lambda and gamma that were asked for."""
     default = ProbeOptions()
     unknown = [n for n in _STAGES_ONLY if getattr(options, n) != getattr(default, n)]
-    lambdas = numbers("lambda", options.lam)
+    lambdas = read_if_given(PROBABILITIES, options.lam, "--lambda") or ()
     if unknown or len(lambdas) > 1:
         name = f"--{unknown[0].replace('_', '-')}" if unknown else "more than one lambda"
         raise UsageError(
@@ -219,25 +233,29 @@ def _changed(control: Control, options: ProbeOptions) -> Control:
         )
     given: dict[str, Any] = {
         "batch": options.batch,
-        "steps": whole_numbers("steps", options.steps),
+        "steps": read_if_given(SIZES, options.steps, "--steps"),
         "lam": next(iter(lambdas), None),
         "gamma": options.gamma,
     }
-    return replace(control, **{name: value for name, value in given.items() if value})
+    return replace(control, **{name: value for name, value in given.items() if value is not None})
 
 
 def _request(options: ProbeOptions) -> dict[str, Any]:
     return {
         "batch": options.batch,
-        "steps": whole_numbers("steps", options.steps) or None,
+        "steps": read_if_given(SIZES, options.steps, "--steps"),
         "gamma": options.gamma,
-        "lam": numbers("lambda", options.lam) or None,
+        "lam": read_if_given(PROBABILITIES, options.lam, "--lambda"),
         "chains": options.chains,
         "chain_steps": options.chain_steps,
         "advantages": options.advantages,
         "start": options.start,
         "seed": options.seed,
     }
+
+
+def _memory(options: ProbeOptions) -> int:
+    return int(MEMORY.read(options.memory, "--memory"))
 
 
 def _keep(data: dict[str, Any], options: ProbeOptions) -> None:

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from nbyt.cli.common import Common
-from nbyt.cli.options import Count, Seed
 from nbyt.cli.output import Outcome, facts_table, show, talk
 from nbyt.cli.progress import watched
-from nbyt.errors import RunInterruptedError, UsageError
+from nbyt.errors import RunInterruptedError
+from nbyt.numbers import Seed, WorkerCount
 from nbyt.report.claim_table import claim_table
 from nbyt.store.study import StudyFolder
 from nbyt.studies.post.study import POST
@@ -40,7 +40,7 @@ class ReproduceOptions:
     force: bool = False
     """Clear another study from that folder."""
 
-    workers: Count = 0
+    workers: WorkerCount | None = None
     """Experiments at once, each in a process of its own; without, one for each core, 4 at most."""
 
     device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
@@ -103,12 +103,8 @@ def _reproduce(
         ) from error
 
 
-def _workers(wanted: int) -> int:
+def _workers(wanted: int | None) -> int:
     """So many as the user says, or one for each core."""
-    if wanted < 0:
-        raise UsageError(
-            f"{wanted} workers cannot do anything", where="workers", fix="such as --workers 2"
-        )
     return wanted or min(_MOST_WORKERS, usable_cores())
 
 

@@ -11,15 +11,28 @@ from rich.console import Console
 from rich.text import Text
 
 from nbyt.cli.common import Common
-from nbyt.cli.current import splits
-from nbyt.cli.options import Count, Seed, Settings
+from nbyt.cli.options import Settings
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.cli.sweep_progress import watched_cells
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.envs.local import hung
 from nbyt.envs.watchdog import TimeUpError, Watchdog
-from nbyt.errors import RunInterruptedError, UsageError
+from nbyt.errors import RunInterruptedError
+from nbyt.numbers import (
+    DURATION,
+    SPLITS,
+    Count,
+    DurationText,
+    Passes,
+    Retries,
+    Seed,
+    Size,
+    SplitsText,
+    Steps,
+    WorkerCount,
+    read_if_given,
+)
 from nbyt.report.sweep_tables import failure_lines, layout_table, sweep_lines
 from nbyt.store.sweep import SweepFolder
 from nbyt.store.text import plain
@@ -27,10 +40,9 @@ from nbyt.sweep.cells import Here, Runner
 from nbyt.sweep.grid import Grid, make_grid
 from nbyt.sweep.running import Tally, run_cells
 from nbyt.sweep.sweeping import Sweep, command_line, conclude, open_sweep
-from nbyt.sweep.workers import STEP_LIMIT, Workers
+from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
-from nbyt.workflow.budget import budget_from
 from nbyt.workflow.costs import update_seconds
 from nbyt.workflow.estimate import in_words
 from nbyt.workflow.question import EPOCHS
@@ -42,43 +54,43 @@ _PARTIAL = 3
 class SweepOptions:
     """What is trained, by whom, and where it is kept."""
 
-    batch: Count
+    batch: Size
     """Samples of a batch, N x T, the same for all layouts."""
 
     seeds: Count = 16
     """Trainings of each layout."""
 
-    total: Count = 500_000
+    total: Steps = 500_000
     """Environment steps of each training."""
 
-    layouts: str = ""
+    layouts: SplitsText = ""
     """Layouts such as 8x256,64x32; without, all powers of two."""
 
-    minibatch: Count | None = None
+    minibatch: Size | None = None
     """Samples of one gradient step; without, 256 or the next divisor of the batch below."""
 
-    epochs: Count = EPOCHS
+    epochs: Passes = EPOCHS
     """Passes over the batch in one update."""
 
-    max_envs: Count | None = None
+    max_envs: Size | None = None
     """Most envs of a layout; without, 64 for host envs."""
 
     advice: Annotated[bool, Parameter(negative="--no-advice")] = True
     """Ask for the advice too, and show it beside what happened."""
 
-    retries: Count = 0
+    retries: Retries = 0
     """How often a cell that failed is tried again at once."""
 
     retry_failed: bool = False
     """Also try again the cells that an earlier run gave up."""
 
-    workers: Count = 0
+    workers: WorkerCount | None = None
     """Host envs: trainings at once, each in a process of its own; without, one for each core."""
 
-    step_limit: str = "60s"
+    step_limit: DurationText = "60s"
     """Host envs: how long one step may take before its training is given up."""
 
-    cell_limit: str = ""
+    cell_limit: DurationText = ""
     """How long a training may take before it is given up; without, as long as it wants."""
 
     ray: str = ""
@@ -162,7 +174,7 @@ def _grid(env: str, options: SweepOptions, settings: PPOSettings) -> Grid:
         batch=options.batch,
         seeds=options.seeds,
         total=options.total,
-        layouts=splits(options.layouts),
+        layouts=read_if_given(SPLITS, options.layouts, "--layouts") or (),
         first_seed=options.seed,
         minibatch=options.minibatch,
         epochs=options.epochs,
@@ -208,7 +220,7 @@ def _cells(
 def _runner(grid: Grid, options: SweepOptions, step: float, cell: float | None) -> Runner:
     """Who trains: processes where an env may hang or somebody set a limit, else this process."""
     if isinstance(grid.env, HostEnv):
-        return Workers(options.workers or None, step, cell)
+        return Workers(options.workers, step, cell)
     # Seeds of a device env are trained together, and use all cores by themselves.
     return Here() if cell is None else Workers(1, step, cell)
 
@@ -227,17 +239,8 @@ def _cluster(options: SweepOptions, step: float, cell: float | None) -> Iterator
 
 def _limits(options: SweepOptions) -> tuple[float, float | None]:
     """Seconds of a step and, where it is limited, of a training."""
-    step = _seconds("step-limit", options.step_limit) or STEP_LIMIT
-    return step, _seconds("cell-limit", options.cell_limit)
-
-
-def _seconds(name: str, text: str) -> float | None:
-    if not text:
-        return None
-    limit = budget_from(text)
-    if limit.kind != "seconds":
-        raise UsageError(f"'{text}' is no time", where=name, fix="such as 90s, 30m or 2h")
-    return float(limit.amount)
+    step = DURATION.read(options.step_limit, "--step-limit")
+    return step, read_if_given(DURATION, options.cell_limit, "--cell-limit")
 
 
 def _dry_run(grid: Grid, *, as_json: bool) -> Outcome:

@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 import numpy as np
 from cyclopts import Parameter
 
-from nbyt.cli.options import Common, Count, Settings
+from nbyt.cli.options import Common, Settings
 from nbyt.cli.output import Outcome
 from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, weights_of, would_do
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
+from nbyt.numbers import Passes, Size
 from nbyt.policy.actor_critic import build
 from nbyt.policy.files import read_stage
 from nbyt.train import hardware
@@ -27,25 +28,25 @@ from nbyt.workflow.question import HOST_ENVS
 class LayoutOptions:
     """Sizes of one update."""
 
-    envs: Count = 8
+    envs: Size = 8
     """Parallel environments (N)."""
 
-    steps: Count = 256
+    steps: Size = 256
     """Rollout steps of each environment between two updates (T)."""
 
-    minibatch: Count = 256
+    minibatch: Size = 256
     """Samples of one gradient step; must divide envs x steps."""
 
-    epochs: Count = 4
+    epochs: Passes = 4
     """Passes over the batch in one update."""
 
     layout: Literal["fixed", "auto"] = "fixed"
     """auto: T, and N with it, move along the powers of two as looks at the rollouts advise."""
 
-    batch: Count | None = None
+    batch: Size | None = None
     """With --layout auto: samples of an update, N x T, which stay the same."""
 
-    max_envs: Count | None = None
+    max_envs: Size | None = None
     """With --layout auto: most envs to use; without, 64 for host envs."""
 
 
@@ -66,10 +67,11 @@ def run(
     """
     hardware.prepare(options.device)
     plan = _plan(env, layout, options, settings)
+    weights = weights_of(plan, options.from_, read_stage)
     announce(plan, common)
     if options.dry_run:
         return _dry_run(plan, as_json=common.json)
-    return carry_out(plan, options, common, weights_of(plan, options.from_, read_stage))
+    return carry_out(plan, options, common, weights)
 
 
 def _plan(

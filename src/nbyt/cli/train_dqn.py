@@ -5,10 +5,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from nbyt.cli.options import Common, Count
+from nbyt.cli.options import Common
 from nbyt.cli.output import Outcome
 from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, weights_of, would_do
 from nbyt.envs import resolve
+from nbyt.numbers import Passes, Size, Steps
 from nbyt.policy.files import read_q_stage
 from nbyt.policy.q_policy import build_q
 from nbyt.train import hardware
@@ -22,22 +23,22 @@ from nbyt.train.replay_layout import ReplayLayout
 class ReplayOptions:
     """Sizes of one update."""
 
-    envs: Count = 1
+    envs: Size = 1
     """Parallel environments (N)."""
 
-    steps: Count = 4
+    steps: Size = 4
     """Steps of each environment between two updates (T)."""
 
-    minibatch: Count = 32
+    minibatch: Size = 32
     """Transitions of one gradient step, drawn from the buffer."""
 
-    gradient_steps: Count = 1
+    gradient_steps: Passes = 1
     """Gradient steps in one update."""
 
-    buffer: Count = 0
+    buffer: Size | None = None
     """Transitions that the replay buffer holds, a multiple of N x T; without, about 100,000."""
 
-    warm_up: Count = 1000
+    warm_up: Steps = 1000
     """Environment steps with random actions before learning begins."""
 
 
@@ -58,14 +59,15 @@ def run(
     """
     hardware.prepare(options.device)
     plan = _plan(env, layout, options, settings)
+    weights = weights_of(plan, options.from_, read_q_stage)
     announce(plan, common)
     if options.dry_run:
         return _dry_run(plan, as_json=common.json)
-    return carry_out(plan, options, common, weights_of(plan, options.from_, read_q_stage))
+    return carry_out(plan, options, common, weights)
 
 
 def _plan(env: str, layout: ReplayOptions, options: RunOptions, settings: DQNSettings) -> DQNPlan:
-    sizes = ReplayLayout(**vars(layout))
+    sizes = ReplayLayout(**{**vars(layout), "buffer": layout.buffer or 0})
     stages = stages_of(sizes.updates(options.total), options)
     found = resolve(env)
     # Built now, so that an env without numbered actions is refused before anything is written.
@@ -75,10 +77,10 @@ def _plan(env: str, layout: ReplayOptions, options: RunOptions, settings: DQNSet
 
 def _dry_run(plan: DQNPlan, *, as_json: bool) -> Outcome:
     sizes = plan.layout
-    learning = sum(sizes.learns(number) for number in range(1, plan.updates + 1))
+    waiting = (sizes.warm_up - 1) // sizes.fresh  # updates that come before learning begins
     data = {
         "updates": plan.updates,
-        "gradient_steps": learning * sizes.gradient_steps,
+        "gradient_steps": (plan.updates - waiting) * sizes.gradient_steps,
         "environment_steps": plan.updates * sizes.fresh,
         "buffer_bytes": buffer_bytes(sizes, resolve(plan.env)),
         "stages_after_updates": list(plan.stages),

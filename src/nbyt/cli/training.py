@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from nbyt.cli.options import Common, Count, Seed
+from nbyt.cli.options import Common
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import TrainingProgress
 from nbyt.collect.evaluate import LONGEST
-from nbyt.errors import UsageError
 from nbyt.integrations.trackers import TensorBoard, WeightsAndBiases
+from nbyt.numbers import UPDATES, Count, Seed, Steps, UpdatesText, read_if_given
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.files import require_env
 from nbyt.policy.stage import Stage
@@ -33,7 +33,7 @@ from nbyt.train.plan import stage_updates
 class RunOptions:
     """Where a run goes and what it keeps."""
 
-    total: Count = 500_000
+    total: Steps = 500_000
     """Environment steps of the whole run."""
 
     seed: Seed = 0
@@ -48,7 +48,7 @@ class RunOptions:
     stages: Count | None = None
     """Keep this many stages, evenly spaced, instead of early, middle and final."""
 
-    save_at: str = ""
+    save_at: UpdatesText = ""
     """Keep stages after these updates, such as 100,200,400."""
 
     from_: Path | None = None
@@ -75,7 +75,8 @@ class RunOptions:
 
 def stages_of(updates: int, options: RunOptions) -> tuple[int, ...]:
     """The updates after which stages are kept."""
-    return stage_updates(updates, count=options.stages, save_at=_numbers(options.save_at))
+    save_at = read_if_given(UPDATES, options.save_at, "--save-at") or ()
+    return stage_updates(updates, count=options.stages, save_at=save_at)
 
 
 def carry_out(
@@ -119,15 +120,6 @@ def would_do(plan: AnyPlan, data: dict[str, Any], *, as_json: bool) -> Outcome:
         rows = [(name.replace("_", " "), str(value)) for name, value in data.items()]
         show(facts_table([("layout", str(plan.layout)), *rows]))
     return Outcome({"layout": plan.layout.as_dict(), **data})
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in text.split(",") if part.strip())
-    except ValueError as error:
-        raise UsageError(
-            f"'{text}' is not a list of updates", where="save-at", fix="write it as 100,200,400"
-        ) from error
 
 
 def _folder(plan: AnyPlan, options: RunOptions) -> RunFolder:

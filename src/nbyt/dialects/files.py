@@ -9,8 +9,7 @@ from nbyt.dialects.dialect import Dialect
 from nbyt.dialects.safe_yaml import parsed
 from nbyt.dialects.settings import Pair
 from nbyt.errors import DialectError
-
-LARGEST_FILE = 256 * 1024
+from nbyt.user_file import read_text
 
 
 def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pair]:
@@ -18,8 +17,9 @@ def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pa
 
     `entry` picks one of several, as in RL-Zoo's files, where each environment has its own.
     """
-    text, where = _text(path), str(path)
+    where = str(path)
     try:
+        text = read_text(path)
         if path.suffix.lower() not in (".json", ".yml", ".yaml") and looks_like_command(text):
             return flags(dialect, text, where)
         is_json = path.suffix.lower() == ".json" or text.lstrip().startswith("{")
@@ -29,23 +29,6 @@ def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pa
     if not isinstance(found, Mapping):
         raise _unreadable(where, "it holds no settings by name")
     return _pairs(dialect, _chosen(dialect, found, entry, where))
-
-
-def _text(path: Path) -> str:
-    # A pipe could keep us waiting for ever.
-    if path.exists() and not path.is_file():
-        raise _unreadable(str(path), "it is no regular file")
-    try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise _unreadable(str(path), error.strerror or "it cannot be opened") from None
-    if len(raw) > LARGEST_FILE:
-        raise _unreadable(str(path), f"it is larger than {LARGEST_FILE // 1024} KB")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise _unreadable(str(path), "it is not UTF-8 text") from None
 
 
 def _chosen(dialect: Dialect, found: Mapping[str, Any], entry: str | None, where: str) -> Mapping:

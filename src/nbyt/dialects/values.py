@@ -1,11 +1,14 @@
 """Single values: text, numbers and switches as users and their files write them."""
 
+from math import isfinite
 from typing import Any
 
 from nbyt.dialects.dialect import Dialect
-from nbyt.errors import DialectError
+from nbyt.errors import DialectError, UsageError
+from nbyt.numbers import Whole, value_shown
 
 LARGEST = 10**15
+_MOST_BITS = 1024  # a float has no more, and Python writes no number out that has many more
 AUTO = "auto"
 _TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
@@ -15,12 +18,14 @@ def read_value(dialect: Dialect, key: str, name: str, raw: Any) -> Any:
 
     `name` is what the user wrote, which may be an old name of `key`.
     """
+    if isinstance(raw, int) and raw.bit_length() > _MOST_BITS:
+        raise _wrong(dialect, name, raw, "a number that a float can hold")
     default = dialect.defaults.get(key)
     if isinstance(default, bool):
         return _truth(dialect, name, raw)
     role = dialect.role(key)
     if role == "learning_rate":
-        return _rate(raw)
+        return _rate(dialect, name, raw)
     if role in ("gamma", "lam"):
         return _share(dialect, name, raw)
     if str(raw).lower() == AUTO and default == AUTO:
@@ -41,10 +46,11 @@ def number(raw: Any) -> float | None:
 
 
 def _whole(dialect: Dialect, name: str, raw: Any, *, least: int) -> int:
-    found = number(raw)
-    if found is None or not found.is_integer() or not least <= found <= LARGEST:
-        raise _wrong(dialect, name, raw, f"a whole number from {least} to 1e15")
-    return int(found)
+    kind = Whole(least, LARGEST)
+    try:
+        return kind.check(raw, name) if isinstance(raw, int) else kind.read(str(raw), name)
+    except UsageError:
+        raise _wrong(dialect, name, raw, f"a whole number from {least} to 1e15") from None
 
 
 def _share(dialect: Dialect, name: str, raw: Any) -> float:
@@ -54,9 +60,11 @@ def _share(dialect: Dialect, name: str, raw: Any) -> float:
     return found
 
 
-def _rate(raw: Any) -> float | str:
+def _rate(dialect: Dialect, name: str, raw: Any) -> float | str:
     """A number, or the text of a schedule, which only the library can read."""
     found = number(raw)
+    if found is not None and not isfinite(found):
+        raise _wrong(dialect, name, raw, "a finite number")
     return str(raw)[:80] if found is None else found
 
 
@@ -73,9 +81,8 @@ def _truth(dialect: Dialect, name: str, raw: Any) -> bool:
 
 
 def _wrong(dialect: Dialect, name: str, raw: Any, wanted: str) -> DialectError:
-    shown = str(raw) if len(str(raw)) <= 60 else f"{str(raw)[:57]}..."
     return DialectError(
-        f"{name} must be {wanted}, not '{shown}'",
+        f"{name} must be {wanted}, not {value_shown(raw)}",
         where=f"{name} of {dialect.id}",
         fix=f"write {name}= and {wanted}",
     )

@@ -12,6 +12,7 @@ from nbyt.gradients.engine import Engine
 from nbyt.integrations.arrays import live_batch
 from nbyt.integrations.history import History
 from nbyt.measure.live import BatchMeasurement, LiveBatch, Loss, measure_batch
+from nbyt.numbers import COEFFICIENT, PROBABILITY, require
 
 
 class LoopProbe:
@@ -29,6 +30,9 @@ class LoopProbe:
         title: str,
         library: str,
     ) -> None:
+        require(PROBABILITY, gamma=gamma, lam=lam)
+        require(COEFFICIENT, value_coefficient=value_coefficient)
+        require(COEFFICIENT, entropy_coefficient=entropy_coefficient)
         self._discount = {"gamma": gamma, "lam": lam}
         self._loss = Loss(value_coefficient, entropy_coefficient, normalise)
         self._history: History | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from nbyt.measure.remarks import limit_weight
 from nbyt.measure.request import Request
 from nbyt.measure.returns import return_sums
 from nbyt.measure.specimen import Specimen
+from nbyt.numbers import MEMORY, Size, check_fields
 from nbyt.stats.phase import PhaseProducts
 
 # What is under way, how much of it is done, and how much there is.
@@ -30,9 +32,12 @@ _PHASE_CHAINS = 64
 class Resources:
     """What a measurement may use: memory in bytes, host envs at once, and how they run."""
 
-    memory: int = 2**30
-    envs: int = 64
+    memory: Annotated[int, MEMORY] = 2**30
+    envs: Size = 64
     vector: str = "sync"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from nbyt.envs import resolve
-from nbyt.errors import UsageError
 from nbyt.gradients.assembly import endless_gram, products_of
 from nbyt.gradients.weights import Aim
 from nbyt.measure.chains import Chains, Progress, Resources
@@ -19,6 +18,7 @@ from nbyt.measure.remarks import remarks
 from nbyt.measure.request import CHAINS, Request, Start, make_request
 from nbyt.measure.returns import mean_return
 from nbyt.measure.specimen import Specimen, StageSpecimen
+from nbyt.numbers import POSITIVE, SIZES, STEPS
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
@@ -106,7 +106,8 @@ def examine(
     progress: Progress = lambda what, done, total: None,
 ) -> Measurement:
     """The measurement that `request` asks for, of a policy in whatever framework."""
-    require_measured(request, tuple(sources))
+    sources = SIZES.check(sources, "sources")
+    require_measured(request, sources)
     began = time.monotonic()
     rounds = _most_rounds(request, precision, max_samples)
     pooled = Chains(specimen, request, resources, rounds * request.chains, progress)
@@ -118,7 +119,7 @@ def examine(
         measured,
         phase=found,
         said=(NO_PHASE,) if looked and not found else (),
-        sources=sources_of(specimen, request, tuple(sources), pooled.found.scale, progress),
+        sources=sources_of(specimen, request, sources, pooled.found.scale, progress),
         precision={"asked": precision, "reached": reached, "rounds": pooled.rounds},
         seconds=time.monotonic() - began,
     )
@@ -137,10 +138,8 @@ def _stage(policy: Stage | Path | str, env_id: str) -> Stage:
 def _most_rounds(request: Request, precision: float | None, max_samples: int) -> int:
     if precision is None:
         return 1
-    if not precision > 0:
-        raise UsageError(
-            f"precision must be above 0, not {precision}", where="precision", fix="such as 0.1"
-        )
+    POSITIVE.check(precision, "precision")
+    STEPS.check(max_samples, "max_samples")
     return max(1, max_samples // (request.chains * (request.chain_steps + request.ahead)))
 
 

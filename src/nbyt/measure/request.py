@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import nearest_divisors
+from nbyt.numbers import CHAIN_COUNT, PROBABILITIES, PROBABILITY, SIZE, SIZES, require
 from nbyt.rng import require_seed
 
 Start = Literal["stationary", "reset"]
 
 CHAINS = 128
-LEAST_CHAINS = 4
 _LEAST_STEPS = 1024
 _LONGEST_DEFAULT = 2048
 _MOST_LENGTHS = 12
@@ -59,13 +59,14 @@ def make_request(
 ) -> Request:
     """The request; what is not given comes from a stage's `facts`, or is the usual value."""
     known = facts.get("settings", {})
-    _whole("batch", batch, 1)
-    _whole("chains", chains, LEAST_CHAINS)
+    batch, chain_steps = require(SIZE, batch=batch, chain_steps=chain_steps)
+    chains = CHAIN_COUNT.check(chains, "chains")
     lengths = fragment_lengths(batch, steps)
     gamma = known.get("gamma", 0.99) if gamma is None else gamma
-    lambdas = _several(known.get("lambda", 0.95) if lam is None else lam)
-    for name, value in (("gamma", gamma), *(("lambda", value) for value in lambdas)):
-        _between(name, value)
+    gamma = PROBABILITY.check(gamma, "gamma")
+    lambdas = PROBABILITIES.check(known.get("lambda", 0.95) if lam is None else lam, "lambda")
+    if not lambdas:
+        raise UsageError("no lambda to measure", where="lambda", fix="give one, such as 0.95")
     if start not in ("stationary", "reset"):
         raise UsageError(f"unknown start '{start}'", where="start", fix="stationary or reset")
     return Request(
@@ -89,11 +90,10 @@ def fragment_lengths(batch: int, steps: Any = None) -> tuple[int, ...]:
     if steps is None:
         divisors = [d for d in range(1, min(batch, _LONGEST_DEFAULT) + 1) if batch % d == 0]
         return tuple(_thinned(divisors))
-    lengths = sorted(set(_several(steps)))
+    lengths = sorted(set(SIZES.check(steps, "steps")))
     if not lengths:
         raise LayoutError("no steps to measure", where="steps", fix="give at least one, such as 32")
     for length in lengths:
-        _whole("steps", length, 1)
         if batch % length:
             near = ", ".join(map(str, nearest_divisors(batch, length)))
             raise LayoutError(
@@ -116,14 +116,12 @@ def horizon(gamma: float) -> int:
 def _chain_steps(lengths: tuple[int, ...], wanted: int | None) -> int:
     """Steps that every T divides if that costs little, and never fewer than the longest T."""
     longest = lengths[-1]
-    if wanted is not None:
-        _whole("chain_steps", wanted, 1)
-        if wanted < longest:
-            raise LayoutError(
-                f"chains of {wanted} steps have no fragment of {longest}",
-                where="chain_steps",
-                fix=f"ask for chains of at least {longest} steps, or for shorter steps",
-            )
+    if wanted is not None and wanted < longest:
+        raise LayoutError(
+            f"chains of {wanted} steps have no fragment of {longest}",
+            where="chain_steps",
+            fix=f"ask for chains of at least {longest} steps, or for shorter steps",
+        )
     common = lcm(*lengths)
     unit = common if common <= 2 * max(longest, _LEAST_STEPS) else longest
     return ceil((wanted or max(longest, _LEAST_STEPS)) / unit) * unit
@@ -150,25 +148,3 @@ def _normalise(known: dict[str, Any], advantages: str | None) -> bool:
     if advantages is not None:
         return advantages == "normalised"
     return known.get("normalise_advantages", "off") != "off"
-
-
-def _several(values: Any) -> list[Any]:
-    if isinstance(values, (int, float)):
-        return [values]
-    return [value.item() if hasattr(value, "item") else value for value in values]
-
-
-def _whole(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise LayoutError(
-            f"{name} must be a whole number of at least {least}, not {value!r}",
-            where=name,
-            fix=f"change {name}",
-        )
-
-
-def _between(name: str, value: Any) -> None:
-    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise UsageError(
-            f"{name} must be between 0 and 1, not {value!r}", where=name, fix=f"change {name}"
-        )

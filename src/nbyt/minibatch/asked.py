@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Int
 
 from nbyt.errors import LayoutError, UsageError
+from nbyt.numbers import PASSES, SIZE, require
 
 Order = Literal["time-major", "env-major"]
 ORDERS: tuple[Order, ...] = ("time-major", "env-major")
@@ -53,8 +54,8 @@ def ask(
     batch: int, minibatch: int, epochs: int, envs: int | None, steps: int | None, order: str
 ) -> Asked:
     """The question, if its sizes fit together; one of envs and steps gives the other."""
-    for name, value in (("batch", batch), ("minibatch", minibatch), ("epochs", epochs)):
-        _require_whole(name, value)
+    batch, minibatch = require(SIZE, batch=batch, minibatch=minibatch)
+    epochs, (envs, steps) = PASSES.check(epochs, "epochs"), require(SIZE, envs=envs, steps=steps)
     if order not in ORDERS:
         raise UsageError(
             f"'{order}' is no order of samples", where="order", fix=f"one of {', '.join(ORDERS)}"
@@ -67,7 +68,6 @@ def ask(
         )
     found = {name: value for name, value in (("envs", envs), ("steps", steps)) if value is not None}
     for name, value in found.items():
-        _require_whole(name, value)
         if batch % value:
             raise LayoutError(
                 f"{batch} samples are no whole number of {value} {name}",
@@ -90,12 +90,3 @@ def usual_split(batch: int) -> tuple[int, int]:
     """Envs and steps of a batch that was given no shape: at most 128 steps."""
     steps = max(n for n in range(1, min(_USUAL_STEPS, batch) + 1) if batch % n == 0)
     return batch // steps, steps
-
-
-def _require_whole(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise LayoutError(
-            f"{name} must be a whole number of at least 1, not {value!r}",
-            where=name,
-            fix=f"give {name} as a positive whole number",
-        )

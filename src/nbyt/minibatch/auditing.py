@@ -84,6 +84,7 @@ def audit(
     """
     sampler = sampler_of(sampler)
     asked = ask(batch, minibatch, epochs, envs, steps, order)
+    batch, minibatch, epochs = asked.batch, asked.minibatch, asked.epochs
     seed = require_seed(seed, count=_updates(asked))
     seeds = tuple(range(seed, seed + _updates(asked)))
     calls = [read(sampler, batch, minibatch, epochs, own) for own in seeds]

@@ -7,6 +7,7 @@ of layers shows them without hooks.
 import re
 import zlib
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -26,6 +27,7 @@ _GAIN = 2**0.5
 _SMALL_IMAGE = ((16, 3, 1),), 128
 _LARGE_IMAGE = ((32, 8, 4), (64, 4, 2), (64, 3, 1)), 512
 _LARGE_FROM = 36
+_MOST_WEIGHTS = 2**27  # between layers: half a gigabyte, and four times that to train
 SMALLEST_IMAGE = 3  # pixels on a side: the first kernel
 
 
@@ -57,7 +59,14 @@ def parse_network(text: str, activation: str = "tanh") -> Network:
     if word in ("auto", "cnn", "table"):
         return Network(word, activation=activation)
     if re.fullmatch(r"[1-9]\d{0,5}(x[1-9]\d{0,5}){0,9}", word):
-        return Network("mlp", tuple(int(width) for width in word.split("x")), activation)
+        widths = tuple(int(width) for width in word.split("x"))
+        if sum(a * b for a, b in pairwise(widths)) <= _MOST_WEIGHTS:
+            return Network("mlp", widths, activation)
+        raise UsageError(
+            f"network '{text}' has more than {_MOST_WEIGHTS:,} weights",
+            where="network",
+            fix="give narrower layers, such as 64x64",
+        )
     raise UsageError(
         f"unknown network '{text}'",
         where="network",

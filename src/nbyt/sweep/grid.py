@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
+from nbyt.numbers import COUNT, SIZE, SPLITS, STEPS, require
 from nbyt.rng import require_seed
 from nbyt.train.plan import Plan, stage_updates
 from nbyt.train.settings import PPOSettings
@@ -98,9 +99,11 @@ def make_grid(
     vector: str = "sync",
 ) -> Grid:
     """The grid with every default filled in. layouts: (envs, steps); without, the powers of two."""
-    if seeds < 1:
-        raise UsageError(f"{seeds} seeds", where="seeds", fix="such as --seeds 16")
+    batch, total = SIZE.check(batch, "batch"), STEPS.check(total, "total")
+    max_envs, minibatch = require(SIZE, max_envs=max_envs, minibatch=minibatch)
+    seeds = COUNT.check(seeds, "seeds")
     first_seed = require_seed(first_seed, count=seeds)
+    layouts = SPLITS.check(layouts, "layouts")
     wrong = [f"{envs}x{steps}" for envs, steps in layouts if envs * steps != batch]
     if wrong:
         raise UsageError(

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from nbyt.errors import NbytError
+from nbyt.numbers import RETRIES
 from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.cells import Here, Job, Runner, jobs_of
 from nbyt.sweep.grid import Cell, Grid
@@ -42,6 +43,7 @@ def run_cells(
     retries: how often a cell that failed is tried again at once. retry_failed: also those that an
     earlier run gave up.
     """
+    retries = RETRIES.check(retries, "retries")
     runner = runner or Here()
     known = {cell: folder.load_cell(cell.name) for cell in grid.cells}
     left = [cell for cell, facts in known.items() if facts is None]

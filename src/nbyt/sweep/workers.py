@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from nbyt.errors import NbytError
+from nbyt.numbers import DURATION, WORKERS, require
 from nbyt.sweep.answers import outcomes_of, setup_of
 from nbyt.sweep.cells import Job, Outcomes, Watch
 from nbyt.sweep.grid import Grid
@@ -33,6 +34,8 @@ class Workers:
         step_limit: float = STEP_LIMIT,
         cell_limit: float | None = None,
     ) -> None:
+        require(WORKERS, workers=lanes)
+        require(DURATION, step_limit=step_limit, cell_limit=cell_limit)
         self._lanes = lanes or usable_cores()
         self._step_limit, self._cell_limit = step_limit, cell_limit
 

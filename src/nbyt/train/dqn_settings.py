@@ -4,20 +4,19 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
 
-from nbyt.errors import UsageError
 from nbyt.minibatch.replay import Sampling
+from nbyt.numbers import Positive, Probability, Steps, check_fields
 from nbyt.policy.networks import Network, parse_network
-from nbyt.train.settings import require_positive, require_within
 
 
 @dataclass(frozen=True)
 class DQNSettings:
     """How DQN learns. Frozen and hashable; wrong values are refused when it is made."""
 
-    gamma: float = 0.99
+    gamma: Probability = 0.99
     """Discount of a step."""
 
-    learning_rate: float = 5e-4
+    learning_rate: Positive = 5e-4
     """Step size of the optimiser."""
 
     anneal: bool = False
@@ -29,29 +28,29 @@ class DQNSettings:
     double: bool = False
     """Choose the next action by the learning network, value it by the target network."""
 
-    huber: float = 1.0
+    huber: Positive = 1.0
     """TD errors beyond this count linearly instead of squared, so that rare ones do not rule."""
 
-    target_every: int = 500
+    target_every: Steps = 500
     """Environment steps between two copies of the network to the target network."""
 
-    target_mix: float = 1.0
+    target_mix: Probability = 1.0
     """How much of the network a copy brings; below 1 the rest of the target network stays."""
 
     sampling: Sampling = "uniform"
     """How mini-batches are drawn: uniform (with replacement), distinct (without), stratified over
     ages, sequential (neighbours in time), newest (no replay)."""
 
-    epsilon_start: float = 1.0
+    epsilon_start: Probability = 1.0
     """Share of random actions at the beginning."""
 
-    epsilon_end: float = 0.05
+    epsilon_end: Probability = 0.05
     """Share of random actions once exploration has come down."""
 
-    exploration: float = 0.1
+    exploration: Probability = 0.1
     """Part of the run over which the share of random actions comes down, in a straight line."""
 
-    max_grad_norm: float = 10.0
+    max_grad_norm: Positive = 10.0
     """Longest gradient; longer ones are scaled down to it."""
 
     network: str = "auto"
@@ -67,17 +66,7 @@ class DQNSettings:
     """What to do with a NaN or infinity from an env: stop, or leave those rows out."""
 
     def __post_init__(self) -> None:
-        require_within("gamma", self.gamma, 0, 1)
-        for name in ("epsilon_start", "epsilon_end", "exploration", "target_mix"):
-            require_within(name, getattr(self, name), 0, 1)
-        for name in ("learning_rate", "huber", "max_grad_norm"):
-            require_positive(name, getattr(self, name))
-        if self.target_every < 1:
-            raise UsageError(
-                f"target_every must be at least 1, not {self.target_every}",
-                where="target_every",
-                fix="change target_every",
-            )
+        check_fields(self)
         parse_network(self.network, self.activation)
 
     @property

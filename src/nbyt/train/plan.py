@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
+from nbyt.numbers import COUNT, STEPS
 from nbyt.rng import require_seed
 from nbyt.train.settings import PPOSettings
 
@@ -65,6 +66,7 @@ class RunPlan(Generic[AnySizes, AnySettings]):
 
     def __post_init__(self) -> None:
         require_seed(self.seed)
+        STEPS.check(self.total, "total")
 
     @property
     def updates(self) -> int:
@@ -103,7 +105,7 @@ def stage_updates(
                 fix="name updates within the run, or lengthen --total",
             )
         return tuple(sorted(set(save_at)))
-    if count is not None and not 1 <= count <= updates:
+    if count is not None and COUNT.check(count, "stages") > updates:
         raise UsageError(
             f"{count} stages do not fit into {updates} updates",
             where="stages",

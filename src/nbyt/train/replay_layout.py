@@ -3,7 +3,8 @@
 from dataclasses import asdict, dataclass
 
 from nbyt.errors import LayoutError
-from nbyt.layout import require_whole
+from nbyt.layout import batch_of
+from nbyt.numbers import SIZE, STEPS, Passes, Size, Steps, check_fields
 
 _USUAL_BUFFER = 100_000
 
@@ -15,26 +16,27 @@ class ReplayLayout:
     envs (N) environments take steps (T) steps each, which go into a buffer of so many transitions;
     then come gradient_steps gradient steps, each on a mini-batch drawn from the buffer. Until
     warm_up steps were taken, actions are random and nothing is learnt.
-    Without `buffer` it holds 100,000 transitions, or the nearest number that N x T divides.
+    Without `buffer`, or with 0, it holds 100,000 transitions, or the nearest number that N x T
+    divides.
 
     >>> ReplayLayout(envs=1, steps=4, minibatch=32).updates(100_000)
     25000
     """
 
-    envs: int = 1
-    steps: int = 4
-    minibatch: int = 32
-    gradient_steps: int = 1
-    buffer: int = 0
-    warm_up: int = 1000
+    envs: Size = 1
+    steps: Size = 4
+    minibatch: Size = 32
+    gradient_steps: Passes = 1
+    buffer: Size = 0
+    warm_up: Steps = 1000
 
     def __post_init__(self) -> None:
-        for name in ("envs", "steps", "minibatch", "gradient_steps", "warm_up"):
-            require_whole(name, getattr(self, name), least=1)
-        if self.buffer == 0:
+        batch_of(self.envs, self.steps)
+        SIZE.check(self.minibatch, "minibatch")
+        if self.buffer == 0 and not isinstance(self.buffer, bool):
             rows = max(_USUAL_BUFFER // self.fresh, -(-self.minibatch // self.fresh))
             object.__setattr__(self, "buffer", rows * self.fresh)
-        require_whole("buffer", self.buffer, least=1)
+        check_fields(self)
         if self.buffer < self.minibatch:
             raise LayoutError(
                 f"a buffer of {self.buffer} transitions is smaller than a mini-batch of "
@@ -70,6 +72,7 @@ class ReplayLayout:
 
     def updates(self, total: int) -> int:
         """Whole updates in a run of `total` environment steps."""
+        STEPS.check(total, "total")
         if total < max(self.fresh, self.warm_up):
             raise LayoutError(
                 f"total={total} is smaller than the warm-up of {self.warm_up} steps",

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
 
-from nbyt.errors import UsageError
+from nbyt.numbers import Coefficient, Positive, Probability, check_fields
 from nbyt.policy.networks import Network, parse_network
 
 
@@ -12,31 +12,31 @@ from nbyt.policy.networks import Network, parse_network
 class PPOSettings:
     """How PPO learns. Frozen and hashable; wrong values are refused when it is made."""
 
-    gamma: float = 0.99
+    gamma: Probability = 0.99
     """Discount of a step."""
 
-    lam: float = 0.95
+    lam: Probability = 0.95
     """Lambda of GAE: 0 trusts the critic after one step, 1 waits for the rewards."""
 
-    learning_rate: float = 3e-4
+    learning_rate: Positive = 3e-4
     """Step size of Adam."""
 
     anneal: bool = False
     """Let the learning rate fall to 0 in a straight line over the run."""
 
-    clip: float = 0.2
+    clip: Positive = 0.2
     """How far the probability ratio may leave 1."""
 
-    value_clip: float | None = None
+    value_clip: Positive | None = None
     """How far the critic may move from its old value in one update; none without."""
 
-    entropy_coefficient: float = 0.0
+    entropy_coefficient: Coefficient = 0.0
     """Weight of the entropy bonus."""
 
-    value_coefficient: float = 0.5
+    value_coefficient: Coefficient = 0.5
     """Weight of half the critic's squared error."""
 
-    max_grad_norm: float = 0.5
+    max_grad_norm: Positive = 0.5
     """Longest gradient, clipped for actor and critic apart where their networks are."""
 
     clip_jointly: bool = False
@@ -51,7 +51,7 @@ class PPOSettings:
     normalise_rewards: bool = False
     """Divide rewards by the running standard deviation of the discounted return."""
 
-    target_kl: float | None = None
+    target_kl: Positive | None = None
     """Stop an update once the policy has moved 1.5 times this far; none without."""
 
     network: str = "auto"
@@ -70,15 +70,7 @@ class PPOSettings:
     """What to do with a NaN or infinity from an env: stop, or leave those rows out."""
 
     def __post_init__(self) -> None:
-        require_within("gamma", self.gamma, 0, 1)
-        require_within("lambda", self.lam, 0, 1)
-        for name in ("learning_rate", "clip", "max_grad_norm"):
-            require_positive(name, getattr(self, name))
-        for name in ("value_clip", "target_kl"):
-            if getattr(self, name) is not None:
-                require_positive(name, getattr(self, name))
-        for name in ("entropy_coefficient", "value_coefficient"):
-            require_within(name, getattr(self, name), 0, float("inf"))
+        check_fields(self)
         parse_network(self.network, self.activation)
 
     @property
@@ -112,18 +104,3 @@ class PPOSettings:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values["lambda"] = values.pop("lam")
         return values
-
-
-def require_within(name: str, value: float, low: float, high: float) -> None:
-    """Nothing, or an error for a value outside its bounds."""
-    if not low <= value <= high:
-        bounds = f"between {low} and {high}" if high < float("inf") else f"at least {low}"
-        raise UsageError(f"{name} must be {bounds}, not {value}", where=name, fix=f"change {name}")
-
-
-def require_positive(name: str, value: float) -> None:
-    """Nothing, or an error for a value that is not a positive number."""
-    if not 0 < value < float("inf"):
-        raise UsageError(
-            f"{name} must be a positive number, not {value}", where=name, fix=f"change {name}"
-        )

@@ -12,6 +12,7 @@ from nbyt.envs import HostEnv, resolve
 from nbyt.errors import UsageError
 from nbyt.measure.chains import Progress
 from nbyt.measure.specimen import Collector
+from nbyt.numbers import SIZE, SPLIT, require
 from nbyt.policy.stage import Stage
 from nbyt.report.page import card, write_page
 from nbyt.store.advice import PAGE, AdviceFolder, read_advice
@@ -85,9 +86,12 @@ def advise(
     """
     found = resolve(env)
     given = given_subjects(stages_from, found) if stages_from else []
+    (current,), _ = require(SPLIT, current=current), require(SIZE, max_envs=options.get("max_envs"))
     if isinstance(found, HostEnv):
         wanted = options.get("max_envs") or HOST_ENVS
-        options["max_envs"] = startable(found, wanted, options.get("vector", "sync"))
+        options["max_envs"] = startable(
+            found, wanted, options.get("vector", "sync"), batch=SIZE.check(batch, "batch")
+        )
     question = make_question(
         found,
         batch=batch,

@@ -5,7 +5,6 @@ both are known for every other batch too. Per second: the highest alignment per 
 the smallest batch always wastes least, so the largest that loses little is taken.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
+from nbyt.numbers import BUDGET
 from nbyt.rank.answer import Answer, Place, answer
 from nbyt.rank.evidence import Rows, StageEvidence
 from nbyt.rng import numpy_stream
@@ -26,9 +26,6 @@ BATCHES = tuple(2**power for power in range(8, 15))
 # A budget should pay for so many updates, or there is no learning to speak of.
 _UPDATES = 20
 _LITTLE = 0.1
-_TIME = {"s": 1, "m": 60, "h": 3600}
-_COUNT = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
-_FORM = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?(?:e[0-9]+)?)([smhkMG]?)")
 
 
 @dataclass(frozen=True)
@@ -42,17 +39,8 @@ class Budget:
 
 def budget_from(text: str) -> Budget:
     """The budget that a text names: 90s, 10m and 2h are time; 500k, 2M and 1e6 are samples."""
-    match = _FORM.fullmatch(text.strip())
-    if match is None or float(match[1].replace("_", "")) <= 0:
-        raise UsageError(
-            f"'{text}' is no budget",
-            where="budget",
-            fix="time such as 90s, 10m or 2h, or samples such as 500k, 2M or 1e6",
-        )
-    number, unit = float(match[1].replace("_", "")), match[2]
-    if unit in _TIME:
-        return Budget(text, "seconds", number * _TIME[unit])
-    return Budget(text, "samples", number * _COUNT[unit])
+    kind = "seconds" if text.strip().endswith(("s", "m", "h")) else "samples"
+    return Budget(text, kind, BUDGET.read(text, "budget"))
 
 
 def candidates(question: Question) -> list[Layout]:

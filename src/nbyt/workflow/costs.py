@@ -16,7 +16,7 @@ from jaxtyping import Float
 from scipy import optimize, special
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.layout import Layout
+from nbyt.layout import Layout, nearest_divisors
 from nbyt.policy.actor_critic import build
 from nbyt.rng import stream
 from nbyt.stats.estimate import LEVEL, Estimate
@@ -29,6 +29,8 @@ SPLITS = 4
 ROUNDS = 5
 # A turn lasts about so long, so that the clock's own grain and the machine's hiccups are small.
 _TURN_SECONDS = 0.2
+# Samples times epochs of an update that is tried once.
+_MOST_TRIED = 2**20
 
 Split = tuple[int, int]
 Progress = Callable[[str, int, int], None]
@@ -173,10 +175,21 @@ def _estimate(logarithms: Float[np.ndarray, " rounds"], misfit: float) -> Estima
 def update_seconds(
     env: DeviceEnv | HostEnv, settings: PPOSettings, layout: Layout, *, vector: str = "sync"
 ) -> float:
-    """Seconds of one update, tried once after one that compiles."""
-    trainer = _Trainer(env, settings, layout, vector)
+    """Seconds of one update, tried once after one that compiles; a huge one is tried in part."""
+    tried = _tried(layout)
+    trainer = _Trainer(env, settings, tried, vector)
     trainer.close()
-    return trainer.first
+    parts = layout.batch * layout.epochs / (tried.batch * tried.epochs)
+    return trainer.first * parts
+
+
+def _tried(layout: Layout) -> Layout:
+    """The layout, or as much of it as can be tried in a few seconds."""
+    steps = min(layout.steps, _MOST_TRIED)
+    envs = min(layout.envs, max(1, _MOST_TRIED // steps))
+    epochs = min(layout.epochs, max(1, _MOST_TRIED // (envs * steps)))
+    minibatch = nearest_divisors(envs * steps, min(layout.minibatch, envs * steps))[0]
+    return Layout(envs, steps, minibatch, epochs)
 
 
 def spread_out(layouts: Sequence[Layout], trained: int | None) -> list[Layout]:

@@ -66,20 +66,24 @@ def forecast(question: Question, pace: Pace, *, trained: bool, timed: bool) -> F
     return Forecast(training, pools, timing, seconds)
 
 
-def startable(env: Any, most: int, vector: str = "sync") -> int:
-    """As many host envs as can be started and reset, `most` at most: halved until it works."""
-    while isinstance(env, HostEnv) and most > 1:
+def startable(env: Any, most: int, vector: str = "sync", *, batch: int = 2**31) -> int:
+    """As many host envs as can be started and reset, `most` at most: halved until it works.
+
+    No more are tried than a layout of the batch can have.
+    """
+    tried = wanted = min(most, batch)
+    while isinstance(env, HostEnv) and tried > 1:
         try:
-            running = env.start(most, vector=vector)
+            running = env.start(tried, vector=vector)
             try:
-                running.reset(list(range(most)))
+                running.reset(list(range(tried)))
             finally:
                 running.close()
         except (EnvError, OSError, MemoryError):
-            most //= 2
+            tried //= 2
             continue
         break
-    return most
+    return most if tried == wanted else tried
 
 
 def step_pace(env: Any) -> Pace:

@@ -11,6 +11,7 @@ from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import Layout, nearest_divisors
 from nbyt.measure.measurement import OBJECTIVES
 from nbyt.measure.request import fragment_lengths
+from nbyt.numbers import COUNT, MEMORY, PASSES, PROBABILITIES, SIZE, STEPS, require
 from nbyt.rng import require_seed
 from nbyt.train.plan import Plan
 from nbyt.train.settings import PPOSettings
@@ -146,6 +147,10 @@ def make_question(
     memory: int = 2**30,
 ) -> Question:
     """The question with every default filled in. current: a T that must be among those compared."""
+    batch, epochs = SIZE.check(batch, "batch"), PASSES.check(epochs, "epochs")
+    max_envs, minibatch = require(SIZE, max_envs=max_envs, minibatch=minibatch)
+    (stages,), (total,) = require(COUNT, stages=stages), require(STEPS, total=total)
+    memory = int(MEMORY.check(memory, "memory"))
     most = max_envs or (HOST_ENVS if isinstance(env, HostEnv) else batch)
     lengths = lengths_of(batch, steps, most, current)
     if objective not in DECIDERS:
@@ -154,12 +159,7 @@ def make_question(
             where="objective",
             fix=f"one of: {', '.join(DECIDERS)}",
         )
-    lambdas = tuple(lambdas) or _lambdas(settings.lam, effort)
-    for value in lambdas:
-        if not 0 <= value <= 1:
-            raise UsageError(
-                f"lambda must be between 0 and 1, not {value}", where="lambda", fix="such as 0.95"
-            )
+    lambdas = PROBABILITIES.check(lambdas, "lambda") or _lambdas(settings.lam, effort)
     settings = replace(settings, lam=lambdas[0])
     total = total or max(_SAMPLES, _UPDATES * batch)
     wanted = _OPPOSITE if effort.trainings == 2 else _USUAL

@@ -12,6 +12,7 @@ from nbyt.envs.faults import Fault
 from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, HostStep
 from nbyt.envs.spaces import words
 from nbyt.errors import NbytError
+from nbyt.numbers import COUNT
 from nbyt.rng import require_seed
 
 
@@ -42,7 +43,8 @@ def check(
 
     Speeds are measured only for an env without faults; what is wrong on the way is a fault too.
     """
-    seed = require_seed(seed)
+    seed, steps = require_seed(seed), COUNT.check(steps, "steps")
+    speeds = tuple(COUNT.check(count, "speeds") for count in speeds)
     # Not isinstance: that would build an env whose constructor may be the fault to report.
     if callable(getattr(env, "start", None)):
         return _check_host(env, seed, steps, speeds)

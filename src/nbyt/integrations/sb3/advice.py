@@ -10,6 +10,7 @@ from nbyt.integrations.sb3.envs import Given, host_env
 from nbyt.integrations.sb3.measurable import require_as_trained, require_measurable
 from nbyt.integrations.sb3.policy import engine_of, untouched
 from nbyt.integrations.sb3.specimen import SB3Specimen
+from nbyt.numbers import SIZE, require
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.advising import Advice, answer_question, open_folder
 from nbyt.workflow.effort import effort as effort_named
@@ -41,13 +42,14 @@ def advise(
     options: the other words of `nbyt.workflow.question.make_question`, such as steps, lambdas.
     The model is not trained, and nothing about it changes.
     """
+    batch, max_envs = require(SIZE, batch=batch, max_envs=max_envs)
     require_measurable(model)
     require_as_trained(model, engine_of(model))
     size = model.n_envs * model.n_steps
     own = model.n_steps if batch in (None, size) else None
     with untouched(model.policy):
         found = host_env(model, env)
-        most = max(startable(found, max_envs, "sync"), model.n_envs if own else 1)
+        most = max(startable(found, max_envs, batch=batch or size), model.n_envs if own else 1)
     question = make_question(
         found,
         batch=size if batch is None else batch,

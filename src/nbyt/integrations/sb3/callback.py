@@ -19,7 +19,9 @@ from nbyt.integrations.sb3.specimen import SB3Specimen
 from nbyt.measure.chains import Resources
 from nbyt.measure.live import measure_batch, pieces
 from nbyt.measure.probing import examine
-from nbyt.measure.request import LEAST_CHAINS, Request, make_request
+from nbyt.measure.request import Request, make_request
+from nbyt.numbers import CHAIN_COUNT, PROBABILITY, SIZES, STEPS, require
+from nbyt.rng import require_seed
 
 _Callback: Any = module("common.callbacks").BaseCallback
 
@@ -49,20 +51,16 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         verbose: int = 0,
     ) -> None:
         super().__init__(verbose)
-        if every < 1:
-            raise UsageError(f"every is {every}", where="every", fix="1 or more rollouts")
-        if pool and pool < LEAST_CHAINS:
-            raise UsageError(
-                f"a pool of {pool} chains has no interval",
-                where="pool",
-                fix=f"{LEAST_CHAINS} or more; from 64 on intervals are not approximate",
-            )
-        if share is not None and not 0 < share < 1:
+        require(STEPS, every=every)
+        require(CHAIN_COUNT, pool=pool or None)  # 0: no pool
+        require(SIZES, steps=steps)
+        require(PROBABILITY, share=share)
+        if share in (0, 1):
             raise UsageError(f"share is {share}", where="share", fix="between 0 and 1, such as .05")
         self.every, self.share = every, share
         self.records: list[dict[str, Any]] = []
         self._minibatches, self._pool, self._steps = minibatches, pool, steps
-        self._env, self._out, self._seed = env, out, seed
+        self._env, self._out, self._seed = env, out, require_seed(seed)
         self._rollouts, self._measured_at = 0, 0.0
         self._watch: MinibatchWatch | None = None
         self._history: History | None = None

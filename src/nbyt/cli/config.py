@@ -1,0 +1,79 @@
+"""Options from a TOML file: `--config run.toml`."""
+
+import tomllib
+from collections.abc import Collection
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from cyclopts import CycloptsError, UnknownOptionError
+
+from nbyt.errors import UsageError
+from nbyt.numbers import value_shown
+from nbyt.user_file import read_text
+
+_MOST_BITS = 1024
+# The parser takes time that grows with the square of the dots in a line.
+_LONGEST_LINE = 1024
+
+
+def options_of_file(path: str | None, command: str, commands: Collection[str]) -> dict[str, Any]:
+    """Return the options at the top of the file and, before those, in the command's own table.
+
+    Tables of other commands are left aside.
+    """
+    if path is None:
+        return {}
+    found = _parsed(path)
+    shared = {name: value for name, value in found.items() if name not in commands}
+    own = found.get(command, {}) if command in commands else {}
+    if not isinstance(own, dict):
+        raise _wrong(f"{command} is a command, and not a table of options, in {path}")
+    options = {**shared, **own}
+    if "config" in options:
+        raise _wrong(f"{path} names another file, which is not read")
+    for key, value in options.items():
+        _require_plain(key, value, path)
+    return options
+
+
+def unknown_key(error: CycloptsError, path: str) -> UsageError | None:
+    """Name the key of the file that is no option, and the option that was meant."""
+    token = getattr(error, "token", None)
+    if not isinstance(error, UnknownOptionError) or token is None or token.source != path:
+        return None
+    key = str(token.keyword).strip("[]").replace("][", ".")
+    flags = [name for one in error.argument_collection or () for name in one.names]
+    near = get_close_matches(f"--{key}".replace("_", "-"), flags, n=1)
+    meant = f"; did you mean {near[0].strip('-')}?" if near else ""
+    return _wrong(f"'{key}' in {path} is not an option of this command{meant}")
+
+
+def _require_plain(key: str, value: Any, path: str) -> None:
+    """Refuse tables, lists in lists, and numbers that Python would not write out."""
+    if isinstance(value, dict):
+        raise _wrong(f"'{key}' in {path} is a table, and neither an option nor a command")
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, dict | list):
+            raise _wrong(f"{key} in {path} is a list of lists or tables, not of plain values")
+        if isinstance(one, int) and one.bit_length() > _MOST_BITS:
+            raise _wrong(f"{key} in {path} is {value_shown(one)}")
+
+
+def _parsed(path: str) -> dict[str, Any]:
+    try:
+        text = read_text(Path(path))
+        if max(map(len, text.splitlines()), default=0) > _LONGEST_LINE:
+            raise ValueError(f"a line has more than {_LONGEST_LINE:,} characters")
+        return tomllib.loads(text)
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except ValueError as error:
+        reason = str(error)[:200]
+    raise _wrong(f"{path or 'nothing'} is not a TOML file that can be read: {reason}")
+
+
+def _wrong(message: str) -> UsageError:
+    return UsageError(
+        message, where="--config", fix="give the path of a file with lines such as: envs = 8"
+    )

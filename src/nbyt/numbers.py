@@ -1,0 +1,307 @@
+"""Numbers that users give: every kind with its bounds, in one table.
+
+A kind reads a number from text, as on the command line or in a configuration file, and checks one
+that Python code gives. What it returns is exactly what was given; all else is an error that names
+the bounds. Dataclasses and options name the kind of a field in its type: `envs: Size`.
+"""
+
+import numbers
+import operator
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from functools import cache
+from typing import Annotated, Any, Protocol, get_args, get_type_hints, runtime_checkable
+
+from nbyt.errors import LayoutError, UsageError
+
+# No number that anybody means takes more characters, and reading a longer one takes time.
+_LONGEST = 100
+_MOST_IN_A_LIST = 1_000
+_SHOWN = 40
+_SAID = {"lam": "lambda"}
+
+
+@runtime_checkable
+class Kind(Protocol):
+    """A kind of number, or of several."""
+
+    def read(self, text: str, name: str) -> Any:
+        """Return what a text states; raise a UsageError about `name` if that cannot be."""
+        ...
+
+    def check(self, value: Any, name: str) -> Any:
+        """Return a value of Python's; raise a UsageError about `name` if it cannot be."""
+        ...
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number from `low` to `high`, also written 500_000 or 1e6."""
+
+    low: int
+    high: int
+    error: type[UsageError] = UsageError
+    note: str = ""
+    fix: str = ""
+
+    def read(self, text: str, name: str) -> int:
+        """Return the number that a text states."""
+        found = _decimal(text)
+        if found is None or not self.low <= found <= self.high or found != int(found):
+            raise self._wrong(name, text)
+        return int(found)
+
+    def check(self, value: Any, name: str) -> int:
+        """Return an integer of Python's or NumPy's as an int."""
+        try:
+            found = None if isinstance(value, bool) else operator.index(value)
+        except TypeError:
+            found = None
+        if found is None or not self.low <= found <= self.high:
+            raise self._wrong(name, value)
+        return found
+
+    def _wrong(self, name: str, value: Any) -> UsageError:
+        words = f"a whole number from {self.low:,} to {self.high:,}{self.note}"
+        return _wrong(self.error, name, words, value, self.fix)
+
+
+@dataclass(frozen=True)
+class Real:
+    """A number from `low` to `high`."""
+
+    low: float
+    high: float
+
+    def read(self, text: str, name: str) -> float:
+        """Return the number that a text states."""
+        found = _decimal(text)
+        if found is None or not self.low <= float(found) <= self.high:
+            raise self._wrong(name, text)
+        return float(found)
+
+    def check(self, value: Any, name: str) -> float:
+        """Return a number of Python's; NumPy's as a float."""
+        known = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if not known or not self.low <= value <= self.high:
+            raise self._wrong(name, value)
+        return value if type(value) in (int, float) else float(value)
+
+    def _wrong(self, name: str, value: Any) -> UsageError:
+        return _wrong(UsageError, name, f"between {self.low:g} and {self.high:g}", value)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number with a unit, such as 512M; `bounds` says the least and the most in words."""
+
+    units: Mapping[str, int] = field(hash=False)
+    low: float
+    high: float
+    bounds: str
+    example: str
+
+    def read(self, text: str, name: str) -> float:
+        """Return the amount that a text states, in the smallest unit."""
+        form = re.fullmatch(r"([0-9_.]+(?:e[0-9]+)?)\s*([a-zA-Z]*)", text.strip()[: _LONGEST + 1])
+        number, unit = (_decimal(form[1]), self.units.get(form[2])) if form else (None, None)
+        if number is None or unit is None or number > self.high:
+            raise self._wrong(name, text)
+        return self.check(float(number * unit), name)
+
+    def check(self, value: Any, name: str) -> float:
+        """Return an amount in the smallest unit."""
+        try:
+            return Real(self.low, self.high).check(value, name)
+        except UsageError:
+            raise self._wrong(name, value) from None
+
+    def _wrong(self, name: str, value: Any) -> UsageError:
+        return _wrong(UsageError, name, self.bounds, value, f"such as {self.example}")
+
+
+@dataclass(frozen=True)
+class Either:
+    """One of several kinds; the first that fits."""
+
+    kinds: tuple[Kind, ...]
+    words: str
+    example: str
+
+    def read(self, text: str, name: str) -> Any:
+        """Return what the first kind reads that can."""
+        for kind in self.kinds:
+            try:
+                return kind.read(text, name)
+            except UsageError:
+                continue
+        raise _wrong(UsageError, name, self.words, text, self.example)
+
+    def check(self, value: Any, name: str) -> Any:
+        """Read a text: without its unit a number says nothing."""
+        return self.read(value if isinstance(value, str) else "", name)
+
+
+@dataclass(frozen=True)
+class Several:
+    """Numbers of one kind with commas between, such as 8,32,128."""
+
+    kind: Kind
+    example: str
+
+    def read(self, text: str, name: str) -> tuple[Any, ...]:
+        """Return the numbers of a list."""
+        parts = text.split(",")
+        if not text.strip() or len(parts) > _MOST_IN_A_LIST:
+            words = f"a list of 1 to {_MOST_IN_A_LIST:,} numbers"
+            raise _wrong(UsageError, name, words, text, f"such as {self.example}")
+        return tuple(self.kind.read(part, name) for part in parts)
+
+    def check(self, value: Any, name: str) -> tuple[Any, ...]:
+        """Return one number, or every number of a sequence or array, as a tuple."""
+        single = isinstance(value, str | Mapping) or not hasattr(value, "__iter__")
+        if getattr(value, "ndim", 1) == 0 or single:
+            value = [value]
+        return tuple(self.kind.check(one, name) for one in value)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Envs and steps of a layout, such as 8x256."""
+
+    def read(self, text: str, name: str) -> tuple[int, int]:
+        """Return the two numbers."""
+        form = re.fullmatch(r"([0-9]{1,99})[xX×]([0-9]{1,99})", text.strip())
+        if form is None:
+            raise _wrong(UsageError, name, "a layout, envs x steps", text, "such as 8x256")
+        return SIZE.read(form[1], name), SIZE.read(form[2], name)
+
+    def check(self, value: Any, name: str) -> tuple[int, int]:
+        """Return a pair of numbers."""
+        if not isinstance(value, tuple | list) or len(value) != 2:
+            raise _wrong(UsageError, name, "a layout (envs, steps)", value, "such as (8, 256)")
+        return SIZE.check(value[0], name), SIZE.check(value[1], name)
+
+
+# The table. Upper bounds are beyond all that anybody means, and low enough that nothing which is
+# counted or divided on the way takes long.
+SIZE = Whole(1, 2**31, LayoutError)
+PASSES = Whole(1, 10_000, LayoutError)
+COUNT = Whole(1, 100_000)
+STEPS = Whole(1, 10**15, LayoutError)
+RETRIES = Whole(0, 100)
+WORKERS = Whole(1, 1024, fix="leave it out for one for each core, or give such as 2")
+CHAIN_COUNT = Whole(4, 2**20)
+# JAX keeps 32 bits of a seed: with more, two seeds would be one.
+SEED = Whole(0, 2**32 - 1, fix="use a small number, such as 0")
+PROBABILITY = Real(0, 1)
+# Numbers of learning are float32: what is beyond would be 0 or infinite there.
+POSITIVE = Real(1e-30, 1e30)
+COEFFICIENT = Real(0, 1e30)
+_TIMES = {"s": 1, "m": 60, "h": 3600}
+DURATION = Amount(_TIMES, 0.001, 10 * 365 * 86400, "a time from 1 ms to 10 years", "90s, 30m or 2h")
+_BYTES = {
+    prefix + end: 2 ** (10 * power)
+    for power, letter in enumerate(("", "k", "m", "g", "t"))
+    for prefix in {letter, letter.upper()}
+    for end in ("", "b", "B", "ib", "iB")
+}
+MEMORY = Amount(_BYTES, 2**20, 2**50, "an amount of memory from 1M to 1024T", "512M or 4G")
+SAMPLES = Amount(
+    {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}, 1, 10**15, "1 to 1e15 samples", "500k, 2M or 1e6"
+)
+BUDGET = Either(
+    (DURATION, SAMPLES),
+    "a time up to 10 years or a number of samples up to 1e15",
+    "time such as 90s, 10m or 2h, or samples such as 500k, 2M or 1e6",
+)
+
+Size = Annotated[int, SIZE]
+Passes = Annotated[int, PASSES]
+Count = Annotated[int, COUNT]
+Steps = Annotated[int, STEPS]
+Retries = Annotated[int, RETRIES]
+WorkerCount = Annotated[int, WORKERS]
+Chains = Annotated[int, CHAIN_COUNT]
+Seed = Annotated[int, SEED]
+Probability = Annotated[float, PROBABILITY]
+Positive = Annotated[float, POSITIVE]
+Coefficient = Annotated[float, COEFFICIENT]
+# As they were written, for who reads them again; "" where nothing was.
+DurationText = Annotated[str, DURATION]
+MemoryText = Annotated[str, MEMORY]
+BudgetText = Annotated[str, BUDGET]
+SIZES = Several(SIZE, "8,32,128")
+PROBABILITIES = Several(PROBABILITY, "0.9,0.95")
+UPDATES = Several(STEPS, "100,200,400")
+SPLIT = Split()
+SPLITS = Several(SPLIT, "8x256,64x32")
+SizesText = Annotated[str, SIZES]
+ProbabilitiesText = Annotated[str, PROBABILITIES]
+UpdatesText = Annotated[str, UPDATES]
+SplitsText = Annotated[str, SPLITS]
+
+
+def require(kind: Kind, **values: Any) -> list[Any]:
+    """Check values by their names and return them; None stays, for what was not given."""
+    return [
+        None if value is None else kind.check(value, _SAID.get(name, name))
+        for name, value in values.items()
+    ]
+
+
+def read_if_given(kind: Kind, text: str, name: str) -> Any:
+    """Read an option's text; return None for the empty one, which it has by default."""
+    return kind.read(text, name) if text else None
+
+
+def check_fields(made: Any) -> None:
+    """Check each field of a dataclass whose type names a kind of number, and keep it as checked."""
+    cls: Any = type(made)
+    for name, (kind, optional) in _kinds_of_fields(cls).items():
+        value = getattr(made, name)
+        if not (optional and value is None):
+            object.__setattr__(made, name, kind.check(value, _SAID.get(name, name)))
+
+
+def kind_of(annotation: Any) -> Kind | None:
+    """Return the kind that a type names, also as one that may be None."""
+    metadata = getattr(annotation, "__metadata__", ())
+    own = [one for one in metadata if isinstance(one, Kind)]
+    inner = [kind_of(one) for one in get_args(annotation)] if not metadata else []
+    return next((kind for kind in (*own, *inner) if kind is not None), None)
+
+
+@cache
+def _kinds_of_fields(cls: type) -> dict[str, tuple[Kind, bool]]:
+    hints = get_type_hints(cls, include_extras=True)
+    found = {name: (kind_of(hint), type(None) in get_args(hint)) for name, hint in hints.items()}
+    return {name: (kind, optional) for name, (kind, optional) in found.items() if kind is not None}
+
+
+def _decimal(text: str) -> Decimal | None:
+    """Return exactly the number that a text states; None if it is none, or none that is finite."""
+    try:
+        found = Decimal(text) if len(text) <= _LONGEST else Decimal("nan")
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None
+
+
+def _wrong(kind: type[UsageError], name: str, words: str, value: Any, fix: str = "") -> UsageError:
+    shown = value_shown(value)
+    return kind(
+        f"{name} must be {words}, not {shown}",
+        where=name,
+        fix=fix or f"give {name} within these bounds",
+    )
+
+
+def value_shown(value: Any) -> str:
+    """Return a value as an error can show it, however long it is."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"a number of {value.bit_length():,} bits"
+    text = f"'{value}'" if isinstance(value, str) else repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text):,} characters)"
