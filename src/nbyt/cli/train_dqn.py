@@ -56,7 +56,7 @@ def run(
     env
         tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
     """
-    hardware.prepare(options.device)
+    hardware.prepare(options.device, quiet=common.quiet)
     plan = _plan(env, layout, options, settings)
     announce(plan, common)
     if options.dry_run:
