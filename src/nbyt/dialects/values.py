@@ -6,6 +6,7 @@ from nbyt.dialects.dialect import Dialect
 from nbyt.errors import DialectError
 
 LARGEST = 10**15
+LARGEST_RATE = 1e30
 AUTO = "auto"
 _TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
@@ -20,7 +21,7 @@ def read_value(dialect: Dialect, key: str, name: str, raw: Any) -> Any:
         return _truth(dialect, name, raw)
     role = dialect.role(key)
     if role == "learning_rate":
-        return _rate(raw)
+        return _rate(dialect, name, raw)
     if role in ("gamma", "lam"):
         return _share(dialect, name, raw)
     if str(raw).lower() == AUTO and default == AUTO:
@@ -54,10 +55,14 @@ def _share(dialect: Dialect, name: str, raw: Any) -> float:
     return found
 
 
-def _rate(raw: Any) -> float | str:
+def _rate(dialect: Dialect, name: str, raw: Any) -> float | str:
     """A number, or the text of a schedule, which only the library can read."""
     found = number(raw)
-    return str(raw)[:80] if found is None else found
+    if found is None:
+        return str(raw)[:80]
+    if found != 0 and not 1 / LARGEST_RATE <= found <= LARGEST_RATE:
+        raise _wrong(dialect, name, raw, "0, or a number from 1e-30 to 1e30")
+    return found
 
 
 def truth(raw: Any) -> bool | None:
