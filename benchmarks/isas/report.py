@@ -37,6 +37,7 @@ _CACHE = """
 Programs are kept in `~/.cache/nbyt` (or under `XDG_CACHE_HOME`), in a folder for each kind of CPU:
 machine code that one CPU compiled is never run by another, in a home that several machines share.
 A folder there that is a link, or that somebody else owns or can write, is not used.
+A damaged program is removed and compiled again, and a line says so.
 
 """
 

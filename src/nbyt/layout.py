@@ -81,8 +81,11 @@ def batch_of(envs: int, steps: int) -> int:
 
 
 def nearest_divisors(number: int, wanted: int) -> list[int]:
-    """Divisors of `number` closest to `wanted`: the next below and the next above, if any."""
-    small = [d for d in range(1, isqrt(number) + 1) if number % d == 0]
+    """Divisors of `number` closest to `wanted`: the next below and the next above, if any.
+
+    Of numbers beyond 1e12, only divisors up to a million, and what they leave, are looked at.
+    """
+    small = [d for d in range(1, min(isqrt(number), 10**6) + 1) if number % d == 0]
     divisors = sorted({*small, *(number // d for d in small)})
     below = [d for d in divisors if d <= wanted]
     above = [d for d in divisors if d > wanted]

@@ -1,8 +1,10 @@
 """Texts from outside stay texts: no markup, no terminal command, no reordering in any output."""
 
+import csv
 import json
 import re
 import shutil
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from nbyt.cli import main
 # A closing tag that matches nothing, a link, a colour, a link of the terminal, reversed letters.
 TEXT = "x[/b]y [link=evil]z\x1b[38;5;201m\x1b]8;;evil\x07\u202etxt"
 NEVER = ("\x1b[38;5;201m", "\x1b]", "\x07", "\u202e")
+# What a page would run and a spreadsheet would calculate.
+MARKUP = "=cmd|'/c calc'!A1 <img src=x onerror=alert(1)></script><script>alert(1)</script>"
 HERE = "tests.cli.test_hostile_text"
 
 
@@ -29,7 +33,7 @@ class Shouts(gymnasium.Env):
         return np.zeros(1, np.float32), {}
 
     def step(self, action: Any) -> Any:
-        raise ValueError(TEXT)
+        raise ValueError(TEXT + MARKUP)
 
 
 @pytest.fixture
@@ -78,6 +82,11 @@ def test_sweep_prints_paths_and_messages_as_they_are(said) -> None:
     text = said("sweep", f"{HERE}:Shouts", *sizes, "--out", TEXT, code=3)
     assert "ValueError: x[/b]y [link=evil]z" in text
     assert re.search(r"report: .*x\[/b\]y \[link=evil\]z.*txt/report.html", text)
+    page = (Path(TEXT) / "report.html").read_text(encoding="utf-8")
+    assert escape(MARKUP) in page and MARKUP not in page and "<img" not in page
+    table = (Path(TEXT) / "table.csv").read_text()
+    cells = [cell for row in csv.reader(table.splitlines()) for cell in row]
+    assert all(re.fullmatch(r"[a-z_0-9]*|-?\d+(\.\d+)?(e-?\d+)?", cell) for cell in cells)
 
 
 def test_check_env_prints_an_envs_message_as_it_is(said) -> None:

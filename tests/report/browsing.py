@@ -52,6 +52,7 @@ class Visit:
 
     def __init__(self, chromium: Any, path: Path, chart: str, **context: Any) -> None:
         self.chart = chart
+        self.address = path.as_uri()
         self.asked: list[str] = []
         self.complaints: list[str] = []
         self.context = chromium.new_context(**{"viewport": WIDE, **context})
@@ -60,12 +61,12 @@ class Visit:
         self.page.on("console", lambda message: self._said(message))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self._dialog(dialog))
-        self.page.goto(path.as_uri())
+        self.page.goto(self.address)
         self.page.wait_for_selector(f"#{chart} .main-svg")
 
     def _route(self, route: Any) -> None:
         url = route.request.url
-        if url.startswith(("file:", "data:", "blob:")):
+        if url == self.address or url.startswith(("data:", "blob:")):
             route.continue_()
         else:
             self.asked.append(url)

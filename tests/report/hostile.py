@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
 
@@ -51,6 +52,14 @@ PAYLOADS = [
     "%{x}$\\href{javascript:alert(1)}{x}$ {{7*7}} ${7*7}",
     "\ud800<script>",
     "\r\n<p>\r\n\t<script>",
+    "@blue",
+    "@ink:0.2",
+    "javascript:alert(1)//",
+    "<a href='//evil.example'>link</a>",
+    "x;background:url(//evil.example/x.png)",
+    "<image xlink:href=//evil.example/x.png>",
+    "<details open ontoggle=alert(1)>",
+    "</script><!--><script>alert(1)</script>",
 ]
 
 
@@ -81,17 +90,37 @@ class Elements(HTMLParser):
             self.words.append(data)
 
 
-def poisoned(value: Any, payload: str, choices: set[str], key: str = "") -> Any:
+def poisoned(value: Any, payload: str, choices: set[str]) -> Any:
     """The data with the payload before every text in it.
 
     choices: keys of what is no free text.
     """
+    return _changed(value, lambda text: payload + text, choices)
+
+
+class Rotation:
+    """Every payload in turn, from one text to the next; the same text has the same one."""
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._places: dict[str, int] = {}
+
+    def __call__(self, text: str) -> str:
+        place = self._places.setdefault(text, len(self._places))
+        return PAYLOADS[(self._first + place) % len(PAYLOADS)] + text
+
+    def poisoned(self, value: Any, choices: set[str]) -> Any:
+        """The data with a payload before every text; choices: keys of what is no free text."""
+        return _changed(value, self, choices)
+
+
+def _changed(value: Any, change: Callable[[str], str], choices: set[str], key: str = "") -> Any:
     if isinstance(value, str):
-        return value if key in choices or not value else payload + value
+        return value if key in choices or not value else change(value)
     if isinstance(value, dict):
-        return {name: poisoned(one, payload, choices, name) for name, one in value.items()}
+        return {name: _changed(one, change, choices, name) for name, one in value.items()}
     if isinstance(value, list):
-        return [poisoned(one, payload, choices, key) for one in value]
+        return [_changed(one, change, choices, key) for one in value]
     return value
 
 

@@ -158,7 +158,7 @@ def run(
             "no batch given", where="batch", fix="add --batch 2048, --current 8x256 or --budget 10m"
         )
     with _collector(options) as collector:  # Ray comes before JAX
-        hardware.prepare(options.device)
+        hardware.prepare(options.device, quiet=common.quiet)
         found = resolve(env)
         if collector is not None and not isinstance(found, HostEnv):
             raise UsageError(

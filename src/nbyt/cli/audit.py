@@ -135,7 +135,7 @@ def _measured(
     function: Callable[..., Any], found: Audit, options: AuditOptions, console: Console
 ) -> dict[str, Any]:
     """What the sampler costs on rollouts of a stage."""
-    hardware.prepare(options.device)
+    hardware.prepare(options.device, quiet=console.quiet)
     stage = read_stage(options.from_) if options.from_ is not None else None
     where = str(options.from_)
     trust = options.trust_env

@@ -34,7 +34,7 @@ def run(
     steps
         Steps of the trial run.
     """
-    hardware.prepare()
+    hardware.prepare(quiet=common.quiet)
     console = talk(quiet=common.quiet)
     found = resolve(env)
     with console.status(Text(f"checking {found.id}")):

@@ -38,7 +38,7 @@ def run(
     """
     if dir is not None:
         return _check_files(dir, common)
-    hardware.prepare(device)
+    hardware.prepare(device, quiet=common.quiet)
     console = talk(quiet=common.quiet)
     facts = manifest("doctor", {}, seed, hardware.describe())
     versions = {name: version or "not installed" for name, version in facts["versions"].items()}

@@ -153,7 +153,7 @@ def run(
             where="nbyt probe",
             fix="`nbyt probe runs/.../stage-3 --batch 2048`, or `nbyt probe --control sticky`",
         )
-    hardware.prepare(options.device)
+    hardware.prepare(options.device, quiet=common.quiet)
     if options.control:
         return _control(options, common)
     assert stage is not None

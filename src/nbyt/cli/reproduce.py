@@ -67,7 +67,7 @@ def run(
     chosen = _STUDIES[study]
     if options.dry_run:
         return _dry_run(chosen, options, as_json=common.json)
-    hardware.prepare(options.device)
+    hardware.prepare(options.device, quiet=common.quiet)
     quick, seed = options.quick, options.seed
     folder = open_study(chosen, options.out, quick=quick, seed=seed, force=options.force)
     found = _reproduce(chosen, folder, options, quiet=common.quiet)

@@ -131,7 +131,7 @@ def run(
     """
     limits = _limits(options)
     with _cluster(options, *limits) as cluster:  # Ray comes before JAX
-        hardware.prepare(options.device)
+        hardware.prepare(options.device, quiet=common.quiet)
         grid = _grid(env, options, settings)
         if options.dry_run:
             return _dry_run(grid, as_json=common.json)

@@ -65,7 +65,7 @@ def run(
     env
         tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
     """
-    hardware.prepare(options.device)
+    hardware.prepare(options.device, quiet=common.quiet)
     plan = _plan(env, layout, options, settings)
     weights = weights_of(plan, options.from_, read_stage)
     announce(plan, common)

@@ -1,6 +1,5 @@
 """Single values: text, numbers and switches as users and their files write them."""
 
-from math import isfinite
 from typing import Any
 
 from nbyt.dialects.dialect import Dialect
@@ -9,6 +8,7 @@ from nbyt.numbers import Whole, value_shown
 
 LARGEST = 10**15
 _MOST_BITS = 1024  # a float has no more, and Python writes no number out that has many more
+LARGEST_RATE = 1e30
 AUTO = "auto"
 _TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
@@ -63,9 +63,11 @@ def _share(dialect: Dialect, name: str, raw: Any) -> float:
 def _rate(dialect: Dialect, name: str, raw: Any) -> float | str:
     """A number, or the text of a schedule, which only the library can read."""
     found = number(raw)
-    if found is not None and not isfinite(found):
-        raise _wrong(dialect, name, raw, "a finite number")
-    return str(raw)[:80] if found is None else found
+    if found is None:
+        return str(raw)[:80]
+    if found != 0 and not 1 / LARGEST_RATE <= found <= LARGEST_RATE:
+        raise _wrong(dialect, name, raw, "0, or a number from 1e-30 to 1e30")
+    return found
 
 
 def truth(raw: Any) -> bool | None:

@@ -114,7 +114,7 @@ def _work(tasks: Any, heard: Any, path: Path, quick: bool, seed: int, device: st
     """Experiments from the queue, until it says None."""
     lead_group()  # for the keeper
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which Windows does not hand down
-    hardware.prepare(device)
+    hardware.prepare(device, quiet=True)
     folder = StudyFolder(path)
 
     def say(what: str, done: int, total: int) -> None:

@@ -1,21 +1,26 @@
 """Getting JAX ready: which device, how many, and a cache of compiled programs."""
 
+import logging
 from typing import Any
 
 import jax
 
 from nbyt.errors import UsageError
 from nbyt.system import usable_cores
-from nbyt.train.program_cache import keep_compiled_programs
+from nbyt.train.program_cache import LOGGER, keep_compiled_programs
 
 
-def prepare(device: str = "auto", *, cache: bool = True, parts: int | None = None) -> None:
+def prepare(
+    device: str = "auto", *, cache: bool = True, parts: int | None = None, quiet: bool = False
+) -> None:
     """Set JAX up for training; call before the first array is made.
 
     A CPU with two cores or more is shown to JAX as two devices, so that actor and critic can be
     improved side by side: the networks of RL are too small for one program to use two cores.
-    parts: as so many devices, whatever the cores are.
+    parts: as so many devices, whatever the cores are. quiet: without a word about the cache.
     """
+    if quiet:
+        LOGGER.setLevel(logging.ERROR)
     if device != "auto":
         jax.config.update("jax_platforms", device if device == "cpu" else f"{device},cpu")
     if parts is not None or usable_cores() > 1:
@@ -38,6 +43,7 @@ def prepared() -> dict[str, Any]:
         "device": "cpu" if jax.default_backend() == "cpu" else "auto",
         "cache": getattr(jax.config, "jax_compilation_cache_dir", None) is not None,
         "parts": len(jax.devices("cpu")),
+        "quiet": not LOGGER.isEnabledFor(logging.WARNING),
     }
 
 

@@ -14,10 +14,17 @@ from pathlib import Path
 
 import jax
 
+from nbyt.errors import DiskError, NbytError, StoreError
+from nbyt.store.atomic import read_bytes, write_bytes
+from nbyt.store.paths import opened
 from nbyt.store.text import plain
 from nbyt.system import instruction_sets
 
+LOGGER = logging.getLogger("nbyt")
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_SUFFIX = ".program"
+_CHECKSUM = hashlib.sha256().digest_size
+_LARGEST = 2**31
 
 
 def keep_compiled_programs() -> None:
@@ -28,10 +35,22 @@ def keep_compiled_programs() -> None:
     except OSError:  # a read-only home only costs the time of compiling
         return
     if danger:
-        logging.getLogger("nbyt").warning("compiled programs are not kept: %s", plain(danger))
+        LOGGER.warning("compiled programs are not kept: %s", plain(danger))
         return
+    _serve_programs()
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+def _serve_programs() -> None:
+    """Make JAX ask `ProgramCache`; a JAX that has moved this function keeps files by itself.
+
+    It never repairs its own: one that was cut short brings a warning in every run.
+    """
+    with contextlib.suppress(ImportError):
+        from jax._src import compilation_cache
+
+        compilation_cache.get_file_cache = _kept_in  # type: ignore[assignment]
 
 
 def cache_folder() -> Path:
@@ -64,3 +83,80 @@ def unsafe(folder: Path) -> str:
     if seen.st_uid != os.getuid():
         return "belongs to someone else"
     return "can be written by others" if seen.st_mode & _OTHERS_MAY_WRITE else ""
+
+
+class ProgramCache:
+    """Keeps one file for each compiled program, with a checksum of its name and content.
+
+    JAX calls `get` before it compiles and `put` after. A damaged file counts as missing, and is
+    removed together with all others that are damaged. Neither method raises.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder
+        self._is_writable = True
+
+    def get(self, key: str) -> bytes | None:
+        """Return the program that was kept under this key, if there is one and it is whole."""
+        path = self._path / f"{key}{_SUFFIX}"
+        try:
+            return _read(path)
+        except StoreError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                self._remove_damaged()
+            return None
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep a program; once the disk has refused one, no other is tried."""
+        path = self._path / f"{key}{_SUFFIX}"
+        if not self._is_writable:
+            return
+        try:
+            write_bytes(path, _checksum(path, value) + value)
+        except NbytError as error:
+            self._is_writable = False
+            if isinstance(error, DiskError):  # a read-only folder only costs the time of compiling
+                LOGGER.warning("compiled programs are not kept: %s", plain(error.message))
+
+    def _remove_damaged(self) -> None:
+        damaged = [path for path in self._path.glob(f"*{_SUFFIX}") if not _is_whole(path)]
+        removed = sum(_remove(path) for path in damaged)
+        if removed:
+            are = "program was" if removed == 1 else "programs were"
+            LOGGER.warning(
+                "%d damaged compiled %s removed from %s", removed, are, plain(str(self._path))
+            )
+
+
+def _kept_in(folder: str) -> tuple[ProgramCache, str]:
+    # The user's own cache folder may be reached through links.
+    return ProgramCache(Path(folder).resolve()), folder
+
+
+def _read(path: Path) -> bytes:
+    """Return the program in a file; a damaged one is refused."""
+    data = read_bytes(path, limit=_LARGEST)
+    if data[:_CHECKSUM] != _checksum(path, data[_CHECKSUM:]):
+        raise StoreError(f"{path} is damaged", where=str(path))
+    return data[_CHECKSUM:]
+
+
+def _checksum(path: Path, value: bytes) -> bytes:
+    """Return the checksum of a program; with its name, since another program must not run."""
+    return hashlib.sha256(path.name.encode() + b"\0" + value).digest()
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        _read(path)
+    except StoreError as error:
+        return isinstance(error.__cause__, FileNotFoundError)  # somebody else has removed it
+    return True
+
+
+def _remove(path: Path) -> bool:
+    """Remove whatever is there; return whether this call did it."""
+    with contextlib.suppress(OSError), opened(path.parent) as folder:
+        folder.remove_all(path.name)
+        return True
+    return False

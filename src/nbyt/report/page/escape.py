@@ -23,8 +23,12 @@ def escaped_lines(text: str) -> str:
 
 
 def for_chart(text: str) -> str:
-    """The text for Plotly, which reads some HTML in labels: here every letter means itself."""
-    return html.escape(plain(text), quote=False)
+    """The text for Plotly, which reads some HTML in labels: here every letter means itself.
+
+    The page takes a text that begins with @ for the name of a colour.
+    """
+    shown = html.escape(plain(text), quote=False)
+    return f"&#64;{shown[1:]}" if shown.startswith("@") else shown
 
 
 def embedded(value: Any) -> str:

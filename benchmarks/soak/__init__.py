@@ -1,0 +1,1 @@
+"""Soak: hostile inputs by the thousand, counted."""
