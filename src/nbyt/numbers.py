@@ -20,6 +20,7 @@ from nbyt.errors import LayoutError, UsageError
 _LONGEST = 100
 _MOST_IN_A_LIST = 1_000
 _SHOWN = 40
+_MOST_BITS = 1024
 _SAID = {"lam": "lambda"}
 
 
@@ -299,9 +300,14 @@ def _wrong(kind: type[UsageError], name: str, words: str, value: Any, fix: str =
     )
 
 
+def is_huge(value: Any) -> bool:
+    """Whether a value is an integer beyond all floats, which Python may refuse to write out."""
+    return isinstance(value, int) and value.bit_length() > _MOST_BITS
+
+
 def value_shown(value: Any) -> str:
     """Return a value as an error can show it, however long it is."""
-    if isinstance(value, int) and value.bit_length() > 128:
+    if is_huge(value):
         return f"a number of {value.bit_length():,} bits"
     text = f"'{value}'" if isinstance(value, str) else repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text):,} characters)"

@@ -9,10 +9,9 @@ from typing import Any
 from cyclopts import CycloptsError, UnknownOptionError
 
 from nbyt.errors import UsageError
-from nbyt.numbers import value_shown
+from nbyt.numbers import is_huge, value_shown
 from nbyt.user_file import read_text
 
-_MOST_BITS = 1024
 # The parser takes time that grows with the square of the dots in a line.
 _LONGEST_LINE = 1024
 
@@ -56,7 +55,7 @@ def _require_plain(key: str, value: Any, path: str) -> None:
     for one in value if isinstance(value, list) else [value]:
         if isinstance(one, dict | list):
             raise _wrong(f"{key} in {path} is a list of lists or tables, not of plain values")
-        if isinstance(one, int) and one.bit_length() > _MOST_BITS:
+        if is_huge(one):
             raise _wrong(f"{key} in {path} is {value_shown(one)}")
 
 

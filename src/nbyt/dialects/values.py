@@ -4,10 +4,9 @@ from typing import Any
 
 from nbyt.dialects.dialect import Dialect
 from nbyt.errors import DialectError, UsageError
-from nbyt.numbers import Whole, value_shown
+from nbyt.numbers import Whole, is_huge, value_shown
 
 LARGEST = 10**15
-_MOST_BITS = 1024  # a float has no more, and Python writes no number out that has many more
 LARGEST_RATE = 1e30
 AUTO = "auto"
 _TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
@@ -18,7 +17,7 @@ def read_value(dialect: Dialect, key: str, name: str, raw: Any) -> Any:
 
     `name` is what the user wrote, which may be an old name of `key`.
     """
-    if isinstance(raw, int) and raw.bit_length() > _MOST_BITS:
+    if is_huge(raw):
         raise _wrong(dialect, name, raw, "a number that a float can hold")
     default = dialect.defaults.get(key)
     if isinstance(default, bool):
@@ -84,7 +83,7 @@ def _truth(dialect: Dialect, name: str, raw: Any) -> bool:
 
 def _wrong(dialect: Dialect, name: str, raw: Any, wanted: str) -> DialectError:
     return DialectError(
-        f"{name} must be {wanted}, not {value_shown(raw)}",
+        f"{name} must be {wanted}, not {value_shown(raw if is_huge(raw) else str(raw))}",
         where=f"{name} of {dialect.id}",
         fix=f"write {name}= and {wanted}",
     )
