@@ -1,0 +1,1 @@
+"""What nbyt withstands, tried many times."""
