@@ -132,9 +132,8 @@ def make_targets(folder: Path, wanted: set[str] | None = None) -> list[Target]:
             done = run(f"{command} --out {folder / name}", folder)
             assert done.word == "finished", done
     if wanted is None or "study" in wanted:
-        made = StudyFolder(folder / "study")
-        made.path.mkdir()
-        (made.path / "study.json").write_bytes(STUDY.read_bytes())
+        (folder / "study").mkdir()
+        StudyFolder(folder / "study").write_study(json.loads(STUDY.read_text()))
     if wanted is None or "probes" in wanted:
         probe_a_training(folder / "probes")
     return [one for one in _targets(folder) if (one.folder / one.file).exists()]
@@ -153,7 +152,7 @@ def probe_a_training(out: Path) -> None:
         return rows @ params["critic"]
 
     params = {"actor": jnp.ones(3), "critic": jnp.ones(3)}
-    probe = GradientProbe(log_prob, value, gamma=0.9, lam=0.9, out=out)
+    probe = GradientProbe(log_prob=log_prob, value=value, gamma=0.9, lam=0.9, out=out)
     draw = np.random.default_rng(0).standard_normal
     shape, never = (8, 8), np.zeros((8, 8), bool)
     for _ in range(3):

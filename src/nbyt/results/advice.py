@@ -102,7 +102,7 @@ class Answer(Record, frozen=True, kw_only=True):
     alignment: Estimate
     relative: Estimate
     win_share: Share
-    actor_alone: Split | None | UnsetType = UNSET
+    actor_alone: Split | UnsetType | None = UNSET
     ties: Splits
     no_measurable_difference: bool
     sentence: Text
@@ -240,11 +240,11 @@ class Advice(Record, frozen=True, kw_only=True):
     agreement: Agreement | None
     libraries: Annotated[tuple[Library, ...], Meta(max_length=LONGEST)]
     settings: Annotated[tuple[Pasted, ...], Meta(max_length=LONGEST)]
-    current_settings: CurrentSettings | None | UnsetType = UNSET
+    current_settings: CurrentSettings | UnsetType | None = UNSET
     schedule: Schedule
     training: Annotated[tuple[Trained, ...], Meta(max_length=LONGEST)]
     warnings: Texts | UnsetType = UNSET
-    budget: Budget | None | UnsetType = UNSET
+    budget: Budget | UnsetType | None = UNSET
     machine: Machine
     versions: Names | UnsetType = UNSET
     reproduce: Text | UnsetType = UNSET

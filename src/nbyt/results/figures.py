@@ -27,8 +27,8 @@ class Number(Record, frozen=True, kw_only=True):
     """A number; without low and high no interval is drawn. band: its part of a bandwidth."""
 
     value: Real | None
-    low: Real | None | UnsetType = UNSET
-    high: Real | None | UnsetType = UNSET
+    low: Real | UnsetType | None = UNSET
+    high: Real | UnsetType | None = UNSET
     reason: Text | UnsetType = UNSET
     approximate: bool | UnsetType = UNSET
     band: Real | UnsetType = UNSET
@@ -43,7 +43,7 @@ class Axis(Record, frozen=True, kw_only=True):
     title: Text
     log: bool | UnsetType = UNSET
     ticks: Annotated[tuple[Tick, ...], Meta(max_length=LONGEST)] | UnsetType = UNSET
-    range: Ends | None | UnsetType = UNSET
+    range: Ends | UnsetType | None = UNSET
 
 
 class NumberSeries(Record, frozen=True, kw_only=True):

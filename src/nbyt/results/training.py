@@ -34,7 +34,7 @@ class Settings(Record, frozen=True, kw_only=True):
     learning_rate: Positive | UnsetType = UNSET
     anneal: bool | UnsetType = UNSET
     clip: Positive | UnsetType = UNSET
-    value_clip: Positive | None | UnsetType = UNSET
+    value_clip: Positive | UnsetType | None = UNSET
     entropy_coefficient: NotNegative | UnsetType = UNSET
     value_coefficient: NotNegative | UnsetType = UNSET
     max_grad_norm: Positive | UnsetType = UNSET
@@ -42,7 +42,7 @@ class Settings(Record, frozen=True, kw_only=True):
     normalise_advantages: Literal["minibatch", "batch", "off"] | UnsetType = UNSET
     normalise_observations: bool | UnsetType = UNSET
     normalise_rewards: bool | UnsetType = UNSET
-    target_kl: Positive | None | UnsetType = UNSET
+    target_kl: Positive | UnsetType | None = UNSET
     network: Text | UnsetType = UNSET
     activation: Text | UnsetType = UNSET
     shared: bool | UnsetType = UNSET
@@ -90,7 +90,7 @@ class Network(Record, frozen=True, kw_only=True):
 
     kind: Literal["mlp", "cnn", "table"]
     widths: Annotated[tuple[Size, ...], Meta(max_length=LONGEST)]
-    activation: Text
+    activation: Literal["tanh", "relu", "swish"]
 
 
 class Policy(Record, frozen=True, kw_only=True):
@@ -115,8 +115,8 @@ class StageFacts(Record, frozen=True, kw_only=True):
     layout: TrainedLayout | UnsetType = UNSET
     seed: Seed | UnsetType = UNSET
     settings: Settings | UnsetType = UNSET
-    mean_return: Real | None | UnsetType = UNSET
-    reward_scale: Annotated[float, Meta(ge=1e-12, le=1e30)] | None | UnsetType = UNSET
+    mean_return: Real | UnsetType | None = UNSET
+    reward_scale: Annotated[float, Meta(ge=1e-12, le=1e30)] | UnsetType | None = UNSET
 
 
 class CheckpointFacts(Record, frozen=True, kw_only=True):

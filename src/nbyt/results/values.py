@@ -14,9 +14,7 @@ MOST = 2**53
 LONGEST = 100_000
 
 Real = Annotated[int, Meta(ge=-MOST, le=MOST)] | Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
-Positive = (
-    Annotated[int, Meta(ge=1, le=MOST)] | Annotated[float, Meta(ge=1 / LARGEST, le=LARGEST)]
-)
+Positive = Annotated[int, Meta(ge=1, le=MOST)] | Annotated[float, Meta(ge=1 / LARGEST, le=LARGEST)]
 NotNegative = Annotated[int, Meta(ge=0, le=MOST)] | Annotated[float, Meta(ge=0, le=LARGEST)]
 Share = Annotated[int, Meta(ge=0, le=1)] | Annotated[float, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0, le=MOST)]

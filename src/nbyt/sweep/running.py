@@ -72,9 +72,7 @@ def curves_of(grid: Grid, folder: SweepFolder) -> dict[Cell, Curve]:
 def failures_of(grid: Grid, folder: SweepFolder) -> dict[Cell, dict[str, Any]]:
     """Why cells that are not done failed."""
     done = curves_of(grid, folder)
-    found = {
-        cell: folder.load_failure(cell.name) for cell in grid.cells if cell not in done
-    }
+    found = {cell: folder.load_failure(cell.name) for cell in grid.cells if cell not in done}
     return {cell: plain(kept) for cell, kept in found.items() if kept is not None}
 
 

@@ -219,9 +219,10 @@ def _resume(run: Run) -> None:
     run.updates_made = facts.updates
     rows = run.folder.read_metrics()
     run.rows = [row for row in rows if _made_by(row, run.updates_made)]
-    if len(run.rows) != facts.rows:
+    rows = len(run.rows)
+    if rows != facts.rows:
         raise StoreError(
-            f"metrics.csv has {len(run.rows)} rows for {run.updates_made} updates, not {facts.rows}",
+            f"metrics.csv has {rows} rows for {run.updates_made} updates, not {facts.rows}",
             where=str(run.folder.path),
             fix="train into another --out, or with --force",
         )
