@@ -175,6 +175,8 @@ def _targets(folder: Path) -> Iterator[Target]:
     for pattern in ("costs.json", "returns-*.json", "look-*.json", "measured-1/measurement.json"):
         for path in sorted(advise.glob(pattern))[:1]:
             yield Target(pattern, advise, str(path.relative_to(advise)), (resume, doctor))
+    for path in sorted(advise.glob("training-*/stage-1/stage.json")):
+        yield Target("a training's stage", advise, str(path.relative_to(advise)), (resume,))
     stage = "FOLDER/stage-1"
     reads = (
         f"probe {stage} --env {ENV} --batch 16 --chains 8 --quiet",

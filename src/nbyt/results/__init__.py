@@ -11,7 +11,7 @@ behind this door need not ask again. No JAX.
     advice       advice.json, and what an advice keeps on its way
     sweep        sweep.json, its cells, failures and times
     figures      the figures of a study
-    study        study.json and its experiments
+    study        study.json
     probes       a probed training: probes.json and its records
 """
 

@@ -1,14 +1,11 @@
-"""A study: study.json, and what its experiments keep."""
+"""A study: study.json. What an experiment keeps is read by the claims it was made for alone."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
 from nbyt.results.figures import AnyFigure, Number
 from nbyt.results.values import LONGEST, Count, Machine, Names, Real, Record, Seed, Text, Texts
-
-# What an experiment found is read by the claims that it was made for and by nothing else.
-Experiment = dict[str, Any]
 
 
 class Check(Record, frozen=True, kw_only=True):

@@ -119,6 +119,17 @@ class StageFacts(Record, frozen=True, kw_only=True):
     reward_scale: Annotated[float, Meta(ge=1e-12, le=1e30)] | UnsetType | None = UNSET
 
 
+class TrainedStage(StageFacts, frozen=True, kw_only=True):
+    """stage.json of a training of nbyt's own, which knows all of it."""
+
+    env: Text
+    updates: Size
+    steps: Size
+    layout: TrainedLayout
+    settings: Settings
+    mean_return: Real | None
+
+
 class CheckpointFacts(Record, frozen=True, kw_only=True):
     """checkpoint.json: how far the training is, and how many rows its metrics have."""
 

@@ -13,8 +13,18 @@ from nbyt.collect.evaluate import LONGEST, Evaluation, episode_returns
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, RunInterruptedError, StoreError
 from nbyt.policy.actor_critic import Params
-from nbyt.policy.files import describe, from_tensors, shapes, stage_tensors, to_tensors
+from nbyt.policy.files import (
+    describe,
+    from_tensors,
+    read_q_stage,
+    read_stage,
+    shapes,
+    stage_tensors,
+    to_tensors,
+)
 from nbyt.policy.stage import Stage
+from nbyt.results import decode
+from nbyt.results.training import TrainedStage
 from nbyt.stats import Estimate, mean
 from nbyt.store.run import RunFolder
 from nbyt.store.tensors import match
@@ -219,13 +229,31 @@ def _resume(run: Run) -> None:
     run.updates_made = facts.updates
     rows = run.folder.read_metrics()
     run.rows = [row for row in rows if _made_by(row, run.updates_made)]
-    rows = len(run.rows)
-    if rows != facts.rows:
+    there = len(run.rows)
+    if there != facts.rows:
         raise StoreError(
-            f"metrics.csv has {rows} rows for {run.updates_made} updates, not {facts.rows}",
+            f"metrics.csv has {there} rows for {run.updates_made} updates, not {facts.rows}",
             where=str(run.folder.path),
             fix="train into another --out, or with --force",
         )
+
+
+def kept_stages(plan: AnyPlan, folder: RunFolder) -> list[Stage]:
+    """Read the stages of a run that is complete; refuse any that is not one of its plan."""
+    read = read_q_stage if plan.algo == "dqn" else read_stage
+    found = []
+    for number, updates in enumerate(plan.stages, start=1):
+        path = folder.stage_path(number) / "stage.json"
+        stage = read(path)
+        made = decode(stage.facts, TrainedStage, path).updates
+        if made != updates:
+            raise StoreError(
+                f"{path} is a stage after {made} updates, and this run keeps one after {updates}",
+                where=str(path),
+                fix="restore a copy of it, or train into another --out",
+            )
+        found.append(stage)
+    return found
 
 
 def _made_by(row: Row, updates: int) -> bool:
