@@ -1,8 +1,10 @@
 """Before any test: annotations are checked as code runs, JAX is set up once, chance is fixed."""
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +26,20 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 
 from nbyt.policy.actor_critic import ActorCritic, Params  # noqa: E402
+from nbyt.results import decode, plain  # noqa: E402
+from nbyt.results.advice import Advice, Costs, Returns  # noqa: E402
+from nbyt.results.measurement import Look, Measurement  # noqa: E402
+from nbyt.results.probes import ProbeLog, ProbeRecord  # noqa: E402
+from nbyt.results.study import Study  # noqa: E402
+from nbyt.results.sweep import CellCurve, Failure, Sweep  # noqa: E402
+from nbyt.results.training import (  # noqa: E402
+    CheckpointFacts,
+    Marker,
+    Result,
+    StageFacts,
+)
+from nbyt.results.values import Record  # noqa: E402
+from nbyt.store import seal, tensors  # noqa: E402
 from nbyt.train import hardware  # noqa: E402
 
 hardware.prepare(cache=False)
@@ -60,6 +76,49 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # The same examples every time, and no clock: a red build can be replayed tomorrow.
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.load_profile("fixed")
+
+
+# What is written is what is read: a key that a type does not know, or knows otherwise, is found by
+# whichever test first writes it.
+_TYPES: dict[str, type[Record]] = {
+    "run": Marker,
+    "checkpoint": CheckpointFacts,
+    "result": Result,
+    "advice": Advice,
+    "costs": Costs,
+    "times": Costs,
+    "returns": Returns,
+    "look": Look,
+    "measurement": Measurement,
+    "sweep": Sweep,
+    "cell": CellCurve,
+    "failed": Failure,
+    "study": Study,
+    "probes": ProbeLog,
+    "record": ProbeRecord,
+    "stage": StageFacts,
+}
+_MADE_UP = ("store", "results", "policy")  # tests of these write whatever they like
+
+
+@pytest.fixture(autouse=True)
+def records_are_as_their_types_say(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decode every record that a test's commands write, and compare it with what was written."""
+    if request.path.parent.name in _MADE_UP:
+        return
+    original = seal.sealed
+
+    def checked(facts: dict[str, Any], *, kind: str, where: str = "", **more: str) -> bytes:
+        data = original(facts, kind=kind, where=where, **more)
+        if kind in _TYPES:
+            written = json.loads(data)["facts"]
+            assert plain(decode(written, _TYPES[kind], Path(where))) == written
+        return data
+
+    monkeypatch.setattr(seal, "sealed", checked)
+    monkeypatch.setattr(tensors, "sealed", checked)
 
 
 # Half of the pieces of memory that Linux lets a process have; compiled programs are made of them.

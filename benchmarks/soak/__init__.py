@@ -1,1 +1,1 @@
-"""Soak: hostile inputs by the thousand, counted."""
+"""What nbyt withstands, tried many times: kills, full disks, hostile envs, files and settings."""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.store import kept
 
 from nbyt.errors import StoreError
 from nbyt.store.advice import ADVICE, AdviceFolder, read_advice
@@ -14,21 +15,23 @@ from nbyt.store.run import open_as, open_run, verify
 def folder(tmp_path: Path) -> AdviceFolder:
     """A folder with everything in it."""
     found = open_as(AdviceFolder, tmp_path / "advice", {"command": "advise"})
-    found.save_costs({"timed": []})
-    found.save_measurement(1, {"a": np.arange(3.0)}, {"env": "x"})
-    found.save_look(1, 32, {"lambdas": [0.95]})
-    found.write_advice({"env": "x", "batch": 64})
+    found.save_costs(kept.COSTS)
+    found.save_measurement(1, {"a": np.arange(3.0)}, kept.measurement())
+    found.save_look(1, 32, kept.look())
+    found.save_returns(4, 16, [1.0, None])
+    found.write_advice(kept.advice())
     open_run(found.training(4, 16), {"env": "x"})
     return found
 
 
 def test_what_was_saved_comes_back(folder: AdviceFolder) -> None:
     tensors, facts = folder.load_measurement(1)
-    assert tensors["a"].tolist() == [0, 1, 2] and facts == {"env": "x"}
-    assert folder.load_costs() == {"timed": []}
-    assert folder.load_look(1, 32) == {"lambdas": [0.95]} and folder.load_look(1, 64) is None
+    assert tensors["a"].tolist() == [0, 1, 2] and facts == kept.measurement()
+    assert folder.load_costs().timed == ((8, 16, (0.1, 0.2)), (4, 32, (0.2, 0.3)))
+    assert folder.load_returns(4, 16) == [1.0, None]
+    assert folder.load_look(1, 32) == kept.look() and folder.load_look(1, 64) is None
     assert folder.load_measurement(2) is None
-    assert read_advice(folder.path) == {"env": "x", "batch": 64}
+    assert read_advice(folder.path) == kept.advice()
 
 
 def test_another_question_is_refused_and_clears_with_force(folder: AdviceFolder) -> None:
@@ -44,7 +47,7 @@ def test_another_question_is_refused_and_clears_with_force(folder: AdviceFolder)
 
 def test_a_damaged_advice_is_named(folder: AdviceFolder) -> None:
     file = folder.path / ADVICE
-    file.write_bytes(file.read_bytes().replace(b"64", b"65"))
+    file.write_bytes(file.read_bytes().replace(b"2048", b"2049"))
     with pytest.raises(StoreError, match="damaged"):
         read_advice(folder.path)
 

@@ -14,13 +14,17 @@ from pathlib import Path
 import numpy as np
 from nbyt.errors import DiskError
 from nbyt.store.run import load_stage, open_run, verify
+from tests.store import kept
 run = open_run(Path(sys.argv[1]), {"seed": 0})
 
 def content(i):
-    return {"w": np.full(20_000, i, np.float32)}, {"i": i}
+    return {"w": np.full(20_000, i, np.float32)}, {**kept.stage(i), **kept.checkpoint(i)}
+
+def number(pair):
+    return pair[1]["updates"] if isinstance(pair[1], dict) else pair[1].updates
 
 def consistent(pair):
-    return bool((pair[0]["w"] == pair[1]["i"]).all())
+    return bool((pair[0]["w"] == number(pair)).all())
 """
 
 KILL = (
@@ -32,7 +36,7 @@ seen = []
 for _ in range(20):
     child = os.fork()
     if child == 0:
-        i = run.load_checkpoint()[1]["i"]
+        i = number(run.load_checkpoint())
         while True:
             i += 1
             run.save_checkpoint(*content(i))
@@ -41,7 +45,7 @@ for _ in range(20):
     os.waitpid(child, 0)
     pair = run.load_checkpoint()
     assert consistent(pair) and verify(run.path) == [], verify(run.path)
-    seen.append(pair[1]["i"])
+    seen.append(number(pair))
 open_run(run.path, {"seed": 0})
 run.save_checkpoint(*content(1))
 print(json.dumps({"seen": seen, "files": sorted(os.listdir(run.path))}))
@@ -87,14 +91,14 @@ def outcomes(save, load):
 def checkpoint():
     pair = run.load_checkpoint()
     assert consistent(pair)
-    return pair[1]["i"]
+    return number(pair)
 
 def stage():
     if not run.stage_path(1).exists():
         return None
     pair = load_stage(run.stage_path(1))
     assert consistent(pair)
-    return pair[1]["i"]
+    return number(pair)
 
 print(json.dumps({
     "checkpoint": outcomes(lambda i: run.save_checkpoint(*content(i)), checkpoint),
@@ -108,7 +112,7 @@ FULL = (
     + """
 run.save_checkpoint(*content(1))
 run.save_stage(1, *content(1))
-run.write_result({"a": 1})
+run.write_result(kept.RESULT)
 before = {str(p): p.read_bytes() for p in run.path.rglob("*") if p.is_file()}
 resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 messages = []

@@ -5,12 +5,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.store import kept
 
 from nbyt.errors import StoreError
 from nbyt.store.probes import LOG, ProbesFolder, holds_probes, read_probes
 from nbyt.store.run import open_as, verify
 
-HEAD = {"title": "PPO on CartPole-v1", "env": "CartPole-v1", "every": 10}
+HEAD = {"title": "PPO on CartPole-v1", "library": "torch", "env": "CartPole-v1", "every": 10}
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def folder(tmp_path: Path) -> ProbesFolder:
     found = open_as(ProbesFolder, tmp_path / "probes", HEAD)
     found.write_log(HEAD)
     for update in (10, 20, 999_999, 1_000_000):
-        found.add({"update": update, "samples": 2048 * update})
+        found.add(kept.record(update, 2048 * update))
     return found
 
 
@@ -31,9 +32,9 @@ def test_records_come_back_in_order_of_their_update(folder: ProbesFolder) -> Non
 
 
 def test_a_training_that_went_back_leaves_no_record_of_its_former_way(folder: ProbesFolder) -> None:
-    folder.add({"update": 20, "samples": 7})
+    folder.add(kept.record(20, 7))
     first, second = read_probes(folder.path)["records"]
-    assert first["update"] == 10 and second == {"update": 20, "samples": 7}
+    assert first["update"] == 10 and (second["update"], second["samples"]) == (20, 7)
 
 
 def test_a_training_without_records_is_one_all_the_same(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.store import kept
 
 from nbyt.errors import StoreError
 from nbyt.store.advice import AdviceFolder
@@ -26,24 +27,24 @@ def snapshot(folder: Path) -> dict[str, bytes | None]:
 
 def full_run(out: Path) -> RunFolder:
     run = open_run(out, IDENTITY)
-    run.save_stage(0, ARRAYS, {"number": 0})
-    run.save_stage(10, ARRAYS, {"number": 10})
-    run.save_checkpoint(ARRAYS, {"update": 5})
+    run.save_stage(0, ARRAYS, kept.stage(0))
+    run.save_stage(10, ARRAYS, kept.stage(10))
+    run.save_checkpoint(ARRAYS, kept.checkpoint(5))
     run.write_metrics([{"update": 1, "return": 0.1}])
-    run.write_result({"share": 0.25})
+    run.write_result(kept.RESULT)
     return run
 
 
 def test_everything_comes_back_after_reopening(tmp_path: Path) -> None:
     full_run(tmp_path / "a" / "b")
     run = open_run(tmp_path / "a" / "b", IDENTITY)
-    tensors, facts = run.load_checkpoint() or ({}, {})
+    tensors, facts = run.load_checkpoint()
     np.testing.assert_array_equal(tensors["w"], ARRAYS["w"])
-    assert facts == {"update": 5}
-    assert load_stage(run.stage_path(10))[1] == {"number": 10}
+    assert (facts.updates, facts.rows) == (5, 5)
+    assert load_stage(run.stage_path(10))[1] == kept.stage(10)
     assert [stage.name for stage in run.stages()] == ["stage-0", "stage-10"]
     assert run.read_metrics() == [{"update": 1, "return": 0.1}]
-    assert run.read_result() == {"share": 0.25}
+    assert run.read_result() == kept.RESULT
     assert verify(run.path) == []
 
 
@@ -219,7 +220,7 @@ def test_damaged_checkpoint_says_how_to_restart(tmp_path: Path) -> None:
 
 def test_verify_names_every_bad_file(tmp_path: Path) -> None:
     run = full_run(tmp_path / "run")
-    run.save_stage(2, ARRAYS, {})
+    run.save_stage(2, ARRAYS, kept.stage())
     bad = ["nbyt-run.json", "result.json", "metrics.csv", "checkpoint.json"]
     for name in bad:
         (run.path / name).write_bytes(b'{"a\xff"\n,,,')
@@ -245,7 +246,7 @@ def test_a_training_in_place_of_a_stage_names_its_stages(tmp_path: Path) -> None
     assert "a training" in error.value.message and "stage-0, stage-10" in error.value.message
     assert f"`nbyt probe {run.path}/stage-10`" in error.value.fix
     for number in range(20):
-        run.save_stage(number, ARRAYS, {"number": number})
+        run.save_stage(number, ARRAYS, kept.stage(number))
     with pytest.raises(StoreError, match="stage-0 to stage-19, 20 of them"):
         load_stage(run.path)
 

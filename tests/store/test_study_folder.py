@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.store import kept
 
 from nbyt.errors import StoreError
 from nbyt.store.run import open_as, open_run, verify
@@ -14,7 +15,7 @@ def folder(tmp_path: Path) -> StudyFolder:
     """A folder with everything in it."""
     found = open_as(StudyFolder, tmp_path / "study", {"study": "post"})
     found.save_experiment("visits", {"numbers": [1, 2]})
-    found.write_study({"claims": []})
+    found.write_study(kept.STUDY)
     open_run(found.training("CartPole-v1-16x128-0"), {"env": "x"})
     return found
 
@@ -22,7 +23,7 @@ def folder(tmp_path: Path) -> StudyFolder:
 def test_what_was_saved_comes_back(folder: StudyFolder) -> None:
     assert folder.load_experiment("visits") == {"numbers": [1, 2]}
     assert folder.load_experiment("other") is None
-    assert holds_study(folder.path) and read_study(folder.path) == {"claims": []}
+    assert holds_study(folder.path) and read_study(folder.path) == kept.STUDY
 
 
 def test_another_study_is_refused_and_clears_with_force(folder: StudyFolder) -> None:

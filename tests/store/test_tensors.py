@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.store import kept
 
 from nbyt import __version__
 from nbyt.errors import DiskError, StoreError
@@ -61,13 +62,13 @@ def test_round_trip_is_exact(tmp_path: Path, content: dict[str, np.ndarray]) -> 
     ],
 )
 def test_arrays_that_do_not_lie_in_a_row_come_back(tmp_path: Path, array: np.ndarray) -> None:
-    tensors.write_folder(tmp_path / "s", "stage", {"x": array}, {}, kind="stage")
+    tensors.write_folder(tmp_path / "s", "stage", {"x": array}, kept.stage(), kind="stage")
     np.testing.assert_array_equal(load_stage(tmp_path / "s")[0]["x"], array)
 
 
 def test_big_endian_keeps_its_values(tmp_path: Path) -> None:
     array = np.array([1.5, -2.0], dtype=">f8")
-    tensors.write_folder(tmp_path / "s", "stage", {"x": array}, {}, kind="stage")
+    tensors.write_folder(tmp_path / "s", "stage", {"x": array}, kept.stage(), kind="stage")
     np.testing.assert_array_equal(load_stage(tmp_path / "s")[0]["x"], array)
 
 
@@ -84,7 +85,7 @@ def test_dtypes_that_cannot_come_back_are_refused(tmp_path: Path, bad: np.ndarra
 
 def test_stage_is_found_by_folder_or_by_either_file(tmp_path: Path) -> None:
     folder = tmp_path / "stage-1"
-    tensors.write_folder(folder, "stage", SMALL, {"a": 1}, kind="stage")
+    tensors.write_folder(folder, "stage", SMALL, kept.stage(1), kind="stage")
     assert {entry.name for entry in folder.iterdir()} == {"stage.json", "stage.safetensors"}
     for path in (folder, folder / "stage.json", folder / "stage.safetensors"):
         assert same(load_stage(path)[0], SMALL)
@@ -162,12 +163,12 @@ def test_facts_that_could_not_be_read_back_are_not_written(tmp_path: Path) -> No
 
 def test_writing_a_stage_again(tmp_path: Path) -> None:
     folder = tmp_path / "stage-1"
-    tensors.write_folder(folder, "stage", SMALL, {"a": 1}, kind="stage")
+    tensors.write_folder(folder, "stage", SMALL, kept.stage(1), kind="stage")
     inode = folder.stat().st_ino
-    tensors.write_folder(folder, "stage", SMALL, {"a": 1}, kind="stage")
+    tensors.write_folder(folder, "stage", SMALL, kept.stage(1), kind="stage")
     assert folder.stat().st_ino == inode, "the same bytes are not written twice"
-    tensors.write_folder(folder, "stage", SMALL, {"a": 2}, kind="stage")
-    assert load_stage(folder)[1] == {"a": 2}
+    tensors.write_folder(folder, "stage", SMALL, kept.stage(2), kind="stage")
+    assert load_stage(folder)[1] == kept.stage(2)
     assert [entry.name for entry in tmp_path.iterdir()] == ["stage-1"]
 
 

@@ -111,7 +111,7 @@ def test_an_interrupted_run_resumes(tmp_path: Path, env: str) -> None:
     with pytest.raises(RunInterruptedError):
         run(plan(env), tmp_path / "broken", StopAfter(125))
     saved = RunFolder(tmp_path / "broken").load_checkpoint()
-    assert saved is not None and saved[1]["updates"] < 400
+    assert saved is not None and saved[1].updates < 400
     run(plan(env), tmp_path / "broken")
     run(plan(env), tmp_path / "whole")
     if env.startswith("gymnax"):  # a simulator on the host cannot be saved, and starts anew

@@ -88,7 +88,7 @@ def test_a_killed_run_resumes_bit_for_bit(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "killed")])
     assert done.returncode == -signal.SIGKILL
     saved = RunFolder(tmp_path / "killed").load_checkpoint()
-    assert saved is not None and 1 <= saved[1]["updates"] < 5
+    assert saved is not None and 1 <= saved[1].updates < 5
     run(plan(), tmp_path / "killed")
     run(plan(), tmp_path / "whole")
     assert content(tmp_path / "whole") == content(tmp_path / "killed")

@@ -1,10 +1,13 @@
 """Laws of the cost model: it finds what was put in, and its intervals grow with misfit."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from nbyt.envs import resolve
 from nbyt.layout import Layout
+from nbyt.store.advice import AdviceFolder
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.costs import Costs, costs_from, measure_costs
 
@@ -72,9 +75,11 @@ def test_redrawn_seconds_are_as_wide_as_their_interval() -> None:
     assert (low, high) == pytest.approx((one.low, one.high), rel=0.03)
 
 
-def test_costs_survive_the_way_to_a_file_and_back() -> None:
+def test_costs_survive_the_way_to_a_file_and_back(tmp_path: Path) -> None:
     costs = Costs(_timed(lambda t: 0.2 + 0.001 * t, noise=0.1))
-    assert costs_from(costs.as_dict()) == costs
+    folder = AdviceFolder(tmp_path)
+    folder.save_costs(costs.as_dict())
+    assert costs_from(folder.load_costs()) == costs
 
 
 def test_updates_of_a_real_env_are_timed() -> None:

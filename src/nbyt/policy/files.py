@@ -18,7 +18,7 @@ import numpy as np
 from nbyt.errors import StoreError
 from nbyt.policy.actor_critic import ActorCritic
 from nbyt.policy.distributions import Categorical, Gaussian, Head, MultiCategorical
-from nbyt.policy.networks import ACTIVATIONS, Network
+from nbyt.policy.networks import Network
 from nbyt.policy.q_policy import QPolicy
 from nbyt.policy.stage import Stage
 from nbyt.store.run import load_stage
@@ -31,6 +31,9 @@ _HEADS = {"Categorical": Categorical, "MultiCategorical": MultiCategorical, "Gau
 _PAIRS = (("vector", "mlp"), ("index", "mlp"), ("index", "table"), ("image", "cnn"))
 _LARGEST = 1 << 31
 _MOST_LAYERS = 10
+# Products of a few weights must stay within float32; trained ones are far below.
+_LARGEST_WEIGHT = 1e12
+_MOMENTS = "observation/"
 
 
 def describe(policy: ActorCritic) -> dict[str, Any]:
@@ -66,13 +69,37 @@ def _read(path: Path, kind: type[ActorCritic], algo: str) -> Stage:
             where=str(path),
             fix=f"give a stage that `nbyt train --algo {algo}` has written",
         )
-    normalised = any(name.startswith("observation/") for name in tensors)
-    policy, template = _revive(kind, facts.get("policy"), normalised, str(path))
+    _require_usable(tensors, path)
+    normalised = any(name.startswith(_MOMENTS) for name in tensors)
+    policy, template = _revive(kind, facts["policy"], normalised, str(path))
     names = {name.rpartition("/")[2]: name for name in shapes(template)}
     if policy.network.kind == "table":
         tensors = {names.get(name, name): array for name, array in tensors.items()}
     match(tensors, shapes(template), str(path))
     return Stage(policy, from_tensors(template, tensors), facts)
+
+
+def _require_usable(tensors: Tensors, path: Path) -> None:
+    """Raise a StoreError for weights that no policy can act with, before an env is blamed."""
+    for name, array in sorted(tensors.items()):
+        unusable = int(array.size - np.isfinite(array).sum())
+        if unusable:
+            raise _bad_weights(name, path, f"{unusable} of {array.size} are NaN or infinite")
+        # Moments of observations may be as large as the env's own numbers, squared.
+        largest = 0.0 if name.startswith(_MOMENTS) else np.abs(array).max(initial=0)
+        if largest > _LARGEST_WEIGHT:
+            words = (
+                f"the largest is {largest:.3g}, and beyond {_LARGEST_WEIGHT:g} float32 overflows"
+            )
+            raise _bad_weights(name, path, words)
+
+
+def _bad_weights(name: str, path: Path, reason: str) -> StoreError:
+    return StoreError(
+        f"the weights {shown(name)} of this stage cannot be used: {reason}",
+        where=str(path),
+        fix="give another stage, or train it again",
+    )
 
 
 def to_tensors(tree: Any) -> Tensors:
@@ -104,17 +131,17 @@ def _bounds_as_text(head: dict[str, Any]) -> dict[str, Any]:
 
 
 def _revive(
-    kind: type[ActorCritic], form: Any, normalised: bool, where: str
+    kind: type[ActorCritic], form: dict[str, Any], normalised: bool, where: str
 ) -> tuple[ActorCritic, Any]:
-    """The policy of that form, and the shapes of its parameters."""
+    """The policy of that form, whose types are right, and the shapes of its parameters."""
     try:
         policy = kind(
-            _one_of(form["kind"], ("vector", "image", "index")),
+            form["kind"],
             _sizes(form["shape"]),
             _head(form["head"]),
             _network(form["network"]),
-            _flag(form["shared"]),
-            _flag(form["channels_first"]),
+            form["shared"],
+            form["channels_first"],
         )
         _require_consistent(policy)
         # Shapes only: a file that claims a huge network must not make us allocate one.
@@ -154,31 +181,17 @@ def _head(form: dict[str, Any]) -> Head:
 
 
 def _network(form: dict[str, Any]) -> Network:
-    kind = _one_of(form["kind"], ("mlp", "cnn", "table"))
     widths = _sizes(form["widths"], sum)
     if len(widths) > _MOST_LAYERS:
         raise ValueError(f"{len(widths)} layers")
-    return Network(kind, widths, _one_of(form["activation"], tuple(ACTIVATIONS)))
+    return Network(form["kind"], widths, form["activation"])
 
 
 def _sizes(values: Any, extent: Callable[[tuple[int, ...]], int] = prod) -> tuple[int, ...]:
     sizes = tuple(values)
-    right = sizes and all(type(size) is int and size > 0 for size in sizes)
-    if not right or extent(sizes) > _LARGEST:
+    if not sizes or extent(sizes) > _LARGEST:
         raise ValueError(f"sizes {values!r}")
     return sizes
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"flag {value!r}")
-    return value
-
-
-def _one_of(value: Any, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
-    return value
 
 
 def require_env(stage: Stage, env_id: str, where: str) -> None:

@@ -6,9 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nbyt.errors import StoreError
+from nbyt.results import decode, plain
+from nbyt.results.advice import Advice, Costs, Returns
+from nbyt.results.measurement import Look, Measurement
+from nbyt.results.values import Record
 from nbyt.store.folder import RunFolder, clear_inner, remove_pair
 from nbyt.store.paths import remove_file
 from nbyt.store.seal import read_sealed, write_sealed
@@ -22,6 +26,13 @@ _MEASURED = re.compile(r"measured-[0-9]+")
 _TRAINING = re.compile(r"training-[0-9]+x[0-9]+")
 _PART = re.compile(r"(look-[0-9]+-|returns-[0-9]+x)[0-9]+\.json")
 _NAME = "measurement"
+_KINDS: dict[str, type[Record]] = {
+    "advice": Advice,
+    "costs": Costs,
+    "look": Look,
+    "returns": Returns,
+}
+Kind = TypeVar("Kind", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -45,17 +56,17 @@ class AdviceFolder(RunFolder):
         folder = self.measured_path(number)
         if not os.path.lexists(folder):
             return None
-        return read_bundle(folder, _NAME, kind=_NAME)
+        tensors, facts = read_bundle(folder, _NAME, kind=_NAME)
+        return tensors, plain(decode(facts, Measurement, folder / f"{_NAME}.json"))
 
     def save_costs(self, facts: Facts) -> None:
         """Nothing; costs.json then holds what was timed."""
         write_sealed(self.path / COSTS, facts, kind="costs")
 
-    def load_costs(self) -> Facts | None:
-        """What was timed, or None if nothing was."""
-        if not os.path.lexists(self.path / COSTS):
-            return None
-        return read_sealed(self.path / COSTS, kind="costs")["facts"]
+    def load_costs(self) -> Costs | None:
+        """Read what was timed; None if nothing was."""
+        path = self.path / COSTS
+        return _read(path, "costs", Costs) if os.path.lexists(path) else None
 
     def save_returns(self, envs: int, steps: int, returns: list[float | None]) -> None:
         """Nothing; the mean returns of one training's stages are then on disk."""
@@ -64,9 +75,7 @@ class AdviceFolder(RunFolder):
     def load_returns(self, envs: int, steps: int) -> list[float | None] | None:
         """The mean returns of one training's stages, or None if they were not played yet."""
         path = self._returns_path(envs, steps)
-        if not os.path.lexists(path):
-            return None
-        return read_sealed(path, kind="returns")["facts"]["returns"]
+        return list(_read(path, "returns", Returns).returns) if os.path.lexists(path) else None
 
     def _returns_path(self, envs: int, steps: int) -> Path:
         return self.path / f"returns-{envs:d}x{steps:d}.json"
@@ -79,9 +88,7 @@ class AdviceFolder(RunFolder):
     def load_look(self, number: int, steps: int) -> Facts | None:
         """The closer look at a stage, or None if there is none."""
         path = self._look_path(number, steps)
-        if not os.path.lexists(path):
-            return None
-        return read_sealed(path, kind="look", limit=ADVICE_LIMIT)["facts"]
+        return plain(_read(path, "look", Look)) if os.path.lexists(path) else None
 
     def _look_path(self, number: int, steps: int) -> Path:
         return self.path / f"look-{number:d}-{steps:d}.json"
@@ -100,7 +107,7 @@ class AdviceFolder(RunFolder):
         present = [(path, kind) for path, kind in files if os.path.lexists(path)]
         measured = [int(path.name.rpartition("-")[2]) for path in self.measurements()]
         return [
-            *(partial(read_sealed, path, kind=kind, limit=ADVICE_LIMIT) for path, kind in present),
+            *(partial(_read, path, kind, _KINDS[kind]) for path, kind in present),
             *(partial(self.load_measurement, number) for number in measured),
         ]
 
@@ -133,4 +140,8 @@ def read_advice(folder: Path) -> dict[str, Any]:
             fix="give a folder that `nbyt advise` or `nbyt reproduce` wrote, or that holds a "
             "training's probes; one that was stopped is finished by the same command",
         )
-    return read_sealed(path, kind="advice", limit=ADVICE_LIMIT)["facts"]
+    return plain(_read(path, "advice", Advice))
+
+
+def _read(path: Path, kind: str, record: type[Kind]) -> Kind:
+    return decode(read_sealed(path, kind=kind, limit=ADVICE_LIMIT)["facts"], record, path)

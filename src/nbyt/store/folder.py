@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import StoreError
+from nbyt.results import decode, plain
+from nbyt.results.training import CheckpointFacts, Result, StageFacts
 from nbyt.store import metrics
 from nbyt.store.atomic import read_bytes, write_text
 from nbyt.store.paths import remove_file, remove_if_empty, resolved_entry
@@ -53,12 +55,14 @@ class RunFolder:
         """Nothing; the checkpoint on disk is then this one, or still the last on failure."""
         write_bundle(self.path, CHECKPOINT, tensors, facts, kind="checkpoint")
 
-    def load_checkpoint(self) -> tuple[Tensors, Facts] | None:
+    def load_checkpoint(self) -> tuple[Tensors, CheckpointFacts] | None:
         """The last checkpoint, or None if there is none."""
         if not os.path.lexists(self.path / f"{CHECKPOINT}.json"):
             return None
         try:
-            return read_bundle(self.path, CHECKPOINT, kind="checkpoint")
+            tensors, facts = read_bundle(self.path, CHECKPOINT, kind="checkpoint")
+            found = decode(facts, CheckpointFacts, self.path / f"{CHECKPOINT}.json")
+            return tensors, found
         except StoreError as error:
             restart = f"or delete checkpoint* in {self.path}, which restarts the run"
             raise StoreError(
@@ -100,7 +104,8 @@ class RunFolder:
         """The result, or None while there is none."""
         if not os.path.lexists(self.path / RESULT):
             return None
-        return read_sealed(self.path / RESULT, kind="result", limit=RESULT_LIMIT)["facts"]
+        facts = read_sealed(self.path / RESULT, kind="result", limit=RESULT_LIMIT)["facts"]
+        return plain(decode(facts, Result, self.path / RESULT))
 
     def clear(self) -> None:
         """Nothing; every file that nbyt wrote is then gone, except the marker."""
@@ -132,7 +137,8 @@ def load_stage(path: Path) -> tuple[Tensors, Facts]:
             where=str(folder),
             fix=f"give a stage: `nbyt probe {stages[-1]}`, or `--from {stages[-1]}`",
         )
-    return read_bundle(folder, "stage", kind="stage")
+    tensors, facts = read_bundle(folder, "stage", kind="stage")
+    return tensors, plain(decode(facts, StageFacts, folder / "stage.json"))
 
 
 def _named(stages: list[Path]) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import StoreError
+from nbyt.results import decode, plain
+from nbyt.results.probes import ProbeLog, ProbeRecord
 from nbyt.store.advice import PAGE
 from nbyt.store.folder import RunFolder
 from nbyt.store.paths import remove_file
@@ -74,19 +76,22 @@ def read_probes(folder: Path) -> dict[str, Any]:
 
 
 def _read_log(folder: Path) -> dict[str, Any]:
-    return read_sealed(folder / LOG, kind="probes", limit=PROBES_LIMIT)["facts"]
+    path = folder / LOG
+    facts = read_sealed(path, kind="probes", limit=PROBES_LIMIT)["facts"]
+    return plain(decode(facts, ProbeLog, path))
 
 
 def _read_record(path: Path) -> dict[str, Any]:
-    record = read_sealed(path, kind="record", limit=PROBES_LIMIT)["facts"]
+    facts = read_sealed(path, kind="record", limit=PROBES_LIMIT)["facts"]
+    record = decode(facts, ProbeRecord, path)
     # A whole record under another's name would be drawn twice, at the wrong place in the order.
-    if record.get("update") != _update(path):
+    if record.update != _update(path):
         raise StoreError(
-            f"{path} holds the record of update {record.get('update')!r}",
+            f"{path} holds the record of update {record.update}",
             where=str(path),
             fix="give it the name it was written under, or delete it",
         )
-    return record
+    return plain(record)
 
 
 def _update(path: Path) -> int:

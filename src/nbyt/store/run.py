@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nbyt.errors import StoreError
+from nbyt.results import decode
+from nbyt.results.training import Marker
 from nbyt.store.atomic import canonical
 from nbyt.store.folder import MARKER, RunFolder, load_stage
 from nbyt.store.makers import Maker, maker_of
@@ -107,8 +109,8 @@ def _identity(path: Path) -> dict[str, Any] | None:
     """That of the run which is there; None where there is none."""
     if not os.path.lexists(path / MARKER):
         return None
-    identity = read_sealed(path / MARKER, kind="run")["facts"].get("identity")
-    return identity if isinstance(identity, dict) else {}
+    facts = read_sealed(path / MARKER, kind="run")["facts"]
+    return decode(facts, Marker, path / MARKER).identity
 
 
 def _refused(path: Path, changes: list[str], maker: Maker | None) -> StoreError:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import StoreError
+from nbyt.results import decode, plain
+from nbyt.results.study import Study
 from nbyt.store.folder import RunFolder, clear_inner
 from nbyt.store.paths import remove_file
 from nbyt.store.seal import read_sealed, write_sealed
@@ -50,12 +52,11 @@ class StudyFolder(RunFolder):
 
     def checks(self) -> list[Callable[[], object]]:
         """What reads each part that is there, and raises a StoreError where it is bad."""
-        kinds = dict.fromkeys(self._experiments(), "experiment")
-        if os.path.lexists(self.path / STUDY):
-            kinds[self.path / STUDY] = "study"
-        return [
-            partial(read_sealed, path, kind=kind, limit=STUDY_LIMIT) for path, kind in kinds.items()
-        ]
+        path = self.path / STUDY
+        found: list[Callable[[], object]] = [partial(_read, path)] if os.path.lexists(path) else []
+        for experiment in self._experiments():
+            found.append(partial(read_sealed, experiment, kind="experiment", limit=STUDY_LIMIT))
+        return found
 
     def _experiments(self) -> list[Path]:
         return sorted(one for one in self.path.iterdir() if _EXPERIMENT.fullmatch(one.name))
@@ -89,4 +90,8 @@ def read_study(folder: Path) -> dict[str, Any]:
             fix="give the folder that `nbyt reproduce` wrote; one that was stopped is finished by "
             "the same command",
         )
-    return read_sealed(Path(folder) / STUDY, kind="study", limit=STUDY_LIMIT)["facts"]
+    return plain(_read(Path(folder) / STUDY))
+
+
+def _read(path: Path) -> Study:
+    return decode(read_sealed(path, kind="study", limit=STUDY_LIMIT)["facts"], Study, path)

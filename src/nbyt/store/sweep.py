@@ -6,9 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nbyt.errors import StoreError
+from nbyt.results import decode, plain
+from nbyt.results.advice import Costs
+from nbyt.results.sweep import CellCurve, Failure, Sweep
+from nbyt.results.values import Record
 from nbyt.store.advice import AdviceFolder
 from nbyt.store.atomic import write_text
 from nbyt.store.folder import RunFolder, clear_inner
@@ -21,6 +25,13 @@ TABLE = "table.csv"
 TIMES = "times.json"
 PAGE = "report.html"
 SWEEP_LIMIT = 64 << 20
+_KINDS: dict[str, type[Record]] = {
+    "sweep": Sweep,
+    "times": Costs,
+    "cell": CellCurve,
+    "failed": Failure,
+}
+Kind = TypeVar("Kind", bound=Record)
 _CELL = re.compile(r"(cell|failed)-[0-9]+x[0-9]+-seed-[0-9]+\.json")
 
 
@@ -37,27 +48,26 @@ class SweepFolder(RunFolder):
         write_sealed(self._path("cell", name), facts, kind="cell")
         remove_file(self._path("failed", name))
 
-    def load_cell(self, name: str) -> dict[str, Any] | None:
+    def load_cell(self, name: str) -> CellCurve | None:
         """What a cell found; None if it is still to be trained, or if its file is damaged."""
-        return self._load("cell", name)
+        return self._load("cell", name, CellCurve)
 
     def save_failure(self, name: str, facts: dict[str, Any]) -> None:
         """Keep why a cell failed, in an env's own words, which may hold addresses."""
         write_sealed(self._path("failed", name), tidy(facts), kind="failed")
 
-    def load_failure(self, name: str) -> dict[str, Any] | None:
+    def load_failure(self, name: str) -> Failure | None:
         """Why a cell failed, or None."""
-        return self._load("failed", name)
+        return self._load("failed", name, Failure)
 
     def save_times(self, facts: dict[str, Any]) -> None:
         """Nothing; what an update costs at each layout is then on disk."""
         write_sealed(self.path / TIMES, facts, kind="times")
 
-    def load_times(self) -> dict[str, Any] | None:
+    def load_times(self) -> Costs | None:
         """What an update costs at each layout, or None if that was not timed."""
-        if not os.path.lexists(self.path / TIMES):
-            return None
-        return read_sealed(self.path / TIMES, kind="times")["facts"]
+        path = self.path / TIMES
+        return _read(path, "times", Costs) if os.path.lexists(path) else None
 
     @property
     def advice(self) -> Path:
@@ -79,9 +89,7 @@ class SweepFolder(RunFolder):
         for name, kind in ((SWEEP, "sweep"), (TIMES, "times")):
             if os.path.lexists(self.path / name):
                 kinds[self.path / name] = kind
-        return [
-            partial(read_sealed, path, kind=kind, limit=SWEEP_LIMIT) for path, kind in kinds.items()
-        ]
+        return [partial(_read, path, kind, _KINDS[kind]) for path, kind in kinds.items()]
 
     def clear(self) -> None:
         """Nothing; every file that nbyt wrote is then gone, except the marker."""
@@ -98,12 +106,12 @@ class SweepFolder(RunFolder):
     def _path(self, kind: str, name: str) -> Path:
         return self.path / f"{kind}-{name}.json"
 
-    def _load(self, kind: str, name: str) -> dict[str, Any] | None:
+    def _load(self, kind: str, name: str, record: type[Kind]) -> Kind | None:
         path = self._path(kind, name)
         if not os.path.lexists(path):
             return None
         try:
-            return read_sealed(path, kind=kind)["facts"]
+            return _read(path, kind, record)
         except StoreError:
             return None  # damaged: the cell is trained again, which gives the same bytes
 
@@ -122,4 +130,8 @@ def read_sweep(folder: Path) -> dict[str, Any]:
             fix="give the folder that `nbyt sweep` wrote; one that was stopped is finished by the "
             "same command",
         )
-    return read_sealed(Path(folder) / SWEEP, kind="sweep", limit=SWEEP_LIMIT)["facts"]
+    return plain(_read(Path(folder) / SWEEP, "sweep", Sweep))
+
+
+def _read(path: Path, kind: str, record: type[Kind]) -> Kind:
+    return decode(read_sealed(path, kind=kind, limit=SWEEP_LIMIT)["facts"], record, path)

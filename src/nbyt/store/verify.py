@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from nbyt.errors import StoreError
+from nbyt.results import decode
+from nbyt.results.training import Marker
 from nbyt.store.advice import AdviceFolder
 from nbyt.store.folder import MARKER, load_stage
 from nbyt.store.probes import ProbesFolder
@@ -36,7 +38,7 @@ def verify(folder: Path) -> list[str]:
 def _check_marker(path: Path) -> None:
     if not os.path.lexists(path):
         raise StoreError(f"{path} is missing: this is not an nbyt run")
-    read_sealed(path, kind="run")
+    decode(read_sealed(path, kind="run")["facts"], Marker, path)
 
 
 def _reason(check: Callable[[], object]) -> str:

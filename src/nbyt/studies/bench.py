@@ -8,7 +8,6 @@ from nbyt.envs import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
 from nbyt.measure.chains import Progress
-from nbyt.policy.files import read_stage
 from nbyt.policy.stage import Stage
 from nbyt.store.atomic import canonical
 from nbyt.store.lock import locked
@@ -16,7 +15,7 @@ from nbyt.store.manifest import manifest
 from nbyt.store.run import open_run
 from nbyt.store.study import StudyFolder
 from nbyt.train import hardware
-from nbyt.train.loop import Watch, train
+from nbyt.train.loop import Watch, kept_stages, train
 from nbyt.train.metrics import Row
 from nbyt.train.plan import Plan
 from nbyt.train.ppo_course import beginning
@@ -89,7 +88,7 @@ class Bench:
             if run.read_result() is None:
                 watch = Watch(self.progress, f"training {words}", last)
                 train(plan, run, (watch,), env=found)
-        kept = tuple(read_stage(path) for path in run.stages())
+        kept = tuple(kept_stages(plan, run))
         return Training(found, layout, kept, tuple(run.read_metrics()))
 
     def untrained(

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nbyt.errors import StoreError
 from nbyt.report.study import write_study_page
 from nbyt.rng import require_seed
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.run import open_as
+from nbyt.store.seal import shown
 from nbyt.store.study import PAGE, StudyFolder, read_study
 from nbyt.studies.bench import Bench, Progress
-from nbyt.studies.study import Study, judged
+from nbyt.studies.study import Claim, Study, judged
 from nbyt.studies.verdict import RULE
 from nbyt.studies.workers import done_side_by_side
 from nbyt.train import hardware
@@ -61,6 +63,7 @@ def reproduce(
     workers: experiments at once, each in a process of its own; 1 does all of them in this one.
     """
     bench = Bench(folder, seed, quick, progress)
+    there = {one.name for one in study.experiments if folder.load_experiment(one.name) is not None}
     done = 0
     for name in _done(study, bench, workers, device):
         done += bool(name)
@@ -77,7 +80,7 @@ def reproduce(
         "rule": RULE,
         "effort": _effort(quick),
         "seed": seed,
-        "claims": [judged(claim, results) for claim in study.claims],
+        "claims": [_judged(claim, results, folder, there) for claim in study.claims],
         "machine": {"device": hardware.describe(), "platform": platform.platform()},
         "versions": versions(),
         "reproduce": command_line(study, quick=quick, seed=seed),
@@ -88,6 +91,24 @@ def reproduce(
     # As it is read back: the page is then the same as `nbyt report` makes.
     write_study_page(read_study(folder.path), folder.path / PAGE)
     return Reproduction(data)
+
+
+def _judged(
+    claim: Claim, results: dict[str, dict[str, Any]], folder: StudyFolder, there: set[str]
+) -> dict[str, Any]:
+    """Judge a claim. there: experiments that were done before, so anybody may have written them."""
+    try:
+        return judged(claim, results)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        files = [f"experiment-{name}.json" for name in claim.needs if name in there]
+        if not files:
+            raise
+        raise StoreError(
+            f"{' or '.join(files)} is not what nbyt writes: the claim '{claim.id}' cannot be "
+            f"judged by it: {shown(repr(error))}",
+            where=str(folder.path),
+            fix="delete it and give the same command again",
+        ) from error
 
 
 def _done(study: Study, bench: Bench, workers: int, device: str) -> Iterator[str]:

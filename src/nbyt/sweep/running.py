@@ -3,13 +3,15 @@
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 from nbyt.errors import NbytError
 from nbyt.numbers import RETRIES
+from nbyt.results import plain
 from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.cells import Here, Job, Runner, jobs_of
 from nbyt.sweep.grid import Cell, Grid
-from nbyt.train.curves import Curve, curve_from
+from nbyt.train.curves import Curve
 
 
 @dataclass
@@ -45,8 +47,8 @@ def run_cells(
     """
     retries = RETRIES.check(retries, "retries")
     runner = runner or Here()
-    known = {cell: folder.load_cell(cell.name) for cell in grid.cells}
-    left = [cell for cell, facts in known.items() if facts is None]
+    done = curves_of(grid, folder)
+    left = [cell for cell in grid.cells if cell not in done]
     given_up = [] if retry_failed else [c for c in left if folder.load_failure(c.name) is not None]
     tally = Tally(len(grid.cells), len(grid.cells) - len(left), len(given_up), {})
     left = [cell for cell in left if cell not in set(given_up)]
@@ -59,18 +61,21 @@ def run_cells(
 
 def curves_of(grid: Grid, folder: SweepFolder) -> dict[Cell, Curve]:
     """The curve of every cell that is done."""
+    samples = tuple(number * grid.batch for number in grid.points)
     found = {cell: folder.load_cell(cell.name) for cell in grid.cells}
-    return {cell: curve_from(facts) for cell, facts in found.items() if facts is not None}
-
-
-def failures_of(grid: Grid, folder: SweepFolder) -> dict[Cell, dict[str, str]]:
-    """Why cells that are not done failed."""
-    found = {
-        cell: folder.load_failure(cell.name)
-        for cell in grid.cells
-        if folder.load_cell(cell.name) is None
+    # A curve with other points is none of this sweep's: like a damaged one, it is trained again.
+    return {
+        cell: Curve(kept.samples, kept.returns, kept.unfinished)
+        for cell, kept in found.items()
+        if kept is not None and kept.samples == samples
     }
-    return {cell: facts for cell, facts in found.items() if facts is not None}
+
+
+def failures_of(grid: Grid, folder: SweepFolder) -> dict[Cell, dict[str, Any]]:
+    """Why cells that are not done failed."""
+    done = curves_of(grid, folder)
+    found = {cell: folder.load_failure(cell.name) for cell in grid.cells if cell not in done}
+    return {cell: plain(kept) for cell, kept in found.items() if kept is not None}
 
 
 def _attempt(

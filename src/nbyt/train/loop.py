@@ -11,10 +11,20 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from nbyt.collect.evaluate import LONGEST, Evaluation, episode_returns
 from nbyt.envs import DeviceEnv, HostEnv, resolve
-from nbyt.errors import EnvError, RunInterruptedError, TrainingError
+from nbyt.errors import EnvError, RunInterruptedError, StoreError
 from nbyt.policy.actor_critic import Params
-from nbyt.policy.files import describe, from_tensors, shapes, stage_tensors, to_tensors
+from nbyt.policy.files import (
+    describe,
+    from_tensors,
+    read_q_stage,
+    read_stage,
+    shapes,
+    stage_tensors,
+    to_tensors,
+)
 from nbyt.policy.stage import Stage
+from nbyt.results import decode
+from nbyt.results.training import TrainedStage
 from nbyt.stats import Estimate, mean
 from nbyt.store.run import RunFolder
 from nbyt.store.tensors import match
@@ -216,16 +226,40 @@ def _resume(run: Run) -> None:
     template = run.course.state()
     match(tensors, shapes(template), str(run.folder.path))
     run.course.restore(from_tensors(template, tensors))
-    run.updates_made = int(facts["updates"])
+    run.updates_made = facts.updates
     rows = run.folder.read_metrics()
-    run.rows = [row for row in rows if row["update"] <= run.updates_made]
-    expected = facts.get("rows")
-    if len(run.rows) != expected:
-        raise TrainingError(
-            f"metrics.csv has {len(run.rows)} rows for {run.updates_made} updates, not {expected}",
+    run.rows = [row for row in rows if _made_by(row, run.updates_made)]
+    there = len(run.rows)
+    if there != facts.rows:
+        raise StoreError(
+            f"metrics.csv has {there} rows for {run.updates_made} updates, not {facts.rows}",
             where=str(run.folder.path),
             fix="train into another --out, or with --force",
         )
+
+
+def kept_stages(plan: AnyPlan, folder: RunFolder) -> list[Stage]:
+    """Read the stages of a run that is complete; refuse any that is not one of its plan."""
+    read = read_q_stage if plan.algo == "dqn" else read_stage
+    found = []
+    for number, updates in enumerate(plan.stages, start=1):
+        path = folder.stage_path(number) / "stage.json"
+        stage = read(path)
+        made = decode(stage.facts, TrainedStage, path).updates
+        if made != updates:
+            raise StoreError(
+                f"{path} is a stage after {made} updates, and this run keeps one after {updates}",
+                where=str(path),
+                fix="restore a copy of it, or train into another --out",
+            )
+        found.append(stage)
+    return found
+
+
+def _made_by(row: Row, updates: int) -> bool:
+    """Return True for a row of an update up to that number; anybody may have edited the table."""
+    update = row.get("update")
+    return isinstance(update, int) and update <= updates
 
 
 def _evaluate(run: Run) -> Evaluation:

@@ -18,6 +18,7 @@ from scipy import optimize, special
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout, nearest_divisors
 from nbyt.policy.actor_critic import build
+from nbyt.results.advice import Costs as KeptCosts
 from nbyt.rng import stream
 from nbyt.stats.estimate import LEVEL, Estimate
 from nbyt.train.device_source import DeviceSource
@@ -82,9 +83,9 @@ class Costs:
         return {"timed": [[*split, rounds] for split, rounds in self.timed.items()]}
 
 
-def costs_from(facts: dict[str, Any]) -> Costs:
-    """The costs that `as_dict` described."""
-    return Costs({(envs, steps): rounds for envs, steps, rounds in facts["timed"]})
+def costs_from(kept: KeptCosts) -> Costs:
+    """Return the costs that a folder keeps."""
+    return Costs({(envs, steps): list(rounds) for envs, steps, rounds in kept.timed})
 
 
 def measure_costs(

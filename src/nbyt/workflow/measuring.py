@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from nbyt.errors import StoreError
 from nbyt.measure.chains import Progress, Resources
 from nbyt.measure.measurement import OBJECTIVES, Measurement
 from nbyt.measure.probing import examine
@@ -11,7 +13,7 @@ from nbyt.measure.request import make_request
 from nbyt.rank.evidence import Evidence, evidence_of
 from nbyt.rng import numpy_stream, seeds
 from nbyt.store.advice import AdviceFolder
-from nbyt.store.tensors import Tensors
+from nbyt.store.tensors import Template, Tensors, match
 from nbyt.workflow.question import Question
 from nbyt.workflow.subjects import Subject
 
@@ -49,6 +51,8 @@ def measure(
     chains = times * question.effort.chains
     for number, subject in enumerate(subjects, start=1):
         known = folder.load_measurement(number)
+        if known is not None:
+            _require_own(question, folder.measured_path(number), *known)
         if known is None or known[1]["pool"]["chains"] < chains:
             what = f"stage {number} of {len(subjects)}"
             what += f", {chains} chains" if times > 1 else ""
@@ -57,6 +61,21 @@ def measure(
         found.append(Measured(subject, known[1], known[0]))
         done()
     return found
+
+
+def _require_own(question: Question, path: Path, tensors: Tensors, data: dict[str, Any]) -> None:
+    """Raise a StoreError for a measurement whose layouts or arrays are not the question's."""
+    layouts = tuple((one["envs"], one["steps"]) for one in data["layouts"])
+    if layouts != question.layouts:
+        raise StoreError(
+            f"{path} was measured with other layouts than those that are compared here",
+            where=str(path),
+            fix="delete that folder; the same command then measures it again",
+        )
+    each = ((1 + DRAWS, len(layouts)), float)
+    template: Template = {f"{one}/{name}": each for one in OBJECTIVES for name in _ARRAYS}
+    scale = ((len(layouts), 1), float)
+    match(tensors, {**template, "scale/mean": scale, "scale/spread": scale}, str(path))
 
 
 def _probe(

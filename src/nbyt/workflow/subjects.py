@@ -19,7 +19,7 @@ from nbyt.store.advice import AdviceFolder
 from nbyt.store.manifest import manifest
 from nbyt.store.run import RunFolder, open_run
 from nbyt.train import hardware
-from nbyt.train.loop import Watch, train
+from nbyt.train.loop import Watch, kept_stages, train
 from nbyt.workflow.question import Question
 
 
@@ -53,7 +53,7 @@ def trained_subjects(question: Question, folder: AdviceFolder, progress: Progres
             watch = Watch(progress, f"training with {envs}x{steps}", plan.updates)
             train(plan, run, (watch,), env=question.env)
         prefix = f"{envs}x{steps} " if len(question.trained) > 1 else ""
-        kept = [_own(question.env, read_stage(path), prefix) for path in run.stages()]
+        kept = [_own(question.env, stage, prefix) for stage in kept_stages(plan, run)]
         found += _worth_measuring(question, kept, _returns(question, folder, kept, progress))
     return found
 
@@ -65,7 +65,7 @@ def _returns(
     training = kept[0].trained_with
     assert training is not None, "stages trained here know their layout"
     known = folder.load_returns(*training)
-    if known is not None:
+    if known is not None and len(known) == len(kept):
         return known
     found: list[float | None] = []
     for number, one in enumerate(kept, start=1):

@@ -112,6 +112,10 @@ def _layout(envs: int, steps: int, done: float, chance: random.Random) -> Data:
     bias = 1 - math.exp(-steps / 40) + chance.gauss(0, 0.01)
     noise = 1 / (1 + (1 + 3 * done) * (1 + steps / 512))
     pointing = {
+        "individual": number(0.4, 0.1),
+        "covariance": number(0.6, 0.2),
+        "variance": number(1.0, 0.1),
+        "ess_ratio": number(0.4, 0.2),
         "bias_sq": number(0.1 * (1 - bias), 0.5),
         "mse": number(1.1, 0.2),
         "cosine": number(0.9 * bias, 0.1),
@@ -124,4 +128,5 @@ def _layout(envs: int, steps: int, done: float, chance: random.Random) -> Data:
         "steps": steps,
         "lambda": 0.95,
         **{name: dict(pointing) for name in ("actor", "critic", "total")},
+        "seconds": {"value": None, "low": None, "high": None, "reason": "not timed"},
     }

@@ -1,0 +1,104 @@
+"""A probed training: probes.json, and a record for every update that was measured."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from nbyt.results.measurement import Layouts
+from nbyt.results.values import (
+    LONGEST,
+    Count,
+    Estimate,
+    Layout,
+    Leaf,
+    Machine,
+    Names,
+    NotNegative,
+    Real,
+    Record,
+    Share,
+    Size,
+    Text,
+    Texts,
+)
+
+
+class BatchGradient(Record, frozen=True, kw_only=True):
+    """One gradient of a batch: its noise, and what it is made of."""
+
+    individual: Estimate
+    covariance: Estimate
+    variance: Estimate
+    ess_ratio: Estimate
+    covariance_share: Estimate
+    noise_factor: Estimate
+    noise_scale: Estimate
+
+
+class Gradients(Record, frozen=True, kw_only=True):
+    """The gradients of a batch, by network."""
+
+    actor: BatchGradient | UnsetType = UNSET
+    critic: BatchGradient | UnsetType = UNSET
+    total: BatchGradient | UnsetType = UNSET
+
+
+class Units(Record, frozen=True, kw_only=True):
+    """What was taken as independent in a batch."""
+
+    count: Size
+    steps: Size
+    whole: bool
+    measured: Size | UnsetType = UNSET
+
+
+class Minibatch(Record, frozen=True, kw_only=True):
+    """How far the policy had moved at one mini-batch."""
+
+    epoch: Count
+    ratio_low: NotNegative
+    ratio_high: NotNegative
+    clip_fraction: Share | None
+    approximate_kl: Real
+    cosine: Real | None
+
+
+class ProbedPool(Record, frozen=True, kw_only=True):
+    """The policy's gradient beside the true one, in copies of the envs."""
+
+    chains: Size
+    steps: Size
+    explained_variance: Estimate
+    mean_return: Estimate
+    layouts: Layouts
+    warnings: Texts | UnsetType = UNSET
+
+
+class ProbeRecord(Record, frozen=True, kw_only=True):
+    """record-*.json: one probed update."""
+
+    update: Count
+    samples: Count
+    mean_return: Real | None
+    seconds: NotNegative
+    units: Units
+    gradients: Gradients
+    minibatches: Annotated[tuple[Minibatch, ...], Meta(max_length=LONGEST)] | None
+    pool: ProbedPool | None
+    warnings: Texts
+
+
+class ProbeLog(Record, frozen=True, kw_only=True):
+    """probes.json: what is known of a training when it starts; a loop written by hand says less."""
+
+    title: Text
+    library: Text
+    algorithm: Text | UnsetType = UNSET
+    env: Text | UnsetType = UNSET
+    layout: Layout | UnsetType = UNSET
+    settings: dict[Text, Leaf] | UnsetType = UNSET
+    parameters: dict[Text, Count] | UnsetType = UNSET
+    advantages: Literal["normalised", "raw"] | UnsetType = UNSET
+    every: Size | UnsetType = UNSET
+    machine: Machine | UnsetType = UNSET
+    versions: Names | UnsetType = UNSET

@@ -1,0 +1,205 @@
+"""A sweep: sweep.json, its cells, failures and times."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+
+from nbyt.results.advice import Library
+from nbyt.results.training import Settings
+from nbyt.results.values import (
+    LONGEST,
+    Count,
+    Estimate,
+    Names,
+    Real,
+    Reals,
+    Record,
+    Seed,
+    Size,
+    Splits,
+    Text,
+    Texts,
+    require,
+    require_same_length,
+)
+
+Sizes = Annotated[tuple[Size, ...], Meta(min_length=1, max_length=LONGEST)]
+Seeds = Annotated[tuple[Seed, ...], Meta(max_length=LONGEST)]
+Estimates = Annotated[tuple[Estimate, ...], Meta(max_length=LONGEST)]
+Wins = Annotated[tuple[tuple[Estimate | None, ...], ...], Meta(max_length=LONGEST)]
+
+
+class CellCurve(Record, frozen=True, kw_only=True):
+    """cell-*.json: what one training reached at the points of its curve."""
+
+    samples: Sizes
+    returns: Reals
+    unfinished: Count
+
+    def __post_init__(self) -> None:
+        require_same_length(samples=self.samples, returns=self.returns)
+
+
+class Failure(Record, frozen=True, kw_only=True):
+    """failed-*.json: why a training failed."""
+
+    code: Text
+    message: Text
+    where: Text
+    fix: Text
+
+
+class FailedCell(Failure, frozen=True, kw_only=True):
+    """A training that failed, and why."""
+
+    envs: Size
+    steps: Size
+    seed: Seed
+
+
+class FinishedSeeds(Record, frozen=True, kw_only=True):
+    """The seeds of a layout that finished, and how many did not."""
+
+    finished: Seeds
+    failed: Count
+    missing: Count
+
+
+class Standing(Record, frozen=True, kw_only=True):
+    """What a layout reached, and how it stands beside the best."""
+
+    scores: Reals
+    curve: Estimates
+    over_training: Estimate
+    final: Estimate
+    behind: Estimate | None
+    tied_with_best: bool | None
+    best_wins: Estimate | None
+
+
+class SweptLayout(Record, frozen=True, kw_only=True):
+    """A layout of a sweep."""
+
+    envs: Size
+    steps: Size
+    seeds: FinishedSeeds
+    seconds: Estimate
+    defaults_of: Texts
+    per_sample: Standing
+    per_second: Standing | None
+
+
+class SeedsToSettle(Record, frozen=True, kw_only=True):
+    """How many seeds would tell the best from the worst."""
+
+    seeds: Count | None
+    sentence: Text
+
+
+class Verdict(Record, frozen=True, kw_only=True):
+    """The layout with the highest return, and what ties with it."""
+
+    envs: Size
+    steps: Size
+    over_training: Estimate
+    ties: Splits
+    no_measurable_difference: bool
+    sentence: Text
+    to_settle: SeedsToSettle | None
+
+
+class Verdicts(Record, frozen=True, kw_only=True):
+    """The verdict for the same samples, and for the same seconds where those are known."""
+
+    per_sample: Verdict | None
+    per_second: Verdict | None
+
+
+class WinsOf(Record, frozen=True, kw_only=True):
+    """Of every pair of layouts, how probable it is that the first is better."""
+
+    per_sample: Wins | None
+    per_second: Wins | None
+
+
+class Beside(Record, frozen=True, kw_only=True):
+    """The advice beside what happened."""
+
+    envs: Size
+    steps: Size
+    ties: Splits
+    sentence: Text
+    is_best: bool
+    regret: Estimate | None
+    regret_share: Estimate | None
+    best_wins: Estimate | None
+    correlation: Estimate
+    foretold: Annotated[tuple[Estimate | None, ...], Meta(max_length=LONGEST)]
+
+
+class BesideOf(Record, frozen=True, kw_only=True):
+    """The advice beside what happened, per sample and per second."""
+
+    per_sample: Beside | None
+    per_second: Beside | None
+
+
+class FastestLayout(Record, frozen=True, kw_only=True):
+    """The seconds that the fastest layout takes for all updates."""
+
+    envs: Size
+    steps: Size
+    seconds: Estimate
+
+
+class CellCounts(Record, frozen=True, kw_only=True):
+    """How many trainings are done, failed, and there in all."""
+
+    done: Count
+    failed: Count
+    total: Count
+
+
+class Sweep(Record, frozen=True, kw_only=True):
+    """sweep.json: everything that the page of a sweep shows."""
+
+    env: Text
+    batch: Size
+    minibatch: Size
+    epochs: Size
+    seeds: Annotated[tuple[Seed, ...], Meta(min_length=1, max_length=LONGEST)]
+    total: Size
+    points: Sizes
+    samples: Sizes
+    settings: Settings
+    start: Real | None
+    budget: FastestLayout | None
+    layouts: Annotated[tuple[SweptLayout, ...], Meta(min_length=1, max_length=LONGEST)]
+    answer: Verdicts
+    defaults: Annotated[tuple[Library, ...], Meta(max_length=LONGEST)]
+    wins: WinsOf
+    advice: BesideOf | None
+    failures: Annotated[tuple[FailedCell, ...], Meta(max_length=LONGEST)]
+    left_out: Texts | UnsetType = UNSET
+    cells: CellCounts
+    versions: Names
+    reproduce: Text
+    out: Text
+    table: Text
+    report: Text
+
+    def __post_init__(self) -> None:
+        require_same_length(points=self.points, samples=self.samples)
+        splits = {(one.envs, one.steps) for one in self.layouts}
+        require(len(splits) == len(self.layouts), "a layout comes twice")
+        for one in self.layouts:
+            for standing in (one.per_sample, one.per_second):
+                if standing is not None:
+                    require_same_length(curve=standing.curve, points=self.points)
+                    require_same_length(scores=standing.scores, seeds=one.seeds.finished)
+        for wins in (self.wins.per_sample, self.wins.per_second):
+            for row in (wins, *(wins or ())):
+                require_same_length(wins=row, layouts=self.layouts)
+        for beside in (self.advice.per_sample, self.advice.per_second) if self.advice else ():
+            if beside is not None:
+                require_same_length(foretold=beside.foretold, layouts=self.layouts)

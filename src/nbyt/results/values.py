@@ -1,0 +1,87 @@
+"""The numbers, texts and estimates that records are made of, each with its bounds."""
+
+from collections.abc import Sized
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+# Gradients are float32, so squares of what is measured end at 1e77; beyond this, arithmetic that a
+# page does with a number may overflow.
+LARGEST = 1e100
+# Whole numbers that a float still holds; counts of anything end far below.
+MOST = 2**53
+# Rows of a list: nothing that nbyt writes comes near, and a page of more could not be opened.
+LONGEST = 100_000
+
+Real = Annotated[int, Meta(ge=-MOST, le=MOST)] | Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
+Positive = Annotated[int, Meta(ge=1, le=MOST)] | Annotated[float, Meta(ge=1 / LARGEST, le=LARGEST)]
+NotNegative = Annotated[int, Meta(ge=0, le=MOST)] | Annotated[float, Meta(ge=0, le=LARGEST)]
+Share = Annotated[int, Meta(ge=0, le=1)] | Annotated[float, Meta(ge=0, le=1)]
+Count = Annotated[int, Meta(ge=0, le=MOST)]
+# A product of two still is a whole number that a float holds.
+Size = Annotated[int, Meta(ge=1, le=2**31)]
+Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Text = Annotated[str, Meta(max_length=1_000_000)]
+Texts = Annotated[tuple[Text, ...], Meta(max_length=LONGEST)]
+Reals = Annotated[tuple[Real, ...], Meta(max_length=LONGEST)]
+Split = tuple[Size, Size]
+Splits = Annotated[tuple[Split, ...], Meta(max_length=LONGEST)]
+Names = dict[Text, Text | None]
+Objective = Literal["actor", "critic", "total"]
+
+# Settings that nothing is done with but to show or compare them; not nested for ever.
+Leaf = bool | Real | Text | None
+_Shallow = Leaf | list[Leaf] | dict[str, Leaf]
+_Nested = Leaf | list[_Shallow] | dict[str, _Shallow]
+_Deep = Leaf | list[_Nested] | dict[str, _Nested]
+Tree = dict[str, Leaf | list[_Deep] | dict[str, _Deep]]
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """A part of a JSON file. Keys that later versions add are passed over."""
+
+
+class Estimate(Record, frozen=True, kw_only=True):
+    """A measured number with its interval; null where it could not be determined."""
+
+    value: Real | None
+    low: Real | None
+    high: Real | None
+    reason: Text | UnsetType = UNSET
+    approximate: bool | UnsetType = UNSET
+
+
+class Layout(Record, frozen=True, kw_only=True):
+    """The sizes of an update."""
+
+    envs: Size
+    steps: Size
+    batch: Size
+    minibatch: Size
+    minibatches: Size
+    epochs: Size
+
+
+class Machine(Record, frozen=True, kw_only=True):
+    """What something was measured on."""
+
+    device: Text
+    platform: Text | UnsetType = UNSET
+
+
+def require(right: object, what: str) -> None:
+    """Raise a ValueError that says what must hold; the door adds file and key."""
+    if not right:
+        raise ValueError(what)
+
+
+def require_same_length(**lists: Sized | UnsetType | None) -> None:
+    """Raise a ValueError where lists that belong together differ in length."""
+    known = {name: len(one) for name, one in lists.items() if isinstance(one, Sized)}
+    words = ", ".join(f"{name} has {length}" for name, length in known.items())
+    require(len(set(known.values())) < 2, f"lengths differ: {words}")
+
+
+def given(value: Any) -> bool:
+    """Return True for a key that is there and not null."""
+    return value is not UNSET and value is not None

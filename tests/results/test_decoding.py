@@ -1,0 +1,112 @@
+"""Laws of the door: what nbyt wrote comes back, and what it cannot have written is named."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.report.probes.probes_sample import head, training
+from tests.report.study.study_sample import study
+from tests.store import kept
+from tests.sweep.made_up import curves_of, finished, grid_of
+
+from nbyt.errors import StoreError
+from nbyt.results import decode, plain
+from nbyt.results.advice import Advice, Costs
+from nbyt.results.measurement import Look, Measurement
+from nbyt.results.probes import ProbeLog, ProbeRecord
+from nbyt.results.study import Study
+from nbyt.results.sweep import CellCurve, Sweep
+from nbyt.results.training import Result, StageFacts
+from nbyt.sweep.cells import Cell
+
+ROOT = Path(__file__).parents[2]
+FILE = Path("a-file.json")
+
+
+def _sweep() -> dict[str, Any]:
+    grid = grid_of(seeds=2, steps=(4, 8))
+    return finished(grid, curves_of(grid), [Cell(16, 4, 0)])
+
+
+EXAMPLES = {
+    "advice": (Advice, kept.advice),
+    "measurement": (Measurement, kept.measurement),
+    "look": (Look, kept.look),
+    "sweep": (Sweep, _sweep),
+    "study": (Study, study),
+    "probes": (ProbeLog, head),
+    "record": (ProbeRecord, lambda: training(1)["records"][0]),
+    "result": (Result, lambda: kept.RESULT),
+    "stage": (StageFacts, kept.stage),
+    "costs": (Costs, lambda: kept.COSTS),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_record_comes_back_whole(name: str) -> None:
+    kind, made = EXAMPLES[name]
+    facts = json.loads(json.dumps(made()))
+    assert plain(decode(facts, kind, FILE)) == facts
+
+
+@pytest.mark.parametrize("name", ["post", "replay"])
+def test_a_published_study_is_read_whole(name: str) -> None:
+    facts = json.loads((ROOT / "docs" / name / "study.json").read_text())
+    assert plain(decode(facts, Study, FILE)) == facts
+
+
+def test_keys_of_later_versions_are_passed_over() -> None:
+    assert plain(decode({**kept.COSTS, "later": 1}, Costs, FILE)) == kept.COSTS
+
+
+COSTS: dict[str, tuple[Any, str]] = {
+    "missing": ({}, "timed is missing"),
+    "null": ({"timed": None}, "timed: expected a list, got null"),
+    "empty": ({"timed": []}, "timed: expected a list of length >= 1"),
+    "short": ({"timed": [[8, 16]]}, "timed[0]: expected a list of length 3"),
+    "text": ({"timed": [[8, "x", [1.0, 2.0]]]}, "timed[0][1]: expected a whole number, got text"),
+    "flag": ({"timed": [[True, 1, [1.0, 2.0]]]}, "timed[0][0]: expected a whole number, got true"),
+    "zero": ({"timed": [[8, 0, [1.0, 2.0]]]}, "timed[0][1]: expected a whole number >= 1"),
+    "huge": ({"timed": [[8, 16, [1.0, 1e308]]]}, "timed[0][2][1]: expected a number <= 1"),
+    "twice": ({"timed": [[8, 16, [1.0, 2.0]]] * 2}, "a layout was timed twice"),
+    "ragged": (
+        {"timed": [[8, 16, [1.0, 2.0]], [4, 32, [1.0, 2.0, 3.0]]]},
+        "layouts were timed in different numbers of rounds",
+    ),
+    "deep": ({"timed": [[[[[[[]]]]]]]}, "timed[0]"),
+    "no object": ([], "expected an object, got a list"),
+}
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_a_wrong_key_is_named(name: str) -> None:
+    facts, words = COSTS[name]
+    with pytest.raises(StoreError) as caught:
+        decode(facts, Costs, FILE)
+    message = caught.value.message
+    assert message.startswith("a-file.json is not what nbyt writes: ") and words in message.lower()
+    assert caught.value.exit_code == 2 and caught.value.fix
+
+
+def test_lists_that_belong_together_have_one_length() -> None:
+    facts = {"samples": [64, 128], "returns": [1.0], "unfinished": 0}
+    with pytest.raises(StoreError, match="samples has 2, returns has 1"):
+        decode(facts, CellCurve, FILE)
+
+
+@pytest.mark.parametrize("value", [None, "x", [], 1e308, -1.0, True])
+def test_a_wrong_reward_scale_or_settings_are_named(value: Any) -> None:
+    for key in ("reward_scale", "settings"):
+        if (key, value) == ("reward_scale", None):
+            continue
+        with pytest.raises(StoreError, match=f"writes: {key}"):
+            decode({**kept.stage(), key: value}, StageFacts, FILE)
+
+
+def test_a_ranking_of_other_layouts_is_refused() -> None:
+    facts = copy.deepcopy(kept.advice())
+    facts["stages"][0]["ranking"]["critic"].pop()
+    with pytest.raises(StoreError, match=r"stages\[0\]: a ranking has other layouts"):
+        decode(facts, Advice, FILE)

@@ -1,0 +1,109 @@
+"""Files with one key changed and the right hash: commands finish, or refuse them in words."""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.soak.mutations import TRAIN, Target, attempt, mutated, run
+from tests.report.probes.probes_sample import head, training
+from tests.report.study.study_sample import study
+from tests.store import kept
+from tests.sweep.made_up import curves_of, finished, grid_of
+
+from nbyt.store.advice import AdviceFolder
+from nbyt.store.probes import ProbesFolder
+from nbyt.store.run import open_as
+from nbyt.store.study import StudyFolder
+from nbyt.store.sweep import SweepFolder
+
+REPORT = "report FOLDER --out SCRATCH/page.html --quiet"
+DOCTOR = "doctor --dir FOLDER --quiet"
+FROM = f"{TRAIN} --out SCRATCH/from --force --from FOLDER/stage-1"
+SEEDS = range(2)
+CHANGES = 10  # with each seed
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with one of every kind: real data of pages, and a small training."""
+    root = tmp_path_factory.mktemp("folders")
+    advice = open_as(AdviceFolder, root / "advise", {"command": "advise"})
+    facts = kept.advice()
+    facts["stages"] = [one for one in facts["stages"] if one["closer"]]  # one says all, and is fast
+    advice.write_advice(facts)
+    begun = open_as(AdviceFolder, root / "begun", {"command": "advise"})
+    begun.save_costs(kept.COSTS)
+    begun.save_look(1, 32, kept.look())
+    grid = grid_of(seeds=3, steps=(4, 8, 16))
+    sweep = open_as(SweepFolder, root / "sweep", {"command": "sweep"})
+    sweep.write_sweep(finished(grid, curves_of(grid), grid.cells[:2]))
+    open_as(StudyFolder, root / "study", {"study": "sample"}).write_study(study())
+    probes = open_as(ProbesFolder, root / "probes", head())
+    probes.write_log(head())
+    for record in training(4)["records"]:
+        probes.add(record)
+    done = run(f"{TRAIN} --out {root / 'train'}", root)
+    assert done.word == "finished", done
+    return root
+
+
+TARGETS = {
+    "advise/advice.json": (REPORT,),
+    "begun/costs.json": (DOCTOR,),
+    "begun/look-1-32.json": (DOCTOR,),
+    "sweep/sweep.json": (REPORT,),
+    "study/study.json": (REPORT,),
+    "probes/probes.json": (REPORT,),
+    "probes/record-000040.json": (REPORT,),
+    "train/stage-1/stage.json": (FROM, DOCTOR),
+    "train/result.json": (f"{TRAIN} --out FOLDER",),
+    "train/nbyt-run.json": (f"{TRAIN} --out FOLDER",),
+}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_changed_file_is_used_or_refused(
+    name: str, seed: int, folders: Path, tmp_path: Path
+) -> None:
+    folder, _, file = name.partition("/")
+    target = Target(name, folders / folder, file, TARGETS[name])
+    chance, said = random.Random(f"{name} {seed}"), []
+
+    def change(facts: Any) -> Any:
+        found, words = mutated(facts, chance)
+        said.append(words)
+        return found
+
+    for _ in range(CHANGES):
+        for outcome in attempt(target, change, tmp_path):
+            assert outcome.word in ("finished", "refused"), (said[-1], outcome)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_an_unchanged_file_is_used(name: str, folders: Path, tmp_path: Path) -> None:
+    folder, _, file = name.partition("/")
+    target = Target(name, folders / folder, file, TARGETS[name])
+    words = [outcome.word for outcome in attempt(target, lambda facts: facts, tmp_path)]
+    assert words == ["finished"] * len(words)
+
+
+def test_the_command_line_names_file_and_key(folders: Path, tmp_path: Path) -> None:
+    facts = kept.advice()
+    del facts["stages"][1]["layouts"][3]["actor"]["variance"]["low"]
+    folder = open_as(AdviceFolder, tmp_path / "advise", {"command": "advise"})
+    folder.write_advice(facts)
+    done = subprocess.run(
+        [sys.executable, "-m", "nbyt.cli.main", "report", str(folder.path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    said = "".join(done.stderr.split())
+    assert done.returncode == 2 and "Traceback" not in said
+    assert "advice.jsonisnotwhatnbytwrites:" in said
+    assert "stages[1].layouts[3].actor.variance.lowismissing" in said
+    assert not (folder.path / "report.html").exists()
