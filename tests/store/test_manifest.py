@@ -114,9 +114,10 @@ def test_long_texts_are_tidied_in_no_time() -> None:
 
 def test_why_a_cell_failed_is_kept_without_secrets(home: Path, tmp_path: Path) -> None:
     sweep = open_as(SweepFolder, tmp_path / "sweep", {"command": "sweep"})
-    facts = {"message": f"GET http://u:{TOKEN}@sim/step?key={TOKEN} failed in {home}/env.py"}
-    sweep.save_failure("4x8-seed-0", facts)
-    assert sweep.load_failure("4x8-seed-0") == {"message": "GET http://sim/step failed in ~/env.py"}
+    message = f"GET http://u:{TOKEN}@sim/step?key={TOKEN} failed in {home}/env.py"
+    sweep.save_failure("4x8-seed-0", {"code": "env", "message": message, "where": "", "fix": ""})
+    kept = sweep.load_failure("4x8-seed-0")
+    assert kept is not None and kept.message == "GET http://sim/step failed in ~/env.py"
 
 
 def test_home_of_root_spoils_no_path(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from nbyt.results.values import (
     Splits,
     Text,
     Texts,
+    Total,
     require,
 )
 
@@ -190,7 +191,7 @@ class Schedule(Layout, frozen=True, kw_only=True):
 class Trained(Layout, frozen=True, kw_only=True):
     """A training that stages were taken from."""
 
-    total: Size
+    total: Total
 
 
 class BudgetRow(Record, frozen=True, kw_only=True):

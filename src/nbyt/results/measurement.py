@@ -15,6 +15,7 @@ from nbyt.results.values import (
     Size,
     Text,
     Texts,
+    Total,
     require,
 )
 
@@ -161,7 +162,7 @@ class Pool(Record, frozen=True, kw_only=True):
     chains: Size
     steps: Size
     ahead: Count
-    samples: Size
+    samples: Total
 
 
 class Critic(Record, frozen=True, kw_only=True):

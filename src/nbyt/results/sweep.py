@@ -19,11 +19,12 @@ from nbyt.results.values import (
     Splits,
     Text,
     Texts,
+    Total,
     require,
     require_same_length,
 )
 
-Sizes = Annotated[tuple[Size, ...], Meta(min_length=1, max_length=LONGEST)]
+Totals = Annotated[tuple[Total, ...], Meta(min_length=1, max_length=LONGEST)]
 Seeds = Annotated[tuple[Seed, ...], Meta(max_length=LONGEST)]
 Estimates = Annotated[tuple[Estimate, ...], Meta(max_length=LONGEST)]
 Wins = Annotated[tuple[tuple[Estimate | None, ...], ...], Meta(max_length=LONGEST)]
@@ -32,7 +33,7 @@ Wins = Annotated[tuple[tuple[Estimate | None, ...], ...], Meta(max_length=LONGES
 class CellCurve(Record, frozen=True, kw_only=True):
     """cell-*.json: what one training reached at the points of its curve."""
 
-    samples: Sizes
+    samples: Totals
     returns: Reals
     unfinished: Count
 
@@ -168,9 +169,9 @@ class Sweep(Record, frozen=True, kw_only=True):
     minibatch: Size
     epochs: Size
     seeds: Annotated[tuple[Seed, ...], Meta(min_length=1, max_length=LONGEST)]
-    total: Size
-    points: Sizes
-    samples: Sizes
+    total: Total
+    points: Totals
+    samples: Totals
     settings: Settings
     start: Real | None
     budget: FastestLayout | None

@@ -19,6 +19,7 @@ from nbyt.results.values import (
     Size,
     Split,
     Text,
+    Total,
     Tree,
 )
 
@@ -123,8 +124,8 @@ class TrainedStage(StageFacts, frozen=True, kw_only=True):
     """stage.json of a training of nbyt's own, which knows all of it."""
 
     env: Text
-    updates: Size
-    steps: Size
+    updates: Total
+    steps: Total
     layout: TrainedLayout
     settings: Settings
     mean_return: Real | None
@@ -161,7 +162,7 @@ class Result(Record, frozen=True, kw_only=True):
     spoiled: Count
     longest: Size
     layout: TrainedLayout
-    updates: Size
+    updates: Total
     changes: tuple[Change, ...] | UnsetType = UNSET
     last_layout: Layout | UnsetType = UNSET
 

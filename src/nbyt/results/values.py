@@ -20,6 +20,8 @@ Share = Annotated[int, Meta(ge=0, le=1)] | Annotated[float, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0, le=MOST)]
 # A product of two still is a whole number that a float holds.
 Size = Annotated[int, Meta(ge=1, le=2**31)]
+# Samples or updates of a whole training.
+Total = Annotated[int, Meta(ge=1, le=MOST)]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Text = Annotated[str, Meta(max_length=1_000_000)]
 Texts = Annotated[tuple[Text, ...], Meta(max_length=LONGEST)]
