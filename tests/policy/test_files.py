@@ -254,3 +254,25 @@ def test_a_stage_of_another_env_is_refused_with_both_names() -> None:
     with pytest.raises(StoreError, match=r"'gym:Toy-v0', not on 'gymnax:Other'") as error:
         require_env(stage, "gymnax:Other", "here")
     assert error.value.where == "here"
+
+
+WEIGHTS = {"nan": "are NaN or infinite", "-inf": "are NaN or infinite", "3e38": "is 3e+38"}
+
+
+@pytest.mark.parametrize("value", WEIGHTS)
+@pytest.mark.parametrize("observation", ["vector", "index"])
+def test_weights_that_cannot_be_used_are_named(value, observation, tmp_path) -> None:
+    stage = stage_of(observation, "discrete", "table" if observation == "index" else "16x8")
+    tensors = {name: array.copy() for name, array in stage_tensors(stage).items()}
+    name = "values" if observation == "index" else "critic/head/w"
+    tensors[name].flat[0] = float(value)
+    path = written(tmp_path, tensors, stage.facts)
+    with pytest.raises(StoreError, match=f"the weights '{name}'") as error:
+        read_stage(path)
+    assert WEIGHTS[value] in error.value.message and str(path) in error.value.where
+
+
+def test_moments_of_large_observations_are_no_weights(tmp_path) -> None:
+    stage = stage_of("vector", "discrete", "16x8", moments=True)
+    tensors = {**stage_tensors(stage), "observation/variance": np.full(3, 1e30, np.float32)}
+    read_stage(written(tmp_path, tensors, stage.facts))

@@ -14,7 +14,7 @@ import pytest
 
 from nbyt.cli import main
 from nbyt.cli import reproduce as command
-from nbyt.errors import NbytError
+from nbyt.errors import NbytError, StoreError
 from nbyt.layout import Layout
 from nbyt.report.study import figures
 from nbyt.stats import mean
@@ -200,3 +200,13 @@ def _gone(group: int) -> bool:
             return True
         time.sleep(0.1)
     return False
+
+
+def test_an_experiment_that_somebody_changed_is_named(tmp_path: Path) -> None:
+    small = Study("small", "Small", "A study.", (Experiment("lengths", "lengths", lengths),), ())
+    small = replace(small, claims=(longer_than(0.0),))
+    folder = open_study(small, tmp_path / "study", quick=True, seed=0)
+    for wrong in ({}, {"lengths": None}, {"lengths": {"value": "x", "low": "x", "high": 1}}):
+        folder.save_experiment("lengths", wrong)
+        with pytest.raises(StoreError, match=r"experiment-lengths\.json is not what nbyt writes"):
+            reproduce(small, folder, quick=True)

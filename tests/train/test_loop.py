@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from nbyt.errors import EnvError, RunInterruptedError
+from nbyt.errors import EnvError, RunInterruptedError, StoreError
 from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
 from nbyt.store.run import RunFolder, open_run, verify
 from nbyt.train import loop
-from nbyt.train.loop import train
+from nbyt.train.loop import kept_stages, train
 from nbyt.train.plan import Plan, stage_updates
 from nbyt.train.settings import PPOSettings
 
@@ -164,3 +164,23 @@ def test_weights_to_begin_with(tmp_path: Path) -> None:
     train(wanted, open_run(tmp_path / "second", wanted.identity()), weights=weights)
     after = read_stage(tmp_path / "second" / "stage-3").params
     np.testing.assert_allclose(after.actor["head"]["w"], weights.actor["head"]["w"], atol=1e-6)
+
+
+def test_a_stage_that_is_none_of_the_plan_is_refused(tmp_path: Path) -> None:
+    run(plan(), tmp_path)
+    folder = RunFolder(tmp_path)
+    assert [one.facts["updates"] for one in kept_stages(plan(), folder)] == list(plan().stages)
+    folder.stage_path(1).rename(tmp_path / "away")
+    with pytest.raises(StoreError, match="stage-1"):
+        kept_stages(plan(), folder)
+    folder.stage_path(2).rename(folder.stage_path(1))
+    with pytest.raises(StoreError, match="this run keeps one after"):
+        kept_stages(plan(), folder)
+
+
+def test_a_checkpoint_without_its_rows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunInterruptedError):
+        run(plan(), tmp_path, StopAfter(3))
+    (tmp_path / "metrics.csv").write_text("update,odd\nx,1\n2,1\n")
+    with pytest.raises(StoreError, match=r"metrics\.csv has 1 rows"):
+        run(plan(), tmp_path)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nbyt.errors import StoreError
 from nbyt.exact import frozenlake
 from nbyt.measure.specimen import StageSpecimen
 from nbyt.store.advice import AdviceFolder
@@ -39,3 +40,20 @@ def test_a_stage_has_the_same_chains_every_time(measured_twice) -> None:
         assert one.tensors.keys() == other.tensors.keys()
         for name in one.tensors:
             np.testing.assert_array_equal(one.tensors[name], other.tensors[name], name)
+
+
+def test_a_measurement_of_another_question_or_without_its_arrays_is_refused(
+    measured_twice, tmp_path: Path
+) -> None:
+    first = measured_twice[0][0]
+    env = first.subject.specimen.env
+    folder = open_as(AdviceFolder, tmp_path / "advice", {})
+    for steps, left_out, words in (
+        ([8, 16], "", "measured with other layouts"),
+        ([4, 16], "critic/along", "'critic/along' is missing"),
+    ):
+        arrays = {name: array for name, array in first.tensors.items() if name != left_out}
+        folder.save_measurement(1, arrays, first.data)
+        question = make_question(env, batch=64, effort=effort("quick"), steps=steps)
+        with pytest.raises(StoreError, match=words):
+            measure(question, [first.subject], folder, lambda *_: None)
