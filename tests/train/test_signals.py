@@ -129,7 +129,7 @@ def ended(command: list[str], folder: Path, ready: str) -> tuple[int, str, list[
 def test_a_training_under_way_saves_its_state(tmp_path: Path) -> None:
     command = ["train", "tabular:FrozenLake-v1", *SMALL[:-1], "--total=2_000_000", "--out=run"]
     code, said, _ = ended([*command, "--save-at=1"], tmp_path, "run/stage-1/*.json")
-    assert code == 143 and "everything is saved" in said and "Traceback" not in said
+    assert code == 130 and "everything is saved" in said and "Traceback" not in said
     assert list((tmp_path / "run").glob("checkpoint*"))
 
 
@@ -138,5 +138,5 @@ def test_a_sweep_that_has_just_begun_leaves_nobody_behind(tmp_path: Path) -> Non
     command = ["sweep", "mine:Slow", "--batch=64", "--layouts=8x8", "--seeds=4", "--total=64000"]
     command += ["--network=8", "--out=run", "--workers=2"]
     code, said, left = ended(command, tmp_path, "run/nbyt-run.json")
-    assert code == 143 and "same command again" in said and "Traceback" not in said
+    assert code == 130 and "same command again" in said and "Traceback" not in said
     assert left == []

@@ -19,7 +19,7 @@ from nbyt.cli.config import options_of_file, unknown_key
 from nbyt.cli.numbers import read_numbers
 from nbyt.cli.output import Outcome, print_error, print_json
 from nbyt.errors import NbytError, RunInterruptedError, UsageError
-from nbyt.train.signals import SIGTERM_EXIT_CODE, TerminatedError, sigterm_raises
+from nbyt.train.signals import TerminatedError, sigterm_raises
 
 _COMMANDS = {
     "advise": "Say which N x T to use on an environment, how sure that is, and why.",
@@ -70,9 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(tokens: list[str]) -> int:
     """The exit code of one command line."""
-    with sigterm_raises() as sigterm:
-        code = _run(tokens)
-        return SIGTERM_EXIT_CODE if sigterm.made and code == RunInterruptedError.exit_code else code
+    with sigterm_raises():
+        return _run(tokens)
 
 
 def _run(tokens: list[str]) -> int:

@@ -14,7 +14,8 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-SIGTERM_EXIT_CODE = 128 + signal.SIGTERM
+from nbyt.errors import RunInterruptedError
+
 # Seconds from SIGTERM until the work is broken off, and from there until the process is ended.
 _PATIENCE, _LAST_PATIENCE = 20.0, 20.0
 _SOON = 0.1
@@ -33,33 +34,29 @@ class StopRequest:
 
 # Those that the main thread looks at now, the outermost first.
 _requests: list[StopRequest] = []
-# Whether SIGTERM has come since `sigterm_raises` began.
-_sigterm = StopRequest()
 
 
 @contextmanager
-def sigterm_raises() -> Iterator[StopRequest]:
-    """Let SIGTERM raise TerminatedError in the main thread; the request tells if it has come.
+def sigterm_raises() -> Iterator[None]:
+    """Let SIGTERM raise TerminatedError in the main thread.
 
     Where that does not end the process, because something hangs in C code, it ends a while later.
     """
-    _sigterm.made = False
     if threading.current_thread() is not threading.main_thread():
-        yield _sigterm
+        yield
         return
     owner, hook, ends = os.getpid(), sys.unraisablehook, list[threading.Timer]()
 
     def answer(number: int, frame: FrameType | None) -> None:
         _die_if_copied(owner)
-        _sigterm.made = True
         if not ends:
-            ends.append(_later(_LAST_PATIENCE, partial(os._exit, SIGTERM_EXIT_CODE)))
+            ends.append(_later(_LAST_PATIENCE, partial(os._exit, RunInterruptedError.exit_code)))
         raise TerminatedError
 
     before = signal.signal(signal.SIGTERM, answer)
     sys.unraisablehook = partial(_again_if_lost, hook)
     try:
-        yield _sigterm
+        yield
     finally:
         sys.unraisablehook = hook
         signal.signal(signal.SIGTERM, before)
@@ -97,7 +94,6 @@ def _listening(patience: float) -> Iterator[None]:
     def ask(number: int, frame: FrameType | None) -> None:
         if number == signal.SIGTERM:
             _die_if_copied(owner)
-            _sigterm.made = True
             again.append(_later(patience, _send_sigterm))
         for request in _requests:
             request.made = True
