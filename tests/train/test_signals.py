@@ -36,11 +36,11 @@ def send() -> None:
 
 
 def test_the_first_is_a_request_and_the_second_comes_through() -> None:
-    with sigterm_raises() as sigterm:
+    with sigterm_raises():
         with stop_on_signal() as outer, stop_on_signal() as inner:
-            assert not (outer.made or inner.made or sigterm.made)
+            assert not (outer.made or inner.made)
             send()
-            assert outer.made and inner.made and sigterm.made
+            assert outer.made and inner.made
             with stop_on_signal() as late:
                 assert late.made
             with pytest.raises(TerminatedError):
@@ -71,10 +71,10 @@ def test_one_that_the_garbage_collector_loses_comes_again() -> None:
         for _ in range(100):  # the handler is called in here
             pass
 
-    with sigterm_raises() as sigterm:
+    with sigterm_raises():
         gc.callbacks.append(lose)
         gc.collect()
-        assert sigterm.made
+        assert lose not in gc.callbacks
         with pytest.raises(TerminatedError):
             time.sleep(60)
 
