@@ -14,7 +14,7 @@ from typing import Any
 
 from nbyt.errors import DiskError, NbytError, StoreError
 
-_DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _LEFTOVER = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
 # Windows lacks some of these flags. It has no FIFOs, and links are looked for before opening.
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -170,7 +170,7 @@ def _unreadable(path: Path, error: Exception) -> StoreError:
 def _unwritable(path: Path, needed: int, error: Exception) -> NbytError:
     reason = getattr(error, "strerror", None) or str(error)
     room = f", {needed} bytes needed" if needed else ""
-    if getattr(error, "errno", None) in _DISK_FAULTS:
+    if getattr(error, "errno", None) in DISK_FAULTS:
         return DiskError(
             f"the disk refused {path}{room}: {reason}",
             where=str(path),
