@@ -15,8 +15,7 @@ from cyclopts.config import Dict
 
 from nbyt import __version__
 from nbyt.cli.output import Outcome, print_error, print_json
-from nbyt.errors import DiskError, NbytError, RunInterruptedError, UsageError
-from nbyt.store.atomic import DISK_FAULTS
+from nbyt.errors import DISK_FAULTS, DiskError, NbytError, RunInterruptedError, UsageError
 
 _COMMANDS = {
     "advise": "Say which N x T to use on an environment, how sure that is, and why.",

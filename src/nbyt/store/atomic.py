@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nbyt.errors import DiskError, NbytError, StoreError
+from nbyt.errors import DISK_FAULTS, DiskError, NbytError, StoreError
 
-DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _LEFTOVER = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
 # Windows lacks some of these flags. It has no FIFOs, and links are looked for before opening.
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from nbyt.errors import StoreError
 from nbyt.store.atomic import canonical, disk_errors, is_leftover, sweep_leftovers
 from nbyt.store.folder import MARKER, RunFolder, load_stage
+from nbyt.store.lock import at_work
 from nbyt.store.makers import Maker, maker_of
 from nbyt.store.seal import read_sealed, write_sealed
 from nbyt.store.text import slug
@@ -60,14 +61,16 @@ def open_as(
     if changes and not force:
         raise _refused(path, changes, None if maker is None or maker.folder is kind else maker)
     _prepare(path)
-    if changes:
-        # By what is there: a sweep's cells are unknown to a training.
+    with at_work(path):
         with disk_errors(path, 0):
-            (kind if maker is None else maker.folder)(path).clear()
-    # The marker is replaced last: a crash in between leaves a folder that is still known as ours.
-    if changes or not os.path.lexists(path / MARKER):
-        facts = {"identity": wanted, "manifest": manifest or {}}
-        write_sealed(path / MARKER, facts, kind="run")
+            sweep_leftovers(path)
+            if changes:
+                # By what is there: a sweep's cells are unknown to a training.
+                (kind if maker is None else maker.folder)(path).clear()
+        # The marker is replaced last: a crash in between leaves a folder that is known as ours.
+        if changes or not os.path.lexists(path / MARKER):
+            facts = {"identity": wanted, "manifest": manifest or {}}
+            write_sealed(path / MARKER, facts, kind="run")
     return kind(path)
 
 
@@ -126,7 +129,6 @@ def _prepare(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        sweep_leftovers(path)
 
 
 def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from nbyt.report.study import write_study_page
 from nbyt.rng import require_seed
+from nbyt.store.lock import at_work
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.run import open_as
 from nbyt.store.study import PAGE, StudyFolder, read_study
@@ -60,11 +61,17 @@ def reproduce(
 
     workers: experiments at once, each in a process of its own; 1 does all of them in this one.
     """
-    bench = Bench(folder, seed, quick, progress)
-    done = 0
-    for name in _done(study, bench, workers, device):
-        done += bool(name)
-        progress(OVERALL, done, len(study.experiments))
+    with at_work(folder.path):
+        bench = Bench(folder, seed, quick, progress)
+        done = 0
+        for name in _done(study, bench, workers, device):
+            done += bool(name)
+            progress(OVERALL, done, len(study.experiments))
+        return _judge(study, folder, quick=quick, seed=seed)
+
+
+def _judge(study: Study, folder: StudyFolder, *, quick: bool, seed: int) -> Reproduction:
+    """Judge the claims by what the experiments found, and write data and page."""
     results = {}
     for experiment in study.experiments:
         known = folder.load_experiment(experiment.name)
