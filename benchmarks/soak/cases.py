@@ -43,9 +43,7 @@ CASES = (
         f"train tabular:FrozenLake-v1 --layout auto --batch 128 --minibatch 64 {_TABLE} "
         "--total 60000",
     ),
-    Case(
-        "train, host env", f"train gym:FrozenLake-v1 --total 10000 {_LAKE}", differs=_NOT_SAVED
-    ),
+    Case("train, host env", f"train gym:FrozenLake-v1 --total 10000 {_LAKE}", differs=_NOT_SAVED),
     Case(
         "train, host envs in processes",
         f"train gym:FrozenLake-v1 --vector async --total 6000 {_LAKE}",
@@ -74,6 +72,11 @@ CASES = (
         serial="--workers 1",
     ),
 )
+
+
+def slug(case: Case) -> str:
+    """Return the case's name as that of a folder."""
+    return case.name.replace(", ", "-").replace(" ", "-")
 
 
 def contents(case: Case, folder: Path) -> dict[str, bytes]:

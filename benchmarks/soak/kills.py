@@ -9,79 +9,53 @@ exit code 0, no temporary file, and the same bytes as a run that nobody disturbe
 import argparse
 import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.soak.cases import CASES, Case, contents, damages, leftovers
-from benchmarks.soak.launch import SAID
+from benchmarks.soak.cases import CASES, Case, damages, leftovers, slug
+from benchmarks.soak.subject import (
+    LAUNCH,
+    LONGEST,
+    Subject,
+    check_finished,
+    finish,
+    measure_undisturbed,
+)
 from benchmarks.sweep.processes import Family
 
 ORPHAN_SECONDS = 10.0
-LONGEST = 300.0  # seconds that a command may take here before it counts as hanging
 _CODES = {signal.SIGKILL: {-9}, signal.SIGTERM: {130, -15}, signal.SIGINT: {130, -2}}
-_PLAIN, _LAUNCH = "nbyt.cli.main", "benchmarks.soak.launch"
+_PLAIN = "nbyt.cli.main"
 
 
-def soak(kills: int = 20, seed: int = 0, only: str = "") -> dict[str, Any]:
-    """Kill every command so often; two commands at a time."""
-    chosen = [case for case in CASES if only in case.name]
+def soak(
+    kills: int = 20,
+    seed: int = 0,
+    only: str = "",
+    known: Sequence[dict[str, Any]] = (),
+    keep: Callable[[dict[str, Any]], None] = lambda found: None,
+) -> dict[str, Any]:
+    """Kill every command so often; two commands at a time.
+
+    known: what was found before, which is not done again. keep: called when a command is done.
+    """
+    done = {one["name"]: one for one in known}
+    left = [case for case in CASES if only in case.name and case.name not in done]
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
-        found = list(
-            pool.map(lambda case: kill_case(case, Path(place) / slug(case), kills, seed), chosen)
-        )
-    return {"seed": seed, "cases": found}
-
-
-def slug(case: Case) -> str:
-    """Return the case's name as that of a folder."""
-    return case.name.replace(", ", "-").replace(" ", "-")
-
-
-@dataclass
-class Subject:
-    """A case under kills: its folder, the undisturbed run, and what was found so far."""
-
-    case: Case
-    place: Path
-    seconds: float = 0.0
-    operations: int = 0
-    expected: dict[str, bytes] = field(default_factory=dict)
-    strikes: list[dict[str, Any]] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    finished: int = 0
-
-    @property
-    def out(self) -> Path:
-        """Return the folder of the run; always the same one, because results name it."""
-        return self.place / "out"
-
-    def start(self, module: str, words: list[str], family: Family) -> subprocess.Popen[bytes]:
-        """Start the command in a process group of its own, as a terminal does."""
-        cache = {"XDG_CACHE_HOME": str(self.place / "cache")}
-        with (self.place / "stderr").open("wb") as said:
-            return subprocess.Popen(
-                [sys.executable, "-m", module, *words],
-                env={**family.environment, **cache},
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                cwd=Path(__file__).parents[2],
-                start_new_session=True,
-            )
-
-    def said(self) -> str:
-        """Return what the last command said on stderr."""
-        return (self.place / "stderr").read_text(errors="replace")
+        tasks = [
+            pool.submit(kill_case, case, Path(place) / slug(case), kills, seed) for case in left
+        ]
+        for task in as_completed(tasks):
+            done[task.result()["name"]] = task.result()
+            keep({"seed": seed, "cases": list(done.values())})
+    return {"seed": seed, "cases": [done[case.name] for case in CASES if case.name in done]}
 
 
 def kill_case(case: Case, place: Path, kills: int, seed: int) -> dict[str, Any]:
@@ -90,32 +64,18 @@ def kill_case(case: Case, place: Path, kills: int, seed: int) -> dict[str, Any]:
     subject = Subject(case, place)
     try:
         measure_undisturbed(subject)
-        for number, (how, share) in enumerate(_plan(kills, seed)):
+        for how, share in _plan(case, kills, seed):
             strike(subject, how, share)
-            print(f"{case.name}: {number + 1}, {subject.strikes[-1:]}", flush=True)
+            print(case.name, subject.strikes[-1], subject.faults, flush=True)
         finish(subject)
     except AssertionError as error:
         subject.faults.append(f"gave up: {error}")
     return _summary(subject)
 
 
-def measure_undisturbed(subject: Subject) -> None:
-    """Run the command once without kills, after another that fills the cache of programs."""
-    for _ in range(2):
-        shutil.rmtree(subject.out, ignore_errors=True)
-        family, began = Family(), time.monotonic()
-        command = [*subject.case.command(subject.out), *subject.case.serial.split()]
-        code = subject.start(_LAUNCH, command, family).wait(LONGEST)
-        assert code == 0, f"the undisturbed run ended with {code}: {subject.said()}"
-        subject.seconds = time.monotonic() - began
-    subject.operations = int(subject.said().rpartition(SAID)[2])
-    subject.expected = contents(subject.case, subject.out)
-    shutil.rmtree(subject.out)
-
-
-def _plan(kills: int, seed: int) -> Iterator[tuple[str, float]]:
+def _plan(case: Case, kills: int, seed: int) -> Iterator[tuple[str, float]]:
     """Say how and when: a share of the run's time, or of its file operations."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng([seed, *case.name.encode()])
     for number in range(kills):
         yield "kill -9" if number % 2 else "file operation", float(draw.uniform())
     for number in range(max(2, kills // 4)):
@@ -127,7 +87,7 @@ def strike(subject: Subject, how: str, share: float) -> None:
     for _ in range(20):
         if _struck(subject, how, share):
             return
-        _check_finished(subject)
+        check_finished(subject)
         share *= 0.8  # a resumed run is over sooner than a whole one
     raise AssertionError(f"never killed by {how}")
 
@@ -137,7 +97,7 @@ def _struck(subject: Subject, how: str, share: float) -> bool:
     at_operation = 1 + int(share * subject.operations)
     if how == "file operation":
         command = ["--die-at", str(at_operation), *command, *subject.case.serial.split()]
-    module = _PLAIN if how in ("SIGTERM", "Ctrl-C") and command[0] != "reproduce" else _LAUNCH
+    module = _PLAIN if how in ("SIGTERM", "Ctrl-C") and command[0] != "reproduce" else LAUNCH
     driver = subject.start(module, command, family)
     number = {"SIGTERM": signal.SIGTERM, "Ctrl-C": signal.SIGINT}.get(how, signal.SIGKILL)
     if how == "file operation":
@@ -177,29 +137,6 @@ def _send(driver: subprocess.Popen[bytes], number: signal.Signals, how: str) -> 
         os.killpg(driver.pid, number)
     else:
         driver.send_signal(number)
-
-
-def finish(subject: Subject) -> None:
-    """Give the command again without kills, and check what it leaves."""
-    code = subject.start(_LAUNCH, subject.case.command(subject.out), Family()).wait(LONGEST)
-    if code != 0:
-        subject.faults.append(f"the resumed run ended with {code}: {subject.said()[-500:]}")
-        shutil.rmtree(subject.out, ignore_errors=True)
-        return
-    _check_finished(subject)
-
-
-def _check_finished(subject: Subject) -> None:
-    """Compare a finished folder with the undisturbed one, and remove it."""
-    subject.finished += 1
-    found = contents(subject.case, subject.out)
-    names = sorted(found.keys() | subject.expected.keys())
-    differing = [name for name in names if found.get(name) != subject.expected.get(name)]
-    if differing:
-        subject.faults.append(f"other bytes after a resumed run: {differing}")
-    subject.faults += [f"left behind: {name}" for name in leftovers(subject.out)]
-    subject.faults += damages(subject.out)
-    shutil.rmtree(subject.out)
 
 
 def _summary(subject: Subject) -> dict[str, Any]:

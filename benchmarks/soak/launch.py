@@ -10,36 +10,16 @@ ends says how many there were. `reproduce post` does a study of seconds (`study.
 import os
 import signal
 import sys
-from collections.abc import Callable
-from typing import Any
 
+from benchmarks.soak.operations import count_operations
 from nbyt.cli.main import run
 from nbyt.train import loop
 
-OPERATIONS = ("open", "fsync", "replace", "rename", "unlink", "mkdir", "rmdir")
 SAID = "file operations: "
 
 # At import, because the workers of a study import this module again.
 loop._CHECKPOINT_SECONDS = 0.3
 loop._SAVING_SHARE = 1.0
-
-
-def count_operations(before: Callable[[int], None]) -> None:
-    """Call `before` with the number of each file operation that writes, right before it."""
-    count = 0
-
-    def counted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        def called(*args: Any, **kwargs: Any) -> Any:
-            nonlocal count
-            if name != "open" or (len(args) > 1 and args[1] & os.O_CREAT):
-                count += 1
-                before(count)
-            return real(*args, **kwargs)
-
-        return called
-
-    for name in OPERATIONS:
-        setattr(os, name, counted(name, getattr(os, name)))
 
 
 def main() -> None:

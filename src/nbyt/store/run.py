@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from nbyt.errors import StoreError
 from nbyt.store.atomic import canonical, disk_errors, is_leftover, sweep_leftovers
-from nbyt.store.folder import MARKER, RunFolder, load_stage
+from nbyt.store.folder import MARKER, RESULT, RunFolder, load_stage
 from nbyt.store.lock import at_work
 from nbyt.store.makers import Maker, maker_of
 from nbyt.store.seal import read_sealed, write_sealed
@@ -64,6 +64,8 @@ def open_as(
     with at_work(path):
         with disk_errors(path, 0):
             sweep_leftovers(path)
+            if os.path.lexists(path / RESULT):
+                RunFolder(path).clear_checkpoint()  # a crash after the result has left it
             if changes:
                 # By what is there: a sweep's cells are unknown to a training.
                 (kind if maker is None else maker.folder)(path).clear()
