@@ -1,6 +1,6 @@
 """The soak: all parts, one after the other; each is kept when it is done.
 
-    python -m benchmarks.soak.run [--only kills] [--again]
+    python -m benchmarks.soak.run [--only kills] [--again] [--kills 20]
 
 Stopped, the same command goes on with the parts that are missing. --again begins anew.
 """
@@ -46,21 +46,22 @@ def _printed(name: str, words: list[str]) -> Part:
     return json.loads(done.stdout)
 
 
-def soak(only: str = "") -> None:
-    """Do what is missing, or the one part that is named."""
+def soak(only: str = "", times: int = 20) -> None:
+    """Do what is missing, or the one part that is named; times: kills of each command."""
     for name in ["kills", *parts()]:
         if only not in ("", name) or (not only and _known().get(name, {}).get("done")):
             continue
         print(f"--- {name}", flush=True)
         began = time.monotonic()
-        found = _kills(only) if name == "kills" else parts()[name]()
+        found = _kills(only, times) if name == "kills" else parts()[name]()
         minutes = round((time.monotonic() - began) / 60, 1)
         _keep(name, {**found, "done": True, "minutes": minutes, "machine": machine()})
 
 
-def _kills(only: str) -> Part:
+def _kills(only: str, times: int) -> Part:
     known = {} if only else _known().get("kills", {})
-    return kills.soak(known=known.get("cases", []), keep=lambda found: _keep("kills", found))
+    cases = known.get("cases", [])
+    return kills.soak(times, known=cases, keep=lambda found: _keep("kills", found))
 
 
 def _known() -> dict[str, Part]:
@@ -89,10 +90,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.soak.run", description=__doc__)
     parser.add_argument("--only", default="", choices=["", "kills", *parts()])
     parser.add_argument("--again", action="store_true", help="begin anew")
+    parser.add_argument("--kills", type=int, default=20, help="of each command, by SIGKILL")
     options = parser.parse_args()
     if options.again:
         RESULT.unlink(missing_ok=True)
-    soak(options.only)
+    soak(options.only, options.kills)
     found = _known()
     for name, part in found.items():
         print(f"{name}: {part['minutes']} minutes, {len(_faults(part))} faults")

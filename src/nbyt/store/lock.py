@@ -59,8 +59,10 @@ def _opened(folder: Path) -> int | None:
 
 def _free(descriptor: int) -> bool:
     """Take the lock of a folder, unless somebody else keeps it."""
-    import fcntl
-
+    try:
+        import fcntl
+    except ImportError:
+        return True
     ends = time.monotonic() + _PATIENCE
     while True:
         try:
