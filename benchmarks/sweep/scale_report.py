@@ -1,4 +1,4 @@
-"""docs/scale.md from scale.json and soak.json; every measured number comes from these files.
+"""docs/scale.md from scale.json; every measured number comes from that file.
 
 python -m benchmarks.sweep.scale_report
 """
@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.sweep import scale, soak
+from benchmarks.sweep import scale
 from benchmarks.timing.machine import in_words
 from nbyt.store.atomic import write_text
 from nbyt.store.sweep import SWEEP_LIMIT
@@ -31,20 +31,7 @@ def main() -> None:
 
 def page(found: dict[str, Any]) -> str:
     """The page of these numbers."""
-    struck = json.loads(soak.RESULT.read_text())
-    parts = {"soak": _soak(struck), "measured": _measured(found), **_plan(found)}
-    return _WORDS.read_text().format(**parts)
-
-
-def _soak(found: dict[str, Any]) -> str:
-    whole = "was intact" if found["intact_each_time"] else "was NOT always intact"
-    same = "the same, byte for byte" if found["same_table"] else "NOT the same"
-    return (
-        f"`make soak-sweep` kills the driver of a sweep of {found['cells']} trainings "
-        f"{found['kills']} times with SIGKILL, at random moments (seed {found['seed']}), and gives "
-        f"the command again. Every file {whole} each time, no worker outlived its driver by more "
-        f"than {found['longest_orphan_seconds']:.2f} s, and the table in the end was {same}."
-    )
+    return _WORDS.read_text().format(measured=_measured(found), **_plan(found))
 
 
 def _measured(found: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ Every error that nbyt raises on purpose is an `NbytError`. The command line prin
 parts and exits with its code; nothing else is shown, so the message has to be enough.
 """
 
+import errno
 import sysconfig
 import traceback
 from pathlib import Path
@@ -69,6 +70,10 @@ class StoreError(UsageError):
     """A file or folder that is damaged, hostile, not ours, or not writable."""
 
     code = "store"
+
+
+DISK_FAULTS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""Numbers of the OSErrors that are a `DiskError`."""
 
 
 class DiskError(NbytError):

@@ -191,3 +191,21 @@ def test_a_reader_that_goes_away_gets_no_traceback() -> None:
         said = child.stderr.read().decode()
     assert child.returncode == 1
     assert "Traceback" not in said and "BrokenPipe" not in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("dialects", 1, "the disk refused a write"),
+        ("explain sb3 n_envs=8 --json", 1, "the disk refused a write"),
+        ("explain sb3 n_envs=0 --json", 2, "n_envs must be a whole number"),
+    ],
+)
+def test_output_to_a_full_disk_is_an_error_in_three_parts(words: str, code: int, said: str) -> None:
+    command = [sys.executable, "-m", "nbyt.cli.main", *words.split()]
+    with Path("/dev/full").open("w") as full:
+        heard = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        unheard = subprocess.run(command, stdout=full, stderr=full, timeout=60)
+    assert (heard.returncode, unheard.returncode) == (code, code)
+    assert said in heard.stderr and "fix:" in heard.stderr and "Traceback" not in heard.stderr

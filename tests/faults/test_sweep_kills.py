@@ -45,7 +45,7 @@ def struck(out: Path, number: int, after: int, pause: float) -> tuple[int, float
 
 
 def test_a_sweep_that_was_interrupted_and_killed_ends_as_if_it_never_was(tmp_path: Path) -> None:
-    """In the test command twice, `make soak-sweep` does it at twenty random moments."""
+    """In the test command twice; `make soak` does it at many random moments."""
     out = tmp_path / "sweep"
     pauses = np.random.default_rng(0).uniform(0, 1, 2)
     code, gone, said = struck(out, signal.SIGINT, 1, pauses[0])

@@ -51,3 +51,43 @@ def test_nobody_is_inside_beside_another_and_whoever_dies_lets_go(
     processes = [subprocess.Popen(words) for _ in range(3)]
     assert [process.wait(timeout=60) for process in processes] == [0, 0, 0]
     assert (tmp_path / "count").read_text() == "600"
+
+
+WORK = """
+import sys, time
+from pathlib import Path
+from nbyt.errors import StoreError
+from nbyt.store import lock
+
+lock._PATIENCE = float(sys.argv[2])
+try:
+    with lock.at_work(Path(sys.argv[1])):
+        print("at work", flush=True)
+        sys.stdin.read()
+except StoreError as error:
+    print(error.message, flush=True)
+"""
+
+
+def test_a_second_command_is_refused_until_the_first_has_ended_or_died(tmp_path: Path) -> None:
+    def started(patience: float) -> subprocess.Popen[str]:
+        words = [sys.executable, "-c", WORK, str(tmp_path), str(patience)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        return subprocess.Popen(words, text=True, **pipes)
+
+    def said(process: subprocess.Popen[str]) -> str:
+        assert process.stdout is not None
+        return process.stdout.readline()
+
+    with started(0) as first:
+        assert said(first) == "at work\n"
+        with started(0) as second:
+            assert said(second) == f"another nbyt command is at work in {tmp_path}\n"
+        with started(60) as patient:
+            first.kill()
+            assert said(patient) == "at work\n"
+            patient.communicate("")
+    with started(0) as third:
+        assert said(third) == "at work\n"
+        third.communicate("")
+    assert list(tmp_path.iterdir()) == []

@@ -1,6 +1,7 @@
 """nbyt.advise from end to end, on small problems with real training and real measurements."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import gymnasium
@@ -13,7 +14,7 @@ from nbyt.errors import EnvError, StoreError
 from nbyt.exact import frozenlake
 from nbyt.store.advice import read_advice
 from nbyt.train.settings import PPOSettings
-from nbyt.workflow import advising, closer, measuring, subjects
+from nbyt.workflow import advising, closer, effort, measuring, subjects
 
 SMALL = {
     "batch": 64,
@@ -74,6 +75,35 @@ def test_the_same_question_is_answered_from_the_folder(advised, monkeypatch) -> 
     # Another objective, and other weights, are ranked anew from what was measured.
     other = nbyt.advise("FrozenLake-v1", out=out, objective="critic", weigh="samples", **SMALL)
     assert other.data["objective"] == "critic"
+
+
+def test_a_stopped_advice_takes_as_many_chains_of_every_stage_as_it_had_decided(
+    tmp_path: Path, monkeypatch
+) -> None:
+    """A mixture of few and many chains is not what an undisturbed run decides by."""
+    few = replace(effort.EFFORTS["quick"], chains=16, more=2)
+    monkeypatch.setitem(effort.EFFORTS, "quick", few)
+    # Open with few chains; settled as soon as any stage has more.
+    monkeypatch.setattr(
+        advising,
+        "_wants_more",
+        lambda finding: all(one.data["pool"]["chains"] == 16 for one in finding.measured),
+    )
+    asked = {**SMALL, "per": "sample"}
+    whole = nbyt.advise("FrozenLake-v1", out=tmp_path / "whole", **asked)
+    real, calls = measuring.examine, iter(range(100))
+
+    def stopped(*args, **kwargs):
+        if next(calls) == 3:  # both stages are measured, and the first again
+            raise KeyboardInterrupt
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(measuring, "examine", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        nbyt.advise("FrozenLake-v1", out=tmp_path / "stopped", **asked)
+    resumed = nbyt.advise("FrozenLake-v1", out=tmp_path / "stopped", **asked)
+    assert [one["pool"]["chains"] for one in resumed.data["stages"]] == [32, 32]
+    assert resumed.data["advice"] == whole.data["advice"]
 
 
 def test_another_question_is_refused(advised) -> None:

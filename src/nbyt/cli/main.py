@@ -8,7 +8,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from cyclopts import App, CycloptsError, Parameter
 from cyclopts.config import Dict
@@ -18,7 +18,7 @@ from nbyt.cli.common import Common
 from nbyt.cli.config import options_of_file, unknown_key
 from nbyt.cli.numbers import read_numbers
 from nbyt.cli.output import Outcome, print_error, print_json
-from nbyt.errors import NbytError, RunInterruptedError, UsageError
+from nbyt.errors import DISK_FAULTS, DiskError, NbytError, RunInterruptedError, UsageError
 from nbyt.train.signals import TerminatedError, sigterm_raises
 
 _COMMANDS = {
@@ -90,17 +90,46 @@ def _run(tokens: list[str]) -> int:
             print_json(command, outcome)
         sys.stdout.flush()  # here, where a reader that has gone is answered
     except NbytError as error:
-        print_error(error, command, as_json=as_json)
-        return error.exit_code
+        return _fail(error, command, as_json=as_json)
     except KeyboardInterrupt as error:
         by = "SIGTERM" if isinstance(error, TerminatedError) else "Ctrl-C"
-        print_error(RunInterruptedError(f"by {by}"), command, as_json=as_json)
-        return RunInterruptedError.exit_code
+        return _fail(RunInterruptedError(f"by {by}"), command, as_json=as_json)
     except BrokenPipeError:
         # Whoever read our output has gone; nothing more can be said to them.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence(sys.stdout)
         return 1
+    except OSError as error:
+        if error.errno not in DISK_FAULTS:
+            raise
+        _silence(sys.stdout)  # if it goes to that disk, it would fail again at the exit
+        return _fail(_disk_is_full(error), command, as_json=False)
     return outcome.exit_code if isinstance(outcome, Outcome) else 0
+
+
+def _fail(error: NbytError, command: str, *, as_json: bool) -> int:
+    """Say the error, as far as anybody can hear it, and return its exit code."""
+    for stream, json in ((sys.stdout, as_json), (sys.stderr, False)):
+        try:
+            print_error(error, command, as_json=json)
+            break
+        except OSError:  # the reader has gone, or the disk that it is written to is full
+            _silence(stream)
+    return error.exit_code
+
+
+def _disk_is_full(error: OSError) -> DiskError:
+    """Return an error about a write that is not part of any run, such as what is printed."""
+    return DiskError(
+        f"the disk refused a write: {error.strerror}",
+        where=str(error.filename or "what this command prints"),
+        fix="free some space and run the same command again; what was saved is intact",
+    )
+
+
+def _silence(stream: TextIO) -> None:
+    """Let a stream, and what it still holds, go nowhere."""
+    with contextlib.suppress(OSError, ValueError):  # a stream in memory has no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def parse(

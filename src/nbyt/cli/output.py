@@ -105,3 +105,4 @@ def _dump(command: str, status: str, data: Any, warnings: list[str], **more: Any
     record |= {"warnings": [plain(warning) for warning in warnings], **more}
     json.dump(record, sys.stdout, allow_nan=False)
     sys.stdout.write("\n")
+    sys.stdout.flush()

@@ -34,6 +34,7 @@ from nbyt.numbers import (
     read_if_given,
 )
 from nbyt.report.sweep_tables import failure_lines, layout_table, sweep_lines
+from nbyt.store.lock import at_work
 from nbyt.store.sweep import SweepFolder
 from nbyt.store.text import plain
 from nbyt.sweep.cells import Here, Runner
@@ -188,13 +189,14 @@ def _sweep(
     grid: Grid, folder: SweepFolder, runner: Runner, options: SweepOptions, console: Console
 ) -> Sweep:
     try:
-        with watched_cells(console, len(grid.cells), grid.points[-1]) as progress:
-            tally = _cells(grid, folder, runner, options, progress)
-        with watched(console) as steps:
-            step, _ = _limits(options)
-            return conclude(
-                grid, folder, tally, advice=options.advice, step_limit=step, progress=steps
-            )
+        with at_work(folder.path):
+            with watched_cells(console, len(grid.cells), grid.points[-1]) as progress:
+                tally = _cells(grid, folder, runner, options, progress)
+            with watched(console) as steps:
+                step, _ = _limits(options)
+                return conclude(
+                    grid, folder, tally, advice=options.advice, step_limit=step, progress=steps
+                )
     except (KeyboardInterrupt, RunInterruptedError) as error:
         again = f"{command_line(grid, advice=options.advice)} --out {folder.path}"
         raise RunInterruptedError(

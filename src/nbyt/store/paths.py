@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from nbyt.errors import DiskError, NbytError, StoreError
+from nbyt.errors import DISK_FAULTS, DiskError, NbytError, StoreError
 
-_DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _LEFTOVER = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
 # Windows cannot open a folder and lacks some flags: there, links are looked for before each change.
 _CAN_OPEN_FOLDERS = os.open in os.supports_dir_fd
@@ -192,7 +191,7 @@ def _unwritable(path: Path, needed: int, error: Exception) -> NbytError:
         return _link(path, "move the link away, or choose another --out")
     reason = getattr(error, "strerror", None) or str(error)
     room = f", {needed} bytes needed" if needed else ""
-    if number in _DISK_FAULTS:
+    if number in DISK_FAULTS:
         return DiskError(
             f"the disk refused {path}{room}: {reason}",
             where=str(path),

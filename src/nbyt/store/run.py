@@ -10,7 +10,8 @@ from nbyt.errors import StoreError
 from nbyt.results import decode
 from nbyt.results.training import Marker
 from nbyt.store.atomic import canonical
-from nbyt.store.folder import MARKER, RunFolder, load_stage
+from nbyt.store.folder import MARKER, RESULT, RunFolder, load_stage
+from nbyt.store.lock import at_work
 from nbyt.store.makers import Maker, maker_of
 from nbyt.store.paths import (
     disk_errors,
@@ -74,14 +75,18 @@ def open_as(
     if changes and not force:
         raise _refused(path, changes, None if maker is None or maker.folder is kind else maker)
     _prepare(path)
-    if changes:
-        # By what is there: a sweep's cells are unknown to a training.
+    with at_work(path):
         with disk_errors(path, 0):
-            (kind if maker is None else maker.folder)(path).clear()
-    # The marker is replaced last: a crash in between leaves a folder that is still known as ours.
-    if changes or not os.path.lexists(path / MARKER):
-        facts = {"identity": wanted, "manifest": manifest or {}}
-        write_sealed(path / MARKER, facts, kind="run")
+            remove_leftovers(path)
+            if os.path.lexists(path / RESULT):
+                RunFolder(path).clear_checkpoint()  # a crash after the result has left it
+            if changes:
+                # By what is there: a sweep's cells are unknown to a training.
+                (kind if maker is None else maker.folder)(path).clear()
+        # The marker is replaced last: a crash in between leaves a folder that is known as ours.
+        if changes or not os.path.lexists(path / MARKER):
+            facts = {"identity": wanted, "manifest": manifest or {}}
+            write_sealed(path / MARKER, facts, kind="run")
     return kind(path)
 
 
@@ -131,7 +136,6 @@ def _prepare(path: Path) -> None:
     with disk_errors(path, 0):
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        remove_leftovers(path)
 
 
 def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, str]:

@@ -40,7 +40,7 @@ class SweepFolder(RunFolder):
     """A sweep under way or complete.
 
     A cell's file has the cell's name and holds nothing but what its settings and seed decide, so
-    whoever writes it writes the same bytes: no lock is needed, and none can be left behind.
+    whoever writes it writes the same bytes.
     """
 
     def save_cell(self, name: str, facts: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from nbyt.errors import StoreError
 from nbyt.report.study import write_study_page
 from nbyt.rng import require_seed
+from nbyt.store.lock import at_work
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.run import open_as
 from nbyt.store.seal import shown
@@ -62,12 +63,24 @@ def reproduce(
 
     workers: experiments at once, each in a process of its own; 1 does all of them in this one.
     """
-    bench = Bench(folder, seed, quick, progress)
-    there = {one.name for one in study.experiments if folder.load_experiment(one.name) is not None}
-    done = 0
-    for name in _done(study, bench, workers, device):
-        done += bool(name)
-        progress(OVERALL, done, len(study.experiments))
+    with at_work(folder.path):
+        bench = Bench(folder, seed, quick, progress)
+        experiments = [one.name for one in study.experiments]
+        there = {name for name in experiments if folder.load_experiment(name) is not None}
+        done = 0
+        for name in _done(study, bench, workers, device):
+            done += bool(name)
+            progress(OVERALL, done, len(experiments))
+        return _judge(study, folder, there, quick=quick, seed=seed)
+
+
+def _judge(
+    study: Study, folder: StudyFolder, there: set[str], *, quick: bool, seed: int
+) -> Reproduction:
+    """Judge the claims by what the experiments found, and write data and page.
+
+    there: names of experiments that were not done now, but found in the folder.
+    """
     results = {}
     for experiment in study.experiments:
         known = folder.load_experiment(experiment.name)

@@ -9,6 +9,7 @@ from typing import Any
 from nbyt.envs import HostEnv, resolve
 from nbyt.measure.chains import Progress
 from nbyt.report.sweep import write_page
+from nbyt.store.lock import at_work
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.run import open_as, slug
 from nbyt.store.sweep import PAGE, SweepFolder, read_sweep
@@ -68,8 +69,9 @@ def run_sweep(
     folder = open_sweep(grid, out, force=force)
     if runner is None and isinstance(env, str) and isinstance(grid.env, HostEnv):
         runner = Workers()
-    tally = run_cells(grid, folder, runner=runner, **again)
-    return conclude(grid, folder, tally, advice=advice)
+    with at_work(folder.path):
+        tally = run_cells(grid, folder, runner=runner, **again)
+        return conclude(grid, folder, tally, advice=advice)
 
 
 def open_sweep(grid: Grid, out: Path | str | None, *, force: bool) -> SweepFolder:

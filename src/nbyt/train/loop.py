@@ -26,6 +26,7 @@ from nbyt.policy.stage import Stage
 from nbyt.results import decode
 from nbyt.results.training import TrainedStage
 from nbyt.stats import Estimate, mean
+from nbyt.store.lock import at_work
 from nbyt.store.run import RunFolder
 from nbyt.store.tensors import match
 from nbyt.train.course import Course
@@ -145,15 +146,16 @@ def train(
     `weights` are those to begin with, instead of fresh ones; `env` is one that no id finds.
     """
     found = env or resolve(plan.env)
-    run = Run(plan, folder, found, course_of(plan, found, weights))
-    clock = _Clock()
-    try:
-        _resume(run)
-        with stop_on_signal() as request:
-            _advance(run, (*listeners, clock), request)
-    finally:
-        run.course.close()
-    return _finish(run, _evaluate(run), clock.steps_per_second())
+    with at_work(folder.path):
+        run = Run(plan, folder, found, course_of(plan, found, weights))
+        clock = _Clock()
+        try:
+            _resume(run)
+            with stop_on_signal() as request:
+                _advance(run, (*listeners, clock), request)
+        finally:
+            run.course.close()
+        return _finish(run, _evaluate(run), clock.steps_per_second())
 
 
 def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) -> None:

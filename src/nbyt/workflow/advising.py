@@ -16,6 +16,7 @@ from nbyt.numbers import SIZE, SPLIT, require
 from nbyt.policy.stage import Stage
 from nbyt.report.page import card, write_page
 from nbyt.store.advice import PAGE, AdviceFolder, read_advice
+from nbyt.store.lock import at_work
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import resolved_entry
 from nbyt.store.run import open_as, slug
@@ -166,31 +167,48 @@ def answer_question(
     _require_word("per", per, ("sample", "second", "both"))
     _require_word("weigh", weigh, ("learning", "samples"))
     parts = _Parts(progress, _count_parts(question, len(given)))
-    costs = None if per == "sample" else _costs(question, folder, progress)
-    parts.done()
-    subjects = given or trained_subjects(question, folder, progress)
-    subjects = [collected_by(collector, subject) for subject in subjects]
-    parts.done()
-    measured = measure(question, subjects, folder, progress, parts.done)
+    with at_work(folder.path):
+        costs = None if per == "sample" else _costs(question, folder, progress)
+        parts.done()
+        subjects = given or trained_subjects(question, folder, progress)
+        subjects = [collected_by(collector, subject) for subject in subjects]
+        parts.done()
+        finding = _find(question, subjects, folder, costs, weigh, progress, parts.done)
+        closer = _closer_looks(finding, folder, progress, parts.done)
+        progress(OVERALL, parts.total, parts.total)
+        data = {
+            **compose(finding, own=own, closer=closer, per=per, carried=carried, remarks=remarks),
+            "budget": budget,
+            "machine": {"device": hardware.describe(), "platform": platform.platform()},
+            "versions": versions(),
+            "reproduce": reproduce or command_line(question, given, per=per, weigh=weigh),
+            "out": str(folder.path),
+            "report": str(folder.path / PAGE),
+        }
+        folder.write_advice(data)
+        # As it is read back: the page is then the same as `nbyt report` makes.
+        write_page(read_advice(folder.path), folder.path / PAGE)
+    return Advice(data)
+
+
+def _find(
+    question: Question,
+    subjects: Sequence[Subject],
+    folder: AdviceFolder,
+    costs: Costs | None,
+    weigh: str,
+    progress: Progress,
+    done: Callable[[], None],
+) -> Finding:
+    """Measure the subjects, with more chains where the usual number tells no two layouts apart."""
+    measured = measure(question, subjects, folder, progress, done)
     finding = Finding(question, measured, costs, weigh)
-    if _wants_more(finding):
+    # An interrupted run has decided already: what it left is a mixture, and must not decide anew.
+    decided = any(one.data["pool"]["chains"] > question.effort.chains for one in measured)
+    if decided or _wants_more(finding):
         more = measure(question, subjects, folder, progress, times=question.effort.more)
         finding = Finding(question, more, costs, weigh)
-    closer = _closer_looks(finding, folder, progress, parts.done)
-    progress(OVERALL, parts.total, parts.total)
-    data = {
-        **compose(finding, own=own, closer=closer, per=per, carried=carried, remarks=remarks),
-        "budget": budget,
-        "machine": {"device": hardware.describe(), "platform": platform.platform()},
-        "versions": versions(),
-        "reproduce": reproduce or command_line(question, given, per=per, weigh=weigh),
-        "out": str(folder.path),
-        "report": str(folder.path / PAGE),
-    }
-    folder.write_advice(data)
-    # As it is read back: the page is then the same as `nbyt report` makes.
-    write_page(read_advice(folder.path), folder.path / PAGE)
-    return Advice(data)
+    return finding
 
 
 def command_line(question: Question, given: Sequence[Subject], *, per: str, weigh: str) -> str:
@@ -231,12 +249,13 @@ def scout(
     name = slug(f"scout-{question.env.id.partition(':')[2]}-seed{question.seed}")
     path = resolved_entry(beside or Path("runs") / name)
     folder = open_folder(question, [], path, force=False, inner=True)
-    known = folder.load_costs()
-    costs = costs_from(known) if known is not None else _scout_costs(question, progress)
-    folder.save_costs(costs.as_dict())
-    subjects = trained_subjects(question, folder, progress)
-    subjects = [collected_by(collector, subject) for subject in subjects]
-    finding = Finding(question, measure(question, subjects, folder, progress), costs)
+    with at_work(folder.path):
+        known = folder.load_costs()
+        costs = costs_from(known) if known is not None else _scout_costs(question, progress)
+        folder.save_costs(costs.as_dict())
+        subjects = trained_subjects(question, folder, progress)
+        subjects = [collected_by(collector, subject) for subject in subjects]
+        finding = Finding(question, measure(question, subjects, folder, progress), costs)
     stages = [
         finding.evidence(one, weight)
         for one, weight in zip(finding.measured, finding.weights(), strict=True)
