@@ -38,14 +38,19 @@ def full_run(out: Path) -> RunFolder:
 def test_everything_comes_back_after_reopening(tmp_path: Path) -> None:
     full_run(tmp_path / "a" / "b")
     run = open_run(tmp_path / "a" / "b", IDENTITY)
-    tensors, facts = run.load_checkpoint()
-    np.testing.assert_array_equal(tensors["w"], ARRAYS["w"])
-    assert (facts.updates, facts.rows) == (5, 5)
+    assert run.load_checkpoint() is None, "a run with a result needs none"
     assert load_stage(run.stage_path(10))[1] == kept.stage(10)
     assert [stage.name for stage in run.stages()] == ["stage-0", "stage-10"]
     assert run.read_metrics() == [{"update": 1, "return": 0.1}]
     assert run.read_result() == kept.RESULT
     assert verify(run.path) == []
+
+
+def test_the_checkpoint_of_an_unfinished_run_comes_back(tmp_path: Path) -> None:
+    full_run(tmp_path / "run").path.joinpath("result.json").unlink()
+    tensors, facts = open_run(tmp_path / "run", IDENTITY).load_checkpoint()
+    np.testing.assert_array_equal(tensors["w"], ARRAYS["w"])
+    assert (facts.updates, facts.rows) == (5, 5)
 
 
 def test_new_run_has_nothing(tmp_path: Path) -> None:
@@ -163,7 +168,7 @@ def test_force_clears_our_files_only(tmp_path: Path) -> None:
 
 
 def test_force_on_the_same_settings_resumes(tmp_path: Path) -> None:
-    full_run(tmp_path / "run")
+    full_run(tmp_path / "run").path.joinpath("result.json").unlink()
     before = snapshot(tmp_path)
     open_run(tmp_path / "run", IDENTITY, force=True)
     assert snapshot(tmp_path) == before
