@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbyt.store.paths import is_leftover
 from nbyt.store.folder import MARKER
+from nbyt.store.paths import is_leftover
 from nbyt.store.verify import verify
 
 
