@@ -8,6 +8,9 @@ import sysconfig
 import traceback
 from pathlib import Path
 
+# Characters of a foreign exception's words that a message repeats.
+_LONGEST = 2_000
+
 
 class NbytError(Exception):
     """An error with a place and a remedy.
@@ -107,6 +110,25 @@ def remade(kind: type[NbytError], message: str, *, where: str, fix: str) -> Nbyt
     error = kind.__new__(kind)
     NbytError.__init__(error, message, where=where, fix=fix)
     return error
+
+
+def described(error: BaseException) -> str:
+    """Name an exception and repeat its words, whatever comes of asking for them."""
+    try:
+        words = str(error)
+    except BaseException as raised:
+        words = f"(no words: its __str__ raised {type(raised).__name__})"
+    if len(words) > _LONGEST:
+        words = f"{words[:_LONGEST]} [cut: {len(words):,} characters]"
+    return f"{type(error).__name__}: {words}"
+
+
+def shown(value: object) -> str:
+    """Show a foreign value in a few characters, whatever comes of asking for them."""
+    try:
+        return f"{value!r:.80}"
+    except BaseException:
+        return f"a {type(value).__name__} that cannot be shown"
 
 
 def own_lines(cause: BaseException | None) -> list[str]:

@@ -135,7 +135,7 @@ def test_code_in_the_working_directory_is_found(module) -> None:
 def test_a_device_env_from_a_users_module_stays_one(name) -> None:
     env = resolve(f"users_envs:{name}")
     assert isinstance(env, DeviceEnv) and not isinstance(env, HostEnv)
-    assert env.id == "tabular:mine"
+    assert env.id == f"users_envs:{name}", "what the user typed finds it again"
 
 
 @pytest.mark.usefixtures("folder")

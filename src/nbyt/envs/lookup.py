@@ -5,14 +5,14 @@ user's, imported only because the user wrote it on the command line or in a call
 """
 
 import difflib
-from contextlib import suppress
 from typing import Any
 
 from gymnasium import Env
 
+from nbyt.envs.named import named
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.envs.user_code import imported
-from nbyt.errors import EnvUsageError
+from nbyt.envs.user_code import calling_user_code, imported
+from nbyt.errors import EnvUsageError, described
 
 SUITES = ("tabular", "gymnax", "gym", "envpool")
 
@@ -79,12 +79,13 @@ def _from_code(env: str) -> DeviceEnv | HostEnv:
         fix="give package.module:name of a function that makes an env",
         error=EnvUsageError,
     )
-    return _from_object(factory, where=env)
+    return _from_object(factory, where=env, name=env)
 
 
-def _from_object(thing: Any, *, where: str) -> DeviceEnv | HostEnv:
+def _from_object(thing: Any, *, where: str, name: str = "") -> DeviceEnv | HostEnv:
+    """The env that a thing is or makes. name: what the user typed, which finds it again."""
     if not isinstance(thing, type) and isinstance(thing, DeviceEnv | HostEnv):
-        return thing
+        return named(name, thing) if name else thing
     if not callable(thing):
         raise EnvUsageError(
             f"'{where}' is not an environment nor a function that makes one",
@@ -93,20 +94,19 @@ def _from_object(thing: Any, *, where: str) -> DeviceEnv | HostEnv:
         )
     from nbyt.envs import gymnasium_suite
 
-    try:
+    with calling_user_code(lambda error: _raised(where, error)):
         made = thing()
-    except (Exception, SystemExit) as error:
-        raise EnvUsageError(
-            f"'{where}' raised {type(error).__name__}: {error}", where="env", fix="mend the factory"
-        ) from error
     if isinstance(made, DeviceEnv | HostEnv):
-        return made
+        return named(name, made) if name else made
     if not isinstance(made, Env):
         raise EnvUsageError(
             f"'{where}' returned {type(made).__name__}, not an environment",
             where="env",
             fix="return a gymnasium.Env, or an object with nbyt's DeviceEnv protocol",
         )
-    with suppress(Exception):  # whether close works is a question for check-env
-        made.close()
+    gymnasium_suite.close_quietly(made)  # whether close works is a question for check-env
     return gymnasium_suite.from_factory(where, thing)
+
+
+def _raised(where: str, error: BaseException) -> EnvUsageError:
+    return EnvUsageError(f"'{where}' raised {described(error)}", where="env", fix="fix the factory")

@@ -6,10 +6,10 @@ from typing import Any
 from nbyt import errors
 from nbyt.envs.local import died, hung
 from nbyt.errors import EnvError, NbytError, TrainingError, remade
-from nbyt.sweep.board import Sight
+from nbyt.processes.heartbeat import HeartbeatState
+from nbyt.processes.worker import decisive
 from nbyt.sweep.cells import Job, Outcome
 from nbyt.sweep.grid import Grid
-from nbyt.sweep.lane import decisive
 from nbyt.train import hardware
 from nbyt.train.curves import curve_from
 
@@ -48,15 +48,21 @@ def _error(answer: dict[str, Any]) -> NbytError | None:
 
 def _failure(env: str, answer: dict[str, Any]) -> NbytError:
     """Why there was no answer."""
-    sight = Sight(*answer["sight"])
+    state = HeartbeatState(*answer["state"])
     if "silent" in answer:
-        return hung(env, answer["silent"], sight.words, sight.step, sight.where)
+        return hung(env, answer["silent"], state.words, state.step, state.where)
     if "ended" in answer:
-        where = f"{sight.words or 'between two calls'}, {sight.where}"
+        where = f"{state.words or 'between two calls'}, {state.where}"
         fix = f"see what it said on stderr, and run `nbyt check-env {env}`"
         return died(env, answer["ended"], where, fix=fix)
+    if "cut_off" in answer:
+        return EnvError(
+            f"env '{env}' closed the files of its process {state.words}",
+            where=state.where,
+            fix="close only what the env has opened",
+        )
     return TrainingError(
         f"the training was not over after {answer['overlong']:g} s",
-        where=sight.where,
+        where=state.where,
         fix="raise --cell-limit, and retry with --retry-failed",
     )

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import nbyt
-from nbyt.sweep.lane import Lane
-from nbyt.train.keeper import Keeper
+from nbyt.processes.reaper import ProcessReaper
+from nbyt.processes.worker import WorkerProcess
 
 _PAUSE = 0.2
-_lanes: dict[str, tuple[Keeper, Lane]] = {}
+# The module that lanes run.
+LANE = "nbyt.sweep.lane_main"
+_lanes: dict[str, tuple[ProcessReaper, WorkerProcess]] = {}
 
 
 def versions() -> dict[str, str]:
@@ -24,7 +26,7 @@ def versions() -> dict[str, str]:
 
 
 def run_errand(text: str) -> str:
-    """How the errand ended, as `Lane.look` says it, or `differs` with the worker's versions.
+    """How the errand ended, as `WorkerProcess.look` says, or `differs` with the worker's versions.
 
     text: JSON of `setup`, `errand`, `limit` and `versions`.
     """
@@ -60,18 +62,18 @@ def _done(setup: dict[str, Any], errand: dict[str, Any], limit: float | None) ->
     return answer
 
 
-def _lane(setup: dict[str, Any]) -> Lane:
+def _lane(setup: dict[str, Any]) -> WorkerProcess:
     """The lane of this process, or a new one where there is none with this setup."""
     name = json.dumps(setup)
     if name not in _lanes:
         _forget()
-        keeper = Keeper()
-        _lanes[name] = keeper, Lane(keeper, setup)
+        reaper = ProcessReaper()
+        _lanes[name] = reaper, WorkerProcess(reaper, LANE, setup)
     return _lanes[name][1]
 
 
 def _forget() -> None:
-    for keeper, lane in _lanes.values():
+    for reaper, lane in _lanes.values():
         lane.end()
-        keeper.close()
+        reaper.close()
     _lanes.clear()

@@ -1,11 +1,13 @@
-"""A lane: a process that trains, and whoever waits for it; it may hang or die and harm nobody.
+"""A worker: a process that runs envs, and whoever waits for it; it may hang or die and harm nobody.
 
-They exchange lines of JSON. The waiting side imports no JAX: on a cluster it is one of many.
+They exchange lines of JSON; `serving` is the other side. The waiting side imports no JAX: on a
+cluster it is one of many.
 """
 
 import contextlib
 import json
 import os
+import secrets
 import subprocess
 import sys
 import threading
@@ -14,26 +16,25 @@ from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import Any
 
-from nbyt.sweep.board import Board
-from nbyt.system import own_group
-from nbyt.train.keeper import Keeper
+from nbyt.processes.heartbeat import Heartbeat, HeartbeatState
+from nbyt.processes.reaper import ProcessReaper
+from nbyt.system import MARK, own_group
 
 # A step that hangs in Python is found by the env's own watchdog, which can say where, within a
 # quarter more than the limit; this process comes after it.
 _PATIENCE, _LAST_WORDS = 1.25, 1.0
-# Not `-m`: processes of the env's own would import that module again, and JAX with it. The board is
-# joined before that import takes its seconds.
+# Not `-m`: processes of the env's own would import that module again, and JAX with it. The
+# heartbeat is joined before that import takes its seconds.
 _MAIN = """
-import sys
-from nbyt.sweep.board import Board
-board = Board.joined(sys.argv[1])
-from nbyt.sweep.lane_main import main
-main(board)
+import importlib, sys
+from nbyt.processes.heartbeat import Heartbeat
+heartbeat = Heartbeat.joined(sys.argv[1])
+importlib.import_module(sys.argv[2]).main(heartbeat)
 """
 
 
 class Bell:
-    """What a lane rings when it has said something; several lanes may share one."""
+    """What a worker rings when it has said something; several workers may share one."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -48,24 +49,28 @@ class Bell:
         self._event.clear()
 
 
-class Lane:
-    """A process that does one errand at a time.
+class WorkerProcess:
+    """A process that does one task at a time.
 
-    setup: what it needs before the first (`lane_main`), with the limit of a step in seconds.
-    bell: one for several lanes, or else its own. heard: what it said last of how far it is.
+    main: the module whose `main` it runs. setup: what that needs before the first task, with the
+    limit of a step in seconds. bell: one for several workers, or else its own. heard: what it said
+    last of how far it is.
     """
 
-    def __init__(self, keeper: Keeper, setup: dict[str, Any], bell: Bell | None = None) -> None:
-        self._keeper, self._step_limit = keeper, float(setup["step_limit"])
-        self._board = Board.new()
+    def __init__(
+        self, reaper: ProcessReaper, main: str, setup: dict[str, Any], bell: Bell | None = None
+    ) -> None:
+        self._reaper, self._step_limit = reaper, float(setup["step_limit"])
+        self._heartbeat = Heartbeat.new()
+        mark = secrets.token_hex(8)
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _MAIN, str(self._board.path)],
+            [sys.executable, "-P", "-c", _MAIN, str(self._heartbeat.path), main],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=_environment(setup),
+            env={**_environment(setup), MARK: mark},
             **own_group(),  # Ctrl-C is for the driver, and what it starts ends with it
         )
-        keeper.keep(self._process.pid)
+        self._tree = reaper.keep(self._process.pid, mark)
         self._bell = bell or Bell()
         self._said: SimpleQueue[bytes | None] = SimpleQueue()
         # A thread, because Windows can neither wait for several pipes nor read without waiting.
@@ -80,35 +85,41 @@ class Lane:
         """Return when there may be something to look at, or after so long."""
         self._bell.wait(seconds)
 
-    def give(self, errand: dict[str, Any], limit: float | None = None) -> None:
-        """Nothing; the errand is then under way. limit: seconds that it may take."""
+    def give(self, task: dict[str, Any], limit: float | None = None) -> None:
+        """Begin with a task. limit: seconds that it may take."""
         self.heard, self._limit = {}, limit
         self._began = self._since = time.monotonic()
-        self._sight = self._board.read()
-        self._say(errand)
+        self._state = self._heartbeat.read()
+        self._say(task)
 
     def look(self) -> dict[str, Any] | None:
-        """How the errand ended, or None while it is under way.
+        """How the task ended, or None while it is under way.
 
-        Either `answers`, or why there are none: `ended` with an exit code, `silent` or `overlong`
-        with the limit that was passed, and what was on the board. The lane is over then.
+        Either `answers`, or why there are none, with the state of the heartbeat: `ended` with an
+        exit code, `silent` or `overlong` with the limit that was passed, or `cut_off` where it
+        lives and has closed its end of the pipe. The worker is over then.
         """
+        gone = self._tree.ended()
+        if gone:  # what it has started may hold the pipe open, so its end is not waited for
+            self._listener.join(_LAST_WORDS)
         for said in self._lines():
             if "answers" in said:
                 return said
             self.heard = said
-        now, sight = time.monotonic(), self._board.read()
+        now, state = time.monotonic(), self._heartbeat.read()
+        if gone:
+            return {"ended": self.end(), "state": state}
         if self._over:
-            return {"ended": self.end(), "sight": sight}
-        if sight != self._sight:
-            self._sight, self._since = sight, now
-        allowed = _PATIENCE * self._step_limit * sight.turns + _LAST_WORDS
-        if sight.doing and now - self._since > allowed:
+            return self._out_of_reach(state)
+        if state != self._state:
+            self._state, self._since = state, now
+        allowed = _PATIENCE * self._step_limit * state.turns + _LAST_WORDS
+        if state.doing and now - self._since > allowed:
             self.end()
-            return {"silent": self._step_limit * sight.turns, "sight": sight}
+            return {"silent": self._step_limit * state.turns, "state": state}
         if self._limit is not None and now - self._began > self._limit:
             self.end()
-            return {"overlong": self._limit, "sight": sight}
+            return {"overlong": self._limit, "state": state}
         return None
 
     def end(self) -> int:
@@ -117,10 +128,18 @@ class Lane:
             assert self._process.stdin is not None
             with contextlib.suppress(OSError):  # it was gone before it had read everything
                 self._process.stdin.close()
-            self._code = self._keeper.end(self._process)
+            self._code = self._reaper.end(self._process)
             self._listener.join(_LAST_WORDS)
-            self._board.remove()
+            self._heartbeat.remove()
         return self._code
+
+    def _out_of_reach(self, state: HeartbeatState) -> dict[str, Any]:
+        """Why nothing more will be heard of it."""
+        waited = time.monotonic() + _LAST_WORDS
+        while not (gone := self._tree.ended()) and time.monotonic() < waited:
+            time.sleep(0.01)  # the pipe closes a moment before the process is gone
+        code = self.end()
+        return {"ended": code, "state": state} if gone else {"cut_off": True, "state": state}
 
     def _say(self, words: dict[str, Any]) -> None:
         assert self._process.stdin is not None
@@ -150,13 +169,13 @@ class Lane:
 
 
 def decisive(name: str) -> bool:
-    """Whether an environment variable may change numbers: a lane takes its driver's."""
+    """Whether an environment variable may change numbers: a worker takes its driver's."""
     return name.startswith(("JAX_", "XLA_")) or name == "OMP_NUM_THREADS"
 
 
 def _environment(setup: dict[str, Any]) -> dict[str, str]:
     own = {name: value for name, value in os.environ.items() if not decisive(name)}
     path = os.pathsep.join(filter(None, setup["path"]))
-    # Several lanes may share a GPU, so none takes all of its memory.
+    # Several workers may share a GPU, so none takes all of its memory.
     shared = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
     return {**own, **shared, **setup["environment"], "PYTHONPATH": path}

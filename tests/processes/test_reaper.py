@@ -1,4 +1,4 @@
-"""The law of the keeper: nobody who was kept outlives the driver, and nobody else is touched."""
+"""The law of the reaper: nobody who was kept outlives the driver, and nobody else is touched."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from nbyt.system import ProcessTree
 DRIVER = """
 import subprocess, sys
 from nbyt.system import own_group
-from nbyt.train.keeper import Keeper
+from nbyt.processes.reaper import ProcessReaper
 
 WAITING = "import time; print(flush=True); time.sleep(60)"
 LEADER = '''
@@ -30,12 +30,12 @@ def start(*words):
     process.stdout.readline()
     return process.pid
 
-keeper = Keeper()
-keeper.keep(start(LEADER, WAITING))
-keeper.keep_one(start(WAITING))
+reaper = ProcessReaper()
+reaper.keep(start(LEADER, WAITING))
+reaper.keep_one(start(WAITING))
 gone = subprocess.Popen([sys.executable, "-c", ""], **own_group())
-keeper.keep(gone.pid)
-keeper.end(gone)
+reaper.keep(gone.pid)
+reaper.end(gone)
 print(start(WAITING), flush=True)
 sys.stdin.read()
 """
@@ -51,7 +51,7 @@ def test_whoever_was_kept_ends_with_a_driver_that_is_killed() -> None:
     )
     assert driver.stdout is not None
     free = int(driver.stdout.readline())
-    assert len(family.alive()) == 6, "the driver, its keeper and four others"
+    assert len(family.alive()) == 6, "the driver, its reaper and four others"
     driver.kill()
     driver.communicate()
     ends = time.monotonic() + 10
