@@ -36,6 +36,10 @@ class NbytError(Exception):
         """The four fields that `--json` promises."""
         return {"code": self.code, "message": self.message, "where": self.where, "fix": self.fix}
 
+    def as_facts(self) -> dict[str, str]:
+        """Plain values, for another process; `error_from` makes an error of them again."""
+        return {"kind": type(self).__name__, **self.as_dict()}
+
 
 class UsageError(NbytError):
     """The request itself is wrong: a value, an option, a combination."""
@@ -112,6 +116,12 @@ def remade(kind: type[NbytError], message: str, *, where: str, fix: str) -> Nbyt
     return error
 
 
+def error_from(facts: dict[str, str]) -> NbytError:
+    """The error that `as_facts` described."""
+    kind = globals().get(facts["kind"], EnvError)
+    return remade(kind, facts["message"], where=facts["where"], fix=facts["fix"])
+
+
 def described(error: BaseException) -> str:
     """Name an exception and repeat its words, whatever comes of asking for them."""
     try:
@@ -120,7 +130,7 @@ def described(error: BaseException) -> str:
         words = f"(no words: its __str__ raised {type(raised).__name__})"
     if len(words) > _LONGEST:
         words = f"{words[:_LONGEST]} [cut: {len(words):,} characters]"
-    return f"{type(error).__name__}: {words}"
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 def shown(value: object) -> str:

@@ -33,9 +33,10 @@ class GymnasiumEnv:
 
     autoreset = "same step"
 
-    def __init__(self, env_id: str, factory: Callable[[], Env]) -> None:
+    def __init__(self, env_id: str, factory: Callable[[], Env], first: Env | None = None) -> None:
+        """first: an env that the factory has made already."""
         self.id = env_id
-        self._factory = factory
+        self._factory, self._first = factory, first
 
     @cached_property
     def observation_space(self) -> Space:
@@ -95,8 +96,9 @@ class GymnasiumEnv:
 
     def start_one(self) -> Env:
         """A single Gymnasium env; its spaces may be ones that `start` refuses."""
+        first, self._first = self._first, None
         with calling_user_code(lambda error: _not_built(self.id, error)):
-            return _build(self._factory)
+            return _build(self._factory) if first is None else zero_based(first)
 
     @cached_property
     def _spaces(self) -> tuple[Space, Space]:
@@ -112,7 +114,7 @@ class GymnasiumEnv:
             acted: Any = getattr(env, "action_space", None)
             return observed, acted, time_limit(env), copying.copyable(env)
         finally:
-            close_quietly(env)  # a close that fails is no news about the spaces
+            _close_quietly(env)  # a close that fails is no news about the spaces
 
 
 def find(name: str) -> GymnasiumEnv | None:
@@ -137,12 +139,15 @@ def find(name: str) -> GymnasiumEnv | None:
     return GymnasiumEnv(f"gym:{name}", partial(_registered, name))
 
 
-def from_factory(env_id: str, factory: Callable[[], Env]) -> GymnasiumEnv:
-    """The env that a user's factory builds; the factory is called once per env."""
-    return GymnasiumEnv(env_id, factory)
+def from_factory(env_id: str, factory: Callable[[], Env], first: Env | None = None) -> GymnasiumEnv:
+    """The env that a user's factory builds; the factory is called once per env.
+
+    first: an env that it has made already.
+    """
+    return GymnasiumEnv(env_id, factory, first)
 
 
-def close_quietly(env: Env) -> None:
+def _close_quietly(env: Env) -> None:
     """Close an env; whether it can be closed is no matter here."""
     with suppress(EnvError), calling_user_code(lambda error: EnvError(described(error))):
         env.close()

@@ -25,7 +25,7 @@ def resolve(env: Any) -> DeviceEnv | HostEnv:
     if suite in SUITES and colon:
         return _require(_find(suite, name), env)
     if colon:
-        return _from_code(env)
+        return _from_object(import_code(env), where=env, name=env)
     for suite in ("tabular", "gymnax", "gym"):
         found = _find(suite, env)
         if found is not None:
@@ -72,14 +72,17 @@ def _known() -> list[str]:
     return sorted({*gymnasium.registry, *gymnax_suite.names()})
 
 
-def _from_code(env: str) -> DeviceEnv | HostEnv:
-    factory = imported(
+def import_code(env: str) -> Any:
+    """What the id of a user's own env names; None for an env of a suite."""
+    suite, colon, _ = env.partition(":")
+    if suite in SUITES or not colon:
+        return None
+    return imported(
         env,
         where="env",
         fix="give package.module:name of a function that makes an env",
         error=EnvUsageError,
     )
-    return _from_object(factory, where=env, name=env)
 
 
 def _from_object(thing: Any, *, where: str, name: str = "") -> DeviceEnv | HostEnv:
@@ -104,8 +107,7 @@ def _from_object(thing: Any, *, where: str, name: str = "") -> DeviceEnv | HostE
             where="env",
             fix="return a gymnasium.Env, or an object with nbyt's DeviceEnv protocol",
         )
-    gymnasium_suite.close_quietly(made)  # whether close works is a question for check-env
-    return gymnasium_suite.from_factory(where, thing)
+    return gymnasium_suite.from_factory(where, thing, made)
 
 
 def _raised(where: str, error: BaseException) -> EnvUsageError:

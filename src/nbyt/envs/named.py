@@ -20,7 +20,8 @@ def named(name: str, env: DeviceEnv | HostEnv) -> DeviceEnv | HostEnv:
     if isinstance(env, TabularEnv):  # stays one, because exact calculations need its tables
         return replace(env, id=name)
     # Not isinstance of HostEnv: that would build an env to look at its properties.
-    return NamedHostEnv(name, env) if hasattr(type(env), "start") else NamedDeviceEnv(name, env)
+    hosted = callable(getattr(env, "start", None))
+    return NamedHostEnv(name, env) if hosted else NamedDeviceEnv(name, env)
 
 
 @dataclass(frozen=True)

@@ -30,12 +30,17 @@ class calling_user_code:  # noqa: N801 (a context manager used as a word)
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if os.getpid() != self._process:
-            os._exit(0)
+        end_fork_of(self._process)
         if error is not None and not isinstance(error, KeyboardInterrupt):
             told = self._error(error)
             if told is not error:
                 raise told from error
+
+
+def end_fork_of(process: int) -> None:
+    """End this process if it is not the one of that number, but forked from it by user code."""
+    if os.getpid() != process:
+        os._exit(0)
 
 
 def imported(name: str, *, where: str, fix: str, error: type[UsageError] = UsageError) -> Any:

@@ -13,8 +13,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 # What an env can be doing; 0 is nothing.
-DOING = ("", "while it was built", "in reset", "in step", "in close")
-BUILT, RESET, STEP, CLOSE = range(1, len(DOING))
+DOING = (
+    "",
+    "while it was built",
+    "in reset",
+    "in step",
+    "in close",
+    "while it was imported",
+    "while JAX compiled and ran it",
+)
+BUILT, RESET, STEP, CLOSE, IMPORTED, ON_DEVICE = range(1, len(DOING))
 _NUMBERS = 6
 _SIZE = 8 * _NUMBERS
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from typing import Any
 
@@ -23,6 +23,8 @@ from nbyt.system import MARK, own_group
 # A step that hangs in Python is found by the env's own watchdog, which can say where, within a
 # quarter more than the limit; this process comes after it.
 _PATIENCE, _LAST_WORDS = 1.25, 1.0
+# Seconds between two looks at limits.
+_PAUSE = 0.2
 # Not `-m`: processes of the env's own would import that module again, and JAX with it. The
 # heartbeat is joined before that import takes its seconds.
 _MAIN = """
@@ -91,6 +93,22 @@ class WorkerProcess:
         self._began = self._since = time.monotonic()
         self._state = self._heartbeat.read()
         self._say(task)
+
+    def finish(
+        self,
+        task: dict[str, Any],
+        limit: float | None = None,
+        meanwhile: Callable[[dict[str, Any]], None] = lambda heard: None,
+    ) -> dict[str, Any]:
+        """Do a task and return how it ended, as `look` says it.
+
+        meanwhile: called with what was heard last, every now and then.
+        """
+        self.give(task, limit)
+        while (answer := self.look()) is None:
+            self.wait(_PAUSE)
+            meanwhile(self.heard)
+        return answer
 
     def look(self) -> dict[str, Any] | None:
         """How the task ended, or None while it is under way.
@@ -171,6 +189,15 @@ class WorkerProcess:
 def decisive(name: str) -> bool:
     """Whether an environment variable may change numbers: a worker takes its driver's."""
     return name.startswith(("JAX_", "XLA_")) or name == "OMP_NUM_THREADS"
+
+
+def basic_setup(path: list[str], step_limit: float) -> dict[str, Any]:
+    """What every worker needs to compute as this process does."""
+    return {
+        "path": path,
+        "environment": {name: os.environ[name] for name in os.environ if decisive(name)},
+        "step_limit": step_limit,
+    }
 
 
 def _environment(setup: dict[str, Any]) -> dict[str, str]:

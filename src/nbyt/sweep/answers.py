@@ -1,13 +1,11 @@
 """What another process answered, as outcomes of cells."""
 
-import os
 from typing import Any
 
-from nbyt import errors
 from nbyt.envs.local import died, hung
-from nbyt.errors import EnvError, NbytError, TrainingError, remade
+from nbyt.errors import EnvError, NbytError, TrainingError, error_from
 from nbyt.processes.heartbeat import HeartbeatState
-from nbyt.processes.worker import decisive
+from nbyt.processes.worker import basic_setup
 from nbyt.sweep.cells import Job, Outcome
 from nbyt.sweep.grid import Grid
 from nbyt.train import hardware
@@ -16,12 +14,7 @@ from nbyt.train.curves import curve_from
 
 def setup_of(path: list[str], step_limit: float) -> dict[str, Any]:
     """What a lane needs to compute as this process does."""
-    return {
-        "path": path,
-        "environment": {name: os.environ[name] for name in os.environ if decisive(name)},
-        "step_limit": step_limit,
-        "hardware": hardware.prepared(),
-    }
+    return {**basic_setup(path, step_limit), "hardware": hardware.prepared()}
 
 
 def outcomes_of(grid: Grid, job: Job, answer: dict[str, Any]) -> list[Outcome]:
@@ -39,11 +32,7 @@ def failure_of(env: str, answer: dict[str, Any]) -> NbytError | None:
 
 
 def _error(answer: dict[str, Any]) -> NbytError | None:
-    if "error" not in answer:
-        return None
-    said = answer["error"]
-    kind = getattr(errors, said["kind"], EnvError)
-    return remade(kind, said["message"], where=said["where"], fix=said["fix"])
+    return error_from(answer["error"]) if "error" in answer else None
 
 
 def _failure(env: str, answer: dict[str, Any]) -> NbytError:

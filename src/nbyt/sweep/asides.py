@@ -21,8 +21,6 @@ from nbyt.sweep.order import order_of
 from nbyt.workflow.advising import answer_question, open_folder
 from nbyt.workflow.costs import Costs, costs_from, measure_costs
 
-_PAUSE = 0.2
-
 
 def find_asides(
     grid: Grid, folder: SweepFolder, *, advice: bool, step_limit: float, progress: Progress
@@ -82,10 +80,9 @@ def _in_a_lane(
         lane = WorkerProcess(reaper, LANE, setup_of(sys.path, step_limit))
         try:
             errand = {"order": order_of(grid).as_dict(), "aside": kind, "folder": str(folder.path)}
-            lane.give(errand)
-            while (answer := lane.look()) is None:
-                lane.wait(_PAUSE)
-                progress(*lane.heard.get("progress", (kind, 0, 1)))
+            answer = lane.finish(
+                errand, meanwhile=lambda heard: progress(*heard.get("progress", (kind, 0, 1)))
+            )
         finally:
             lane.end()
     failure = failure_of(grid.env.id, answer)

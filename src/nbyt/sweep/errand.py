@@ -14,7 +14,6 @@ import nbyt
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import WorkerProcess
 
-_PAUSE = 0.2
 # The module that lanes run.
 LANE = "nbyt.sweep.lane_main"
 _lanes: dict[str, tuple[ProcessReaper, WorkerProcess]] = {}
@@ -53,10 +52,7 @@ def run_pool_errand(text: str, stage: dict[str, bytes]) -> tuple[str, bytes]:
 
 
 def _done(setup: dict[str, Any], errand: dict[str, Any], limit: float | None) -> dict[str, Any]:
-    lane = _lane(setup)
-    lane.give(errand, limit)
-    while (answer := lane.look()) is None:
-        lane.wait(_PAUSE)
+    answer = _lane(setup).finish(errand, limit)
     if "answers" not in answer or any("error" in one for one in answer["answers"]):
         _forget()
     return answer

@@ -104,5 +104,5 @@ class _Helper:
 def as_plain(outcome: Outcome) -> dict[str, Any]:
     """An outcome as JSON can carry it; `answers` has the way back."""
     if isinstance(outcome, NbytError):
-        return {"error": {"kind": type(outcome).__name__, **outcome.as_dict()}}
+        return {"error": outcome.as_facts()}
     return {"curve": outcome.as_dict()}

@@ -12,6 +12,7 @@ from gymnasium.spaces import Box, Discrete, Space
 from nbyt.envs import spaces
 from nbyt.envs.checks.values import flag_faults, observation_faults, reward_faults
 from nbyt.envs.faults import Fault
+from nbyt.errors import EnvError, described
 
 
 def judge(env: Any, seed: int, steps: int) -> tuple[list[Fault], list[str]]:
@@ -85,10 +86,10 @@ def _structure(env: Any) -> Iterator[Fault]:
 
 
 def _untraceable(name: str, error: Exception) -> Fault:
-    text = str(error).strip().splitlines() or [""]
+    own = error.__cause__ if isinstance(error, EnvError) and error.__cause__ else error
     return Fault(
         f"{name}_raises",
-        f"{name} cannot be traced by JAX: {type(error).__name__}: {text[0]}",
+        f"{name} cannot be traced by JAX: {described(own).strip().splitlines()[0]}",
         "use jax.numpy and lax.cond; reset gives (state, observation), step a Transition",
     )
 
