@@ -23,7 +23,7 @@ from gymnasium.spaces import Box, Dict, Discrete
 PLACES = ("build", "reset", "step", "late", "close")
 LENGTH = 10  # steps of an episode
 LATE = 300  # steps, over all envs of a process, until the deeds of "late"
-_done = {"steps": 0}
+_done: dict[Any, int] = {"steps": 0}
 _kept: list[Any] = []
 
 
@@ -139,7 +139,6 @@ CUTS: dict[str, Callable[[], Any]] = {"close_all": lambda: os.closerange(0, 1024
 # Ctrl-C, as far as anybody can tell.
 STOPS: dict[str, Callable[[], Any]] = {"interrupt": lambda: _raise(KeyboardInterrupt())}
 DEEDS = {**ENDS, **KILLS, **HANGS, **MISCHIEF, **CUTS, **STOPS}
-_EVERY_TIME = ("grow",)
 
 
 class Huge(Box):
@@ -221,10 +220,11 @@ class Hostile(gymnasium.Env):
     def _act(self, place: str) -> None:
         """Do the deed, once in a process, or every time."""
         where, _, deed = self._name.partition("_")
-        if where == place and (deed in _EVERY_TIME or (place, deed) not in _done):
-            if deed in MISCHIEF:
-                _done[place, deed] = 1  # type: ignore[index]
-            DEEDS[deed]()
+        if self._name in LIES or where != place or (place, deed) in _done:
+            return
+        if deed in MISCHIEF and deed != "grow":
+            _done[place, deed] = 1
+        DEEDS[deed]()
 
 
 def __getattr__(name: str) -> Any:

@@ -3,9 +3,10 @@
 Subcommands are imported when they are called, so that help and errors in words cost no JAX.
 """
 
-import contextlib
+import faulthandler
 import os
 import sys
+import threading
 import tomllib
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +16,8 @@ from cyclopts.config import Dict
 
 from nbyt import __version__
 from nbyt.cli.output import Outcome, print_error, print_json
-from nbyt.errors import NbytError, RunInterruptedError, UsageError
+from nbyt.cli.streams import kept_streams
+from nbyt.errors import NbytError, RunInterruptedError, UsageError, described
 
 _COMMANDS = {
     "advise": "Say which N x T to use on an environment, how sure that is, and why.",
@@ -32,6 +34,9 @@ _COMMANDS = {
     "check-env": "Check an environment: spaces, numbers, seeding, resets, speed.",
     "doctor": "Show versions and devices, and run a control whose answer is known.",
 }
+_HELPING = {"--help", "-h", "--version"}
+# Seconds that threads of an env may take to end.
+_LAST_SECONDS = 5.0
 _WORDS = {"lam": "lambda", "from_": "from"}
 
 
@@ -61,7 +66,19 @@ def build_app(algo: str = "ppo") -> App:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(run(tokens))
+    if sys.stderr is not None:
+        faulthandler.enable()  # shows where an env crashes
+    code = run(tokens)
+    if any(not one.daemon for one in threading.enumerate() if one is not threading.main_thread()):
+        _end_after(_LAST_SECONDS, code)
+    sys.exit(code)
+
+
+def _end_after(seconds: float, code: int) -> None:
+    """End this process then, if a thread that an env has left behind keeps it from ending."""
+    timer = threading.Timer(seconds, os._exit, [code])
+    timer.daemon = True
+    timer.start()
 
 
 def run(tokens: list[str]) -> int:
@@ -69,7 +86,8 @@ def run(tokens: list[str]) -> int:
     as_json = "--json" in tokens
     command = tokens[0] if tokens and not tokens[0].startswith("-") else "nbyt"
     try:
-        outcome = _call(tokens, as_json=as_json)
+        with kept_streams(quiet_stdout=as_json and not _HELPING & set(tokens)):
+            outcome = _call(tokens)
         if as_json and isinstance(outcome, Outcome):
             print_json(command, outcome)
         sys.stdout.flush()  # here, where a reader that has gone is answered
@@ -79,6 +97,14 @@ def run(tokens: list[str]) -> int:
     except KeyboardInterrupt:
         print_error(RunInterruptedError("by Ctrl-C"), command, as_json=as_json)
         return RunInterruptedError.exit_code
+    except MemoryError as error:
+        failure = NbytError(
+            f"there is too little memory: {described(error)}",
+            where=command,
+            fix="use fewer envs, smaller observations or a smaller network",
+        )
+        print_error(failure, command, as_json=as_json)
+        return failure.exit_code
     except BrokenPipeError:
         # Whoever read our output has gone; nothing more can be said to them.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -86,28 +112,23 @@ def run(tokens: list[str]) -> int:
     return outcome.exit_code if isinstance(outcome, Outcome) else 0
 
 
-def _call(tokens: list[str], *, as_json: bool) -> object:
-    """What the subcommand returns. With --json, stdout belongs to the one JSON object."""
+def _call(tokens: list[str]) -> object:
+    """What the subcommand returns."""
     options = _config(tokens)
     algo = _value_of("--algo", tokens) or options.get("algo", "ppo")
     app = build_app(algo)
     source = _value_of("--config", tokens) or ""
     app.config = [Dict(options, use_commands_as_keys=False, source=source)] if options else []
-    talk = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
     # `compare` reads its own `--`; options may follow it.
     end = "" if tokens[:1] == ["compare"] else "--"
-    helping = {"--help", "-h", "--version"} & set(tokens)
-    if helping:
-        talk = contextlib.nullcontext()
     try:
-        with talk:
-            return app(
-                tokens,
-                exit_on_error=False,
-                print_error=False,
-                end_of_options_delimiter=end,
-                result_action="return_value",
-            )
+        return app(
+            tokens,
+            exit_on_error=False,
+            print_error=False,
+            end_of_options_delimiter=end,
+            result_action="return_value",
+        )
     except CycloptsError as error:
         where = f"nbyt {tokens[0]}" if tokens and tokens[0] in _COMMANDS else "nbyt"
         if (tokens[:1], algo) == (["train"], "dqn"):

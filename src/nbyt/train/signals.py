@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -10,9 +10,13 @@ from types import FrameType
 
 @dataclass
 class StopRequest:
-    """Whether somebody has asked the run to stop."""
+    """Whether somebody has asked the run to stop.
+
+    listen: call it now and then, because an env may take the signals for itself.
+    """
 
     made: bool = False
+    listen: Callable[[], None] = lambda: None
 
 
 @contextmanager
@@ -28,8 +32,13 @@ def stop_on_signal() -> Iterator[StopRequest]:
         signal.signal(number, before[number])
 
     before = {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number in before:
-        signal.signal(number, ask)
+
+    def listen() -> None:
+        for number in () if request.made else before:
+            signal.signal(number, ask)
+
+    request.listen = listen
+    listen()
     try:
         yield request
     finally:
