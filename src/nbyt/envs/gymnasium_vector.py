@@ -19,7 +19,7 @@ from gymnasium import Env, Wrapper
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.async_vector_env import AsyncState
 
-from nbyt.envs.local import died, hung, raised
+from nbyt.envs.local import died, hung, malformed, raised
 from nbyt.envs.protocol import HostStep
 from nbyt.envs.user_code import calling_user_code
 from nbyt.errors import EnvError, NbytError, described
@@ -49,10 +49,8 @@ class VectorEnvs:
         self._seeds: list[int] = []
         self._steps = 0
         self._ended = np.zeros(self.envs, bool)
-        try:
+        with calling_user_code(lambda error: self._failure(error, "while it was built")):
             self._vector = _start(makers, processes, _MODES[autoreset])
-        except Exception as error:
-            raise self._failure(error, "while it was built") from error
 
     def reset(self, seeds: list[int]) -> np.ndarray:
         """First observations, N rows, env i started with seeds[i]."""
@@ -65,6 +63,9 @@ class VectorEnvs:
         """One step of every env; filler rows of next-step resets are not valid."""
         actions = np.array(action, dtype=self._vector.single_action_space.dtype)
         observation, reward, terminated, truncated, info = self._ask("step", actions)
+        for name, rows in (("reward", reward), ("terminated", terminated)):
+            if rows.shape != (self.envs,):
+                raise malformed(self.id, name, rows[0], (), self.where(0))
         self._steps += 1
         valid = np.ones(self.envs, bool) if self._same_step else ~self._ended
         self._ended = terminated | truncated
@@ -79,10 +80,8 @@ class VectorEnvs:
 
     def close(self) -> None:
         """End every env and its process; closing twice is harmless."""
-        try:
+        with calling_user_code(lambda error: self._failure(error, "in close")):
             self._vector.close()
-        except Exception as error:
-            raise self._failure(error, "in close") from error
 
     def where(self, env: int) -> str:
         """The place of env number `env` now, as errors give it."""
@@ -115,7 +114,7 @@ class VectorEnvs:
         vector.close(terminate=True)
         return hung(self.id, self._seconds, doing, self._steps, self.where(env))
 
-    def _failure(self, error: Exception, doing: str) -> NbytError:
+    def _failure(self, error: BaseException, doing: str) -> NbytError:
         vector = getattr(self, "_vector", None)
         if isinstance(error, _WorkerError):
             own = error.original

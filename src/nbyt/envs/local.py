@@ -156,11 +156,7 @@ class LocalEnvs:
 
     def _malformed(self, rows: list, name: str, shape: tuple[int, ...] | None) -> EnvError:
         at = next((i for i, row in enumerate(rows) if not _fits(row, shape)), 0)
-        return EnvError(
-            f"env '{self.id}' returned as {name} {shown(rows[at])}, not numbers of shape {shape}",
-            where=self.where(at),
-            fix=f"run `nbyt check-env {self.id}` to see all it breaks",
-        )
+        return malformed(self.id, name, rows[at], shape, self.where(at))
 
     def _calling(self, doing: str) -> calling_user_code:
         return calling_user_code(lambda error: self._failure(error, doing))
@@ -177,6 +173,17 @@ def _fits(row: object, shape: tuple[int, ...] | None) -> bool:
         return np.asarray(row, dtype=np.float64).shape == shape
     except (ArithmeticError, TypeError, ValueError):
         return False
+
+
+def malformed(
+    env_id: str, name: str, row: object, shape: tuple[int, ...] | None, where: str
+) -> EnvError:
+    """The error of an env that returned something else than promised."""
+    return EnvError(
+        f"env '{env_id}' returned as {name} {shown(row)}, not numbers of shape {shape}",
+        where=where,
+        fix=f"run `nbyt check-env {env_id}` to see all it breaks",
+    )
 
 
 def raised(env_id: str, error: BaseException | str, doing: str, where: str) -> EnvError:
