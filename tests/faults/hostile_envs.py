@@ -1,7 +1,8 @@
 """Envs that do what no env should, by name: `tests.faults.hostile_envs:step_segfault`.
 
 `PLACE_DEED`: a place of `PLACES` and a deed of `DEEDS`; or one of `LIES`, an env that answers
-wrongly. NBYT_TEST_IMPORT=DEED does it as soon as this module is imported.
+wrongly. `make` is the env that NBYT_TEST_HOSTILE names. NBYT_TEST_IMPORT=DEED does it as soon as
+this module is imported.
 """
 
 import ctypes
@@ -116,6 +117,7 @@ KILLS: dict[str, Callable[[], Any]] = {
     "segfault": lambda: ctypes.string_at(0),
     "abort": os.abort,
     "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "orphans": lambda: (_start_session(), os.kill(os.getpid(), signal.SIGKILL)),
 }
 HANGS: dict[str, Callable[[], Any]] = {"sleep": lambda: time.sleep(600), "deadlock": _deadlock}
 # Is no error; must do no harm.
@@ -228,6 +230,8 @@ class Hostile(gymnasium.Env):
 
 
 def __getattr__(name: str) -> Any:
+    if name == "make":
+        name = os.environ.get("NBYT_TEST_HOSTILE", "harmless")
     place, _, deed = name.partition("_")
     if name in LIES or (place in PLACES and deed in DEEDS) or name == "harmless":
         return partial(Hostile, name)

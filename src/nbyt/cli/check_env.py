@@ -84,7 +84,7 @@ def _stopped(env: str, how: dict[str, Any]) -> dict[str, Any]:
         message = f"the env raised {how['raised']} {place}, which ends any program"
         code, fix = "interrupts", "raise an exception of your own instead"
     elif "cut_off" in how:
-        message = f"the env closed the files of its process {place}"
+        message = "the env closed the files of its process, and with them the way to report"
         code, fix = "closes_files", "close only what the env has opened"
     else:
         message = f"the env's process ended {how_it_ended(how['ended'])} {place}"

@@ -38,6 +38,10 @@ class GymnasiumEnv:
         self.id = env_id
         self._factory, self._first = factory, first
 
+    def renamed(self, env_id: str) -> "GymnasiumEnv":
+        """The same env under another id."""
+        return GymnasiumEnv(env_id, self._factory)
+
     @cached_property
     def observation_space(self) -> Space:
         """The space of one env's observations, counted from 0."""

@@ -10,15 +10,22 @@ from typing import Any
 from gymnasium import Env
 from gymnasium.spaces import Space
 
+from nbyt.envs.checks.device import step_faults
+from nbyt.envs.gymnasium_suite import GymnasiumEnv
 from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, Transition
 from nbyt.envs.tabular import TabularEnv
 from nbyt.errors import EnvError, described
+
+# What no compiled program could go on with; the rest is for check-env to tell.
+_UNTRAINABLE = ("state_structure", "observation_shape", "reward_type")
 
 
 def named(name: str, env: DeviceEnv | HostEnv) -> DeviceEnv | HostEnv:
     """Give an env the id that finds it."""
     if isinstance(env, TabularEnv):  # stays one, because exact calculations need its tables
         return replace(env, id=name)
+    if isinstance(env, GymnasiumEnv):
+        return env.renamed(name)
     # Not isinstance of HostEnv: that would build an env to look at its properties.
     hosted = callable(getattr(env, "start", None))
     return NamedHostEnv(name, env) if hosted else NamedDeviceEnv(name, env)
@@ -58,15 +65,23 @@ class NamedDeviceEnv(_Named):
     def step(self, key: Any, state: Any, action: Any) -> Transition:
         """The transition that `action` makes from `state`; no reset."""
         try:
-            return self.env.step(key, state, action)
+            made = self.env.step(key, state, action)
+            faults = list(step_faults(state, made, self.observation_space))
         except Exception as error:
             raise self._raised(error, "step") from error
+        for fault in faults:
+            if fault.code in _UNTRAINABLE:
+                raise self._failed(fault.message, "step")
+        return Transition(*made)
 
     def _raised(self, error: Exception, doing: str) -> EnvError:
+        return self._failed(f"it raised {described(error)}", doing)
+
+    def _failed(self, what: str, doing: str) -> EnvError:
         return EnvError(
-            f"env '{self.id}' raised {described(error)}",
+            f"env '{self.id}': {what}",
             where=f"in {doing}, while JAX traced it",
-            fix=f"run `nbyt check-env {self.id}` to see it alone",
+            fix=f"run `nbyt check-env {self.id}` to see all it breaks",
         )
 
 

@@ -46,7 +46,7 @@ def _failure(env: str, answer: dict[str, Any]) -> NbytError:
         return died(env, answer["ended"], where, fix=fix)
     if "cut_off" in answer:
         return EnvError(
-            f"env '{env}' closed the files of its process {state.words}",
+            f"env '{env}' closed the files of its process, and with them the way to report",
             where=state.where,
             fix="close only what the env has opened",
         )

@@ -68,18 +68,24 @@ def forecast(question: Question, pace: Pace, *, trained: bool, timed: bool) -> F
 
 def startable(env: Any, most: int, vector: str = "sync") -> int:
     """As many host envs as can be started and reset, `most` at most: halved until it works."""
-    while isinstance(env, HostEnv) and most > 1:
+    if not isinstance(env, HostEnv):
+        return most
+    _try_start(env, 1, vector)  # what fails alone is not for want of room
+    while most > 1:
         try:
-            running = env.start(most, vector=vector)
-            try:
-                running.reset(list(range(most)))
-            finally:
-                running.close()
+            _try_start(env, most, vector)
+            break
         except (EnvError, OSError, MemoryError):
             most //= 2
-            continue
-        break
     return most
+
+
+def _try_start(env: HostEnv, envs: int, vector: str) -> None:
+    running = env.start(envs, vector=vector)
+    try:
+        running.reset(list(range(envs)))
+    finally:
+        running.close()
 
 
 def step_pace(env: Any) -> Pace:
