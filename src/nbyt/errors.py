@@ -9,6 +9,9 @@ import sysconfig
 import traceback
 from pathlib import Path
 
+# Characters of a foreign exception's words that a message repeats.
+_LONGEST = 2_000
+
 
 class NbytError(Exception):
     """An error with a place and a remedy.
@@ -33,6 +36,10 @@ class NbytError(Exception):
     def as_dict(self) -> dict[str, str]:
         """The four fields that `--json` promises."""
         return {"code": self.code, "message": self.message, "where": self.where, "fix": self.fix}
+
+    def as_facts(self) -> dict[str, str]:
+        """Plain values, for another process; `error_from` makes an error of them again."""
+        return {"kind": type(self).__name__, **self.as_dict()}
 
 
 class UsageError(NbytError):
@@ -112,6 +119,31 @@ def remade(kind: type[NbytError], message: str, *, where: str, fix: str) -> Nbyt
     error = kind.__new__(kind)
     NbytError.__init__(error, message, where=where, fix=fix)
     return error
+
+
+def error_from(facts: dict[str, str]) -> NbytError:
+    """The error that `as_facts` described."""
+    kind = globals().get(facts["kind"], EnvError)
+    return remade(kind, facts["message"], where=facts["where"], fix=facts["fix"])
+
+
+def described(error: BaseException) -> str:
+    """Name an exception and repeat its words, whatever comes of asking for them."""
+    try:
+        words = str(error)
+    except BaseException as raised:
+        words = f"(no words: its __str__ raised {type(raised).__name__})"
+    if len(words) > _LONGEST:
+        words = f"{words[:_LONGEST]} [cut: {len(words):,} characters]"
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def shown(value: object) -> str:
+    """Show a foreign value in a few characters, whatever comes of asking for them."""
+    try:
+        return f"{value!r:.80}"
+    except BaseException:
+        return f"a {type(value).__name__} that cannot be shown"
 
 
 def own_lines(cause: BaseException | None) -> list[str]:

@@ -21,6 +21,9 @@ import psutil
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
 _CPUINFO = Path("/proc/cpuinfo")
+# The environment variable that tells what a worker has started, wherever it is now.
+MARK = "NBYT_WORKER"
+_ROUNDS, _LAST_MOMENT = 5, 1.0
 
 
 def usable_cores(cgroups: Path = _CGROUPS, membership: Path = _MEMBERSHIP) -> int:
@@ -86,10 +89,13 @@ def bare_python(statement: str) -> list[str]:
 
 
 class ProcessTree:
-    """A process that runs now, with all that it starts; never another that has its number later."""
+    """A process that runs now, with all that it starts; never another that has its number later.
 
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
+    mark: the value of the environment variable `MARK` that the process was started with, if it was.
+    """
+
+    def __init__(self, pid: int, mark: str = "") -> None:
+        self._pid, self._mark = pid, mark
         try:
             self._root: psutil.Process | None = psutil.Process(pid)
         except psutil.Error:  # it has just gone
@@ -98,7 +104,8 @@ class ProcessTree:
     def kill(self) -> None:
         """Kill the group that the process leads, if it does, the process and its descendants.
 
-        The group finds children whose parent has gone, the tree those that left the group.
+        The group finds children whose parent has gone, the tree those that left the group, and the
+        mark those that did both: a process in a new session whose parent has gone.
         """
         members = self._members()
         if hasattr(os, "killpg"):
@@ -107,6 +114,16 @@ class ProcessTree:
         for one in members:
             with contextlib.suppress(psutil.Error):
                 one.kill()
+        self._kill_marked()
+
+    def ended(self) -> bool:
+        """Tell whether the process is over, even if nobody has waited for it yet."""
+        if self._root is None:
+            return True
+        try:
+            return not self._root.is_running() or self._root.status() == psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return True
 
     def kill_root(self) -> None:
         """Kill the process alone."""
@@ -121,6 +138,32 @@ class ProcessTree:
             return [self._root, *self._root.children(recursive=True)]
         except psutil.Error:
             return []
+
+    def _kill_marked(self) -> None:
+        # Again, because a process may start another in its last moment.
+        for _ in range(_ROUNDS if self._mark else 0):
+            marked = [
+                one
+                for one in psutil.process_iter(["environ"])
+                if (one.info["environ"] or {}).get(MARK) == self._mark
+            ]
+            if not marked:
+                return
+            for one in marked:
+                with contextlib.suppress(psutil.Error):
+                    one.kill()
+            psutil.wait_procs(marked, timeout=_LAST_MOMENT)
+
+
+def how_it_ended(exit_code: int) -> str:
+    """Say how a process ended: with an exit code, or by a signal."""
+    if exit_code >= 0:
+        return f"with exit code {exit_code}"
+    try:
+        name = signal.Signals(-exit_code).name
+    except ValueError:  # the real-time ones have no name
+        name = "no name"
+    return f"by signal {-exit_code} ({name})"
 
 
 def _affinity() -> int:

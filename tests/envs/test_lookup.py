@@ -135,13 +135,13 @@ def test_code_in_the_working_directory_is_found(module) -> None:
 def test_a_device_env_from_a_users_module_stays_one(name) -> None:
     env = resolve(f"users_envs:{name}")
     assert isinstance(env, DeviceEnv) and not isinstance(env, HostEnv)
-    assert env.id == "tabular:mine"
+    assert env.id == f"users_envs:{name}", "what the user typed finds it again"
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_class_and_a_host_env_and_an_env_that_will_not_close_are_found() -> None:
     assert resolve("users_envs:Pendulum").action_space.shape == (1,)
-    assert resolve("users_envs:make_host").id == "gym:Taxi-v4"
+    assert resolve("users_envs:make_host").id == "users_envs:make_host"
     assert resolve("users_envs:Clinging").observation_space.shape == (4,)
 
 

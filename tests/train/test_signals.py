@@ -140,3 +140,17 @@ def test_a_sweep_that_has_just_begun_leaves_nobody_behind(tmp_path: Path) -> Non
     code, said, left = ended(command, tmp_path, "run/nbyt-run.json")
     assert code == 130 and "same command again" in said and "Traceback" not in said
     assert left == []
+
+
+def test_signals_that_an_env_takes_are_taken_back() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with stop_on_signal() as request:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert not request.made
+        request.listen()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert request.made
+        request.listen()  # the second is for whoever listened before, at once
+        assert signal.getsignal(signal.SIGTERM) is before
+    assert signal.getsignal(signal.SIGTERM) is before

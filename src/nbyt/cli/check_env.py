@@ -1,17 +1,26 @@
-"""`nbyt check-env`: does this environment keep its promises?"""
+"""`nbyt check-env`: does this environment keep its promises?
 
-from typing import Annotated
+The env runs in a process of its own, which it may end, crash or block; this one imports no JAX.
+"""
+
+import sys
+from typing import Annotated, Any
 
 from cyclopts import Parameter
+from rich.console import Console
 from rich.text import Text
 
 from nbyt.cli.options import Common
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
-from nbyt.envs import resolve
-from nbyt.envs.checks import Report, check
-from nbyt.numbers import Count, Seed
+from nbyt.errors import error_from
+from nbyt.numbers import DURATION, Count, DurationText, Seed
+from nbyt.processes.heartbeat import STEP, HeartbeatState
+from nbyt.processes.reaper import ProcessReaper
+from nbyt.processes.worker import WorkerProcess, basic_setup
 from nbyt.store.text import plain
-from nbyt.train import hardware
+from nbyt.system import how_it_ended
+
+_MAIN = "nbyt.cli.check_worker"
 
 
 def run(
@@ -19,11 +28,13 @@ def run(
     *,
     seed: Seed = 0,
     steps: Count = 200,
+    step_limit: DurationText = "60s",
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
     """Check an environment: spaces, numbers, seeding, resets, time limit, speed.
 
-    All faults are listed at once; the exit code is 1 if there are any.
+    All faults are listed at once; the exit code is 1 if there are any. The env runs in a process
+    of its own: that it hangs, crashes or ends its process is a fault like others.
 
     Parameters
     ----------
@@ -33,54 +44,92 @@ def run(
         Seed of the trial run.
     steps
         Steps of the trial run.
+    step_limit
+        How long the env may take over one call.
     """
-    hardware.prepare(quiet=common.quiet)
     console = talk(quiet=common.quiet)
-    found = resolve(env)
-    with console.status(Text(f"checking {found.id}")):
-        report = check(found, seed=seed, steps=steps)
-    warn(console, report.notes)
-    if not common.json:
-        _show(report)
-    failed = bool(report.faults)
-    return Outcome(
-        _data(report), list(report.notes), "failed" if failed else "ok", 1 if failed else 0
-    )
+    task = {"env": env, "seed": seed, "steps": steps}
+    with console.status(Text(f"checking {env}")):
+        answer = _answer(task, DURATION.read(step_limit, "--step-limit"))
+    for line in answer.get("lines", []):
+        talk().print(Text(plain(line), style="dim"), soft_wrap=True)
+    if "error" in answer:
+        raise error_from(answer["error"])
+    data = answer["report"] if "report" in answer else _stopped(env, answer["stopped"])
+    for fault in data["faults"]:
+        fault |= {"message": plain(fault["message"]), "fix": plain(fault["fix"])}
+    return _outcome(data, answer.get("notes", []), console, as_json=common.json)
 
 
-def _data(report: Report) -> dict[str, object]:
+def _answer(task: dict[str, Any], limit: float) -> dict[str, Any]:
+    """What the worker found, or how it ended without an answer as `stopped`."""
+    with ProcessReaper() as reaper:
+        worker = WorkerProcess(reaper, _MAIN, basic_setup(sys.path, limit))
+        try:
+            answer = worker.finish(task)
+        finally:
+            worker.end()
+    return answer["answers"][0] if "answers" in answer else {"stopped": answer}
+
+
+def _stopped(env: str, how: dict[str, Any]) -> dict[str, Any]:
+    """The report on an env that ended the check."""
+    state = HeartbeatState(*how["state"])
+    number = f" {state.step}" if state.doing == STEP else ""
+    place = f"{state.words}{number}" if state.doing else "between two calls"
+    if "silent" in how:
+        message = f"the env did not return within {how['silent']:g} s {place}"
+        code, fix = "hangs", "look for a loop or a lock; a slow env needs a longer --step-limit"
+    elif "raised" in how:
+        message = f"the env raised {how['raised']} {place}, which ends any program"
+        code, fix = "interrupts", "raise an exception of your own instead"
+    elif "cut_off" in how:
+        message = "the env closed the files of its process, and with them the way to report"
+        code, fix = "closes_files", "close only what the env has opened"
+    else:
+        message = f"the env's process ended {how_it_ended(how['ended'])} {place}"
+        code, fix = "ends_process", "raise an exception instead of ending the process"
+        if how["ended"] < 0:
+            fix = "debug the simulator; signal 9 is often too little memory"
     return {
-        "env": report.id,
-        "kind": report.kind,
-        "observation": report.observation,
-        "action": report.action,
-        "autoreset": report.autoreset,
-        "time_limit": report.time_limit,
-        "copyable": report.copyable,
-        "steps_per_second": {str(n): speed for n, speed in report.steps_per_second.items()},
-        "faults": [
-            {"code": fault.code, "message": plain(fault.message), "fix": plain(fault.fix)}
-            for fault in report.faults
-        ],
+        "env": env,
+        "kind": "unknown",
+        "observation": "unknown",
+        "action": "unknown",
+        "autoreset": "unknown",
+        "time_limit": None,
+        "copyable": False,
+        "steps_per_second": {},
+        "faults": [{"code": code, "message": message, "fix": fix}],
     }
 
 
-def _show(report: Report) -> None:
+def _outcome(data: dict[str, Any], notes: list[str], console: Console, *, as_json: bool) -> Outcome:
+    warn(console, notes)
+    if not as_json:
+        _show(data)
+    failed = bool(data["faults"])
+    return Outcome(data, notes, "failed" if failed else "ok", 1 if failed else 0)
+
+
+def _show(data: dict[str, Any]) -> None:
     rows = [
-        ("env", f"{report.id} ({report.kind})"),
-        ("observation", report.observation),
-        ("action", report.action),
-        ("autoreset", report.autoreset),
-        ("time limit", f"{report.time_limit} steps" if report.time_limit else "none"),
-        ("state", "can be copied" if report.copyable else "cannot be copied"),
+        ("env", f"{data['env']} ({data['kind']})"),
+        ("observation", data["observation"]),
+        ("action", data["action"]),
+        ("autoreset", data["autoreset"]),
+        ("time limit", f"{data['time_limit']} steps" if data["time_limit"] else "none"),
+        ("state", "can be copied" if data["copyable"] else "cannot be copied"),
     ]
+    if data["kind"] == "unknown":
+        rows = [("env", data["env"])]
     rows += [
-        (f"speed, {n} env{'s' if n > 1 else ''}", f"{speed:,.0f} steps/s")
-        for n, speed in report.steps_per_second.items()
+        (f"speed, {n} env{'s' if n != '1' else ''}", f"{speed:,.0f} steps/s")
+        for n, speed in data["steps_per_second"].items()
     ]
     show(facts_table(rows))
-    if not report.faults:
+    if not data["faults"]:
         show(Text("no faults found", style="green"))
-    for fault in report.faults:
-        show(Text(f"fault {fault.code}: ", style="bold red") + Text(plain(fault.message)))
-        show(Text(f"  fix: {plain(fault.fix)}"))
+    for fault in data["faults"]:
+        show(Text(f"fault {fault['code']}: ", style="bold red") + Text(fault["message"]))
+        show(Text(f"  fix: {fault['fix']}"))

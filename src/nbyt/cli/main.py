@@ -4,9 +4,11 @@ Subcommands are imported when they are called, so that help and errors in words 
 """
 
 import contextlib
+import faulthandler
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
@@ -18,7 +20,15 @@ from nbyt.cli.common import Common
 from nbyt.cli.config import options_of_file, unknown_key
 from nbyt.cli.numbers import read_numbers
 from nbyt.cli.output import Outcome, print_error, print_json
-from nbyt.errors import DISK_FAULTS, DiskError, NbytError, RunInterruptedError, UsageError
+from nbyt.cli.streams import kept_streams
+from nbyt.errors import (
+    DISK_FAULTS,
+    DiskError,
+    NbytError,
+    RunInterruptedError,
+    UsageError,
+    described,
+)
 from nbyt.train.signals import TerminatedError, sigterm_raises
 
 _COMMANDS = {
@@ -36,6 +46,8 @@ _COMMANDS = {
     "check-env": "Check an environment: spaces, numbers, seeding, resets, speed.",
     "doctor": "Show versions and devices, and run a control whose answer is known.",
 }
+# Seconds that threads of an env may take to end.
+_LAST_SECONDS = 5.0
 _WORDS = {"lam": "lambda", "from_": "from"}
 
 
@@ -65,7 +77,19 @@ def build_app(algo: str = "ppo") -> App:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(run(tokens))
+    if sys.stderr is not None:
+        faulthandler.enable()  # shows where an env crashes
+    code = run(tokens)
+    if any(not one.daemon for one in threading.enumerate() if one is not threading.main_thread()):
+        _end_after(_LAST_SECONDS, code)
+    sys.exit(code)
+
+
+def _end_after(seconds: float, code: int) -> None:
+    """End this process then, if a thread that an env has left behind keeps it from ending."""
+    timer = threading.Timer(seconds, os._exit, [code])
+    timer.daemon = True
+    timer.start()
 
 
 def run(tokens: list[str]) -> int:
@@ -83,8 +107,7 @@ def _run(tokens: list[str]) -> int:
         function, bound = parse(tokens, options)
         as_json = bound.arguments.get("common", Common()).json
         # With --json, stdout belongs to the one JSON object.
-        talk = contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext()
-        with talk:
+        with kept_streams(quiet_stdout=as_json):
             outcome = function(*bound.args, **bound.kwargs)
         if as_json and isinstance(outcome, Outcome):
             print_json(command, outcome)
@@ -94,6 +117,8 @@ def _run(tokens: list[str]) -> int:
     except KeyboardInterrupt as error:
         by = "SIGTERM" if isinstance(error, TerminatedError) else "Ctrl-C"
         return _fail(RunInterruptedError(f"by {by}"), command, as_json=as_json)
+    except MemoryError as error:
+        return _fail(_memory_is_full(error, command), command, as_json=as_json)
     except BrokenPipeError:
         # Whoever read our output has gone; nothing more can be said to them.
         _silence(sys.stdout)
@@ -123,6 +148,14 @@ def _disk_is_full(error: OSError) -> DiskError:
         f"the disk refused a write: {error.strerror}",
         where=str(error.filename or "what this command prints"),
         fix="free some space and run the same command again; what was saved is intact",
+    )
+
+
+def _memory_is_full(error: MemoryError, command: str) -> NbytError:
+    return NbytError(
+        f"there is too little memory: {described(error)}",
+        where=command,
+        fix="use fewer envs, smaller observations or a smaller network",
     )
 
 

@@ -161,6 +161,7 @@ def watched(console: Console, lanes: int = 1) -> Iterator[Callable[[str, int, in
     with overall_progress(console, lanes) as progress, stop_on_signal() as request:
 
         def move(what: str, done: int, total: int) -> None:
+            request.listen()
             if request.made:
                 raise KeyboardInterrupt
             progress(what, done, total)

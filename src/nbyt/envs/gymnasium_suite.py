@@ -19,7 +19,8 @@ from nbyt.envs.gymnasium_vector import VectorEnvs
 from nbyt.envs.local import LocalEnvs, Place
 from nbyt.envs.protocol import HostEnvs
 from nbyt.envs.spaces import require_supported, zero_based
-from nbyt.errors import EnvUsageError
+from nbyt.envs.user_code import calling_user_code
+from nbyt.errors import EnvError, EnvUsageError, described
 
 _ATARI_FIX = (
     "Atari needs ale-py, which is GPL-2.0 and so no part of nbyt: install it yourself "
@@ -32,9 +33,14 @@ class GymnasiumEnv:
 
     autoreset = "same step"
 
-    def __init__(self, env_id: str, factory: Callable[[], Env]) -> None:
+    def __init__(self, env_id: str, factory: Callable[[], Env], first: Env | None = None) -> None:
+        """first: an env that the factory has made already."""
         self.id = env_id
-        self._factory = factory
+        self._factory, self._first = factory, first
+
+    def renamed(self, env_id: str) -> "GymnasiumEnv":
+        """The same env under another id."""
+        return GymnasiumEnv(env_id, self._factory)
 
     @cached_property
     def observation_space(self) -> Space:
@@ -94,10 +100,9 @@ class GymnasiumEnv:
 
     def start_one(self) -> Env:
         """A single Gymnasium env; its spaces may be ones that `start` refuses."""
-        try:
-            return _build(self._factory)
-        except (Exception, SystemExit) as error:
-            raise _not_built(self.id, error) from error
+        first, self._first = self._first, None
+        with calling_user_code(lambda error: _not_built(self.id, error)):
+            return _build(self._factory) if first is None else zero_based(first)
 
     @cached_property
     def _spaces(self) -> tuple[Space, Space]:
@@ -113,8 +118,7 @@ class GymnasiumEnv:
             acted: Any = getattr(env, "action_space", None)
             return observed, acted, time_limit(env), copying.copyable(env)
         finally:
-            with suppress(Exception):  # a close that fails is no news about the spaces
-                env.close()
+            _close_quietly(env)  # a close that fails is no news about the spaces
 
 
 def find(name: str) -> GymnasiumEnv | None:
@@ -123,9 +127,10 @@ def find(name: str) -> GymnasiumEnv | None:
     `module:id` imports the module first, as gymnasium.make does, so that it can register the id.
     """
     module, _, registered = name.rpartition(":")
-    try:
-        if module:
+    if module:
+        with calling_user_code(lambda error: _not_built(f"gym:{name}", error)):
             importlib.import_module(module)
+    try:
         gymnasium.spec(registered)
     except gymnasium.error.DeprecatedEnv as error:
         raise EnvUsageError(str(error), where=f"gym:{name}", fix="use the newer version") from error
@@ -138,9 +143,18 @@ def find(name: str) -> GymnasiumEnv | None:
     return GymnasiumEnv(f"gym:{name}", partial(_registered, name))
 
 
-def from_factory(env_id: str, factory: Callable[[], Env]) -> GymnasiumEnv:
-    """The env that a user's factory builds; the factory is called once per env."""
-    return GymnasiumEnv(env_id, factory)
+def from_factory(env_id: str, factory: Callable[[], Env], first: Env | None = None) -> GymnasiumEnv:
+    """The env that a user's factory builds; the factory is called once per env.
+
+    first: an env that it has made already.
+    """
+    return GymnasiumEnv(env_id, factory, first)
+
+
+def _close_quietly(env: Env) -> None:
+    """Close an env; whether it can be closed is no matter here."""
+    with suppress(EnvError), calling_user_code(lambda error: EnvError(described(error))):
+        env.close()
 
 
 def ids() -> list[str]:
@@ -175,7 +189,7 @@ def _build(factory: Callable[[], Env]) -> Env:
 
 
 def _not_built(env_id: str, error: BaseException) -> EnvUsageError:
-    text = f"{type(error).__name__}: {error}"
+    text = described(error)
     return EnvUsageError(f"env '{env_id}' cannot be built: {text}", fix=_remedy(text.lower()))
 
 

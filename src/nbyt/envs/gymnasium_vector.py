@@ -9,18 +9,20 @@ loop in envs.local.
 import queue
 import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing import TimeoutError as AnswerTimeout
 from multiprocessing import get_all_start_methods, get_context
 from typing import Any
 
 import numpy as np
-from gymnasium import Env
+from gymnasium import Env, Wrapper
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.async_vector_env import AsyncState
 
-from nbyt.envs.local import died, hung, raised
+from nbyt.envs.local import died, hung, malformed, raised
 from nbyt.envs.protocol import HostStep
-from nbyt.errors import EnvError, NbytError
+from nbyt.envs.user_code import calling_user_code
+from nbyt.errors import EnvError, NbytError, described
 
 _MODES = {"same": AutoresetMode.SAME_STEP, "next": AutoresetMode.NEXT_STEP}
 _CLOSE_SECONDS = 5.0
@@ -47,10 +49,8 @@ class VectorEnvs:
         self._seeds: list[int] = []
         self._steps = 0
         self._ended = np.zeros(self.envs, bool)
-        try:
+        with calling_user_code(lambda error: self._failure(error, "while it was built")):
             self._vector = _start(makers, processes, _MODES[autoreset])
-        except Exception as error:
-            raise self._failure(error, "while it was built") from error
 
     def reset(self, seeds: list[int]) -> np.ndarray:
         """First observations, N rows, env i started with seeds[i]."""
@@ -63,6 +63,9 @@ class VectorEnvs:
         """One step of every env; filler rows of next-step resets are not valid."""
         actions = np.array(action, dtype=self._vector.single_action_space.dtype)
         observation, reward, terminated, truncated, info = self._ask("step", actions)
+        for name, rows in (("reward", reward), ("terminated", terminated)):
+            if rows.shape != (self.envs,):
+                raise malformed(self.id, name, rows[0], (), self.where(0))
         self._steps += 1
         valid = np.ones(self.envs, bool) if self._same_step else ~self._ended
         self._ended = terminated | truncated
@@ -77,10 +80,8 @@ class VectorEnvs:
 
     def close(self) -> None:
         """End every env and its process; closing twice is harmless."""
-        try:
+        with calling_user_code(lambda error: self._failure(error, "in close")):
             self._vector.close()
-        except Exception as error:
-            raise self._failure(error, "in close") from error
 
     def where(self, env: int) -> str:
         """The place of env number `env` now, as errors give it."""
@@ -113,10 +114,12 @@ class VectorEnvs:
         vector.close(terminate=True)
         return hung(self.id, self._seconds, doing, self._steps, self.where(env))
 
-    def _failure(self, error: Exception, doing: str) -> NbytError:
+    def _failure(self, error: BaseException, doing: str) -> NbytError:
         vector = getattr(self, "_vector", None)
         if isinstance(error, _WorkerError):
-            failure: NbytError = raised(self.id, error.original, doing, self.where(error.env))
+            own = error.original
+            what = str(own) if isinstance(own, _ForeignError) else own
+            failure: NbytError = raised(self.id, what, doing, self.where(error.env))
         elif isinstance(error, _WorkerDeathError):
             failure = died(self.id, error.exit_code, self.where(error.env), fix=_GUARD)
         else:
@@ -124,6 +127,40 @@ class VectorEnvs:
         if isinstance(vector, _Workers):
             vector.close(terminate=True)
         return failure
+
+
+class _ForeignError(Exception):
+    """What an env raised in its process, in words, because it cannot be sent itself."""
+
+
+class _InItsProcess(Wrapper):
+    """An env in a process of its own: all that it raises can be sent to the parent."""
+
+    def __init__(self, env: Env) -> None:
+        super().__init__(env)
+        self._calling = calling_user_code(_sendable)
+
+    def reset(self, **options: Any) -> Any:
+        """The first observation."""
+        with self._calling:
+            return self.env.reset(**options)
+
+    def step(self, action: Any) -> Any:
+        """One step."""
+        with self._calling:
+            return self.env.step(action)
+
+
+def _sendable(error: BaseException) -> Exception:
+    """The exception, or its words where it may not survive the way to another process."""
+    simple = all(isinstance(part, str | int | float) for part in error.args)
+    if simple and isinstance(error, Exception) and type(error).__module__ == "builtins":
+        return error
+    return _ForeignError(described(error))
+
+
+def _build(make: Callable[[], Env]) -> Env:
+    return _InItsProcess(make())
 
 
 class _WorkerError(Exception):
@@ -236,7 +273,8 @@ def _start(makers: list[Callable[[], Env]], processes: bool, mode: AutoresetMode
     method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
     if method == "forkserver":
         get_context(method).set_forkserver_preload(["nbyt.envs.gymnasium_suite"])
-    return _Workers(makers, autoreset_mode=mode, context=method)
+    watched = [partial(_build, make) for make in makers]
+    return _Workers(watched, autoreset_mode=mode, context=method)
 
 
 def _rebuilt(kind: Any, value: Any, trace: str) -> BaseException:

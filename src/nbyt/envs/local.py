@@ -5,15 +5,17 @@ a loop without that is about a third faster on CartPole. The loop also knows whi
 an env that raises is named.
 """
 
-import signal
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 from gymnasium import Env
 
 from nbyt.envs.protocol import HostStep
+from nbyt.envs.user_code import calling_user_code
 from nbyt.envs.watchdog import TimeUpError, Watchdog
-from nbyt.errors import EnvError, EnvUsageError
+from nbyt.errors import EnvError, EnvUsageError, described, shown
+from nbyt.system import how_it_ended
 
 # One number that others may see.
 Place = list[int] | memoryview
@@ -48,16 +50,11 @@ class LocalEnvs:
         """First observations, N rows, env i started with seeds[i]."""
         self._seeds, self._steps = list(seeds), 0
         rows: list = []
-        try:
-            with self._watchdog:
-                for env, seed in zip(self._running, seeds, strict=True):
-                    self._place[0] = len(rows)
-                    observation, _ = env.reset(seed=seed)
-                    rows.append(observation)
-        except TimeUpError as error:
-            raise self._hung("in reset") from error
-        except (Exception, SystemExit) as error:
-            raise self._raised(error, "in reset") from error
+        with self._calling("in reset"), self._watchdog:
+            for env, seed in zip(self._running, seeds, strict=True):
+                self._place[0] = len(rows)
+                observation, _ = env.reset(seed=seed)
+                rows.append(observation)
         return self._stack(rows)
 
     def step(self, action: np.ndarray) -> HostStep:
@@ -65,13 +62,8 @@ class LocalEnvs:
         # A copy, because an env may write into its action and the caller still needs it.
         actions = np.array(action, dtype=self._action_dtype)
         finals: dict[int, np.ndarray] = {}
-        try:
-            with self._watchdog:
-                columns = self._loop(actions, finals)
-        except TimeUpError as error:
-            raise self._hung("in step") from error
-        except (Exception, SystemExit) as error:
-            raise self._raised(error, "in step") from error
+        with self._calling("in step"), self._watchdog:
+            columns = self._loop(actions, finals)
         observations, rewards, terminated, truncated = columns
         step = HostStep(
             self._stack(observations),
@@ -87,15 +79,10 @@ class LocalEnvs:
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
         """The observations, where the mask is set those of an episode just begun."""
         fresh = observation.copy()
-        try:
-            with self._watchdog:
-                for env in np.flatnonzero(mask):
-                    self._place[0] = int(env)
-                    fresh[env], _ = self._running[env].reset()
-        except TimeUpError as error:
-            raise self._hung("in reset") from error
-        except (Exception, SystemExit) as error:
-            raise self._raised(error, "in reset") from error
+        with self._calling("in reset"), self._watchdog:
+            for env in np.flatnonzero(mask):
+                self._place[0] = int(env)
+                fresh[env], _ = self._running[env].reset()
         return fresh
 
     def close(self) -> None:
@@ -104,12 +91,13 @@ class LocalEnvs:
         for at, env in enumerate(self._running):
             self._place[0] = at
             try:
-                env.close()
-            except (Exception, SystemExit) as error:
-                failed = failed or (self._raised(error, "in close"), error)
+                with self._calling("in close"), self._watchdog:
+                    env.close()
+            except EnvError as error:
+                failed = failed or error
         self._running = []
         if failed:
-            raise failed[0] from failed[1]
+            raise failed
 
     def where(self, env: int) -> str:
         """The place of env number `env` now, as errors give it."""
@@ -118,13 +106,14 @@ class LocalEnvs:
 
     def _build(self, makers: list[Callable[[], Env]]) -> None:
         try:
-            for make in makers:
-                self._place[0] = len(self._running)
-                self._running.append(make())
-        except (Exception, SystemExit) as error:
-            failed = self._raised(error, "while it was built")
-            self.close()
-            raise failed from error
+            with self._calling("while it was built"):
+                for make in makers:
+                    self._place[0] = len(self._running)
+                    self._running.append(make())
+        except EnvError:
+            with suppress(EnvError):
+                self.close()
+            raise
         if len({id(env) for env in self._running}) < self.envs:
             raise EnvUsageError(
                 f"'{self.id}' returned the same env object twice",
@@ -155,7 +144,7 @@ class LocalEnvs:
         shape = self._observation_space.shape if name == "observation" else ()
         try:
             stacked = np.array(rows, dtype=dtype)
-        except (TypeError, ValueError):
+        except (ArithmeticError, TypeError, ValueError):
             raise self._malformed(rows, name, shape) from None
         if stacked.shape[1:] != shape:
             raise self._malformed(rows, name, shape)
@@ -167,30 +156,39 @@ class LocalEnvs:
 
     def _malformed(self, rows: list, name: str, shape: tuple[int, ...] | None) -> EnvError:
         at = next((i for i, row in enumerate(rows) if not _fits(row, shape)), 0)
-        return EnvError(
-            f"env '{self.id}' returned as {name} {rows[at]!r:.80}, not numbers of shape {shape}",
-            where=self.where(at),
-            fix=f"run `nbyt check-env {self.id}` to see all it breaks",
-        )
+        return malformed(self.id, name, rows[at], shape, self.where(at))
 
-    def _hung(self, doing: str) -> EnvError:
-        seconds = self._watchdog.seconds
-        return hung(self.id, seconds, doing, self._steps, self.where(self._place[0]))
+    def _calling(self, doing: str) -> calling_user_code:
+        return calling_user_code(lambda error: self._failure(error, doing))
 
-    def _raised(self, error: BaseException, doing: str) -> EnvError:
-        return raised(self.id, error, doing, self.where(self._place[0]))
+    def _failure(self, error: BaseException, doing: str) -> EnvError:
+        where = self.where(self._place[0])
+        if isinstance(error, TimeUpError):
+            return hung(self.id, self._watchdog.seconds, doing, self._steps, where)
+        return raised(self.id, error, doing, where)
 
 
 def _fits(row: object, shape: tuple[int, ...] | None) -> bool:
     try:
         return np.asarray(row, dtype=np.float64).shape == shape
-    except (TypeError, ValueError):
+    except (ArithmeticError, TypeError, ValueError):
         return False
+
+
+def malformed(
+    env_id: str, name: str, row: object, shape: tuple[int, ...] | None, where: str
+) -> EnvError:
+    """The error of an env that returned something else than promised."""
+    return EnvError(
+        f"env '{env_id}' returned as {name} {shown(row)}, not numbers of shape {shape}",
+        where=where,
+        fix=f"run `nbyt check-env {env_id}` to see all it breaks",
+    )
 
 
 def raised(env_id: str, error: BaseException | str, doing: str, where: str) -> EnvError:
     """The error of an env that raised, with the user's own exception in the message."""
-    what = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+    what = error if isinstance(error, str) else described(error)
     return EnvError(
         f"env '{env_id}' raised {what} {doing}",
         where=where,
@@ -210,15 +208,6 @@ def hung(env_id: str, seconds: float, doing: str, step: int, where: str) -> EnvE
 def died(env_id: str, exit_code: int | None, where: str, *, fix: str) -> EnvError:
     """The error of an env whose process went away without a word; fix: where it was no signal."""
     if exit_code is not None and exit_code < 0:
-        how = f"by signal {-exit_code} ({_signal_name(-exit_code)})"
         fix = "signal 9 is often too little memory: use fewer envs; otherwise debug the simulator"
-    else:
-        how = f"with exit code {exit_code}"
+    how = "without a word" if exit_code is None else how_it_ended(exit_code)
     return EnvError(f"the process of env '{env_id}' ended {how}", where=where, fix=fix)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # the real-time ones have no name
-        return "no name"

@@ -5,14 +5,14 @@ user's, imported only because the user wrote it on the command line or in a call
 """
 
 import difflib
-from contextlib import suppress
 from typing import Any
 
 from gymnasium import Env
 
+from nbyt.envs.named import named
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.envs.user_code import imported
-from nbyt.errors import EnvUsageError
+from nbyt.envs.user_code import calling_user_code, imported
+from nbyt.errors import EnvUsageError, described
 
 SUITES = ("tabular", "gymnax", "gym", "envpool")
 
@@ -25,7 +25,7 @@ def resolve(env: Any) -> DeviceEnv | HostEnv:
     if suite in SUITES and colon:
         return _require(_find(suite, name), env)
     if colon:
-        return _from_code(env)
+        return _from_object(import_code(env), where=env, name=env)
     for suite in ("tabular", "gymnax", "gym"):
         found = _find(suite, env)
         if found is not None:
@@ -72,19 +72,23 @@ def _known() -> list[str]:
     return sorted({*gymnasium.registry, *gymnax_suite.names()})
 
 
-def _from_code(env: str) -> DeviceEnv | HostEnv:
-    factory = imported(
+def import_code(env: str) -> Any:
+    """What the id of a user's own env names; None for an env of a suite."""
+    suite, colon, _ = env.partition(":")
+    if suite in SUITES or not colon:
+        return None
+    return imported(
         env,
         where="env",
         fix="give package.module:name of a function that makes an env",
         error=EnvUsageError,
     )
-    return _from_object(factory, where=env)
 
 
-def _from_object(thing: Any, *, where: str) -> DeviceEnv | HostEnv:
+def _from_object(thing: Any, *, where: str, name: str = "") -> DeviceEnv | HostEnv:
+    """The env that a thing is or makes. name: what the user typed, which finds it again."""
     if not isinstance(thing, type) and isinstance(thing, DeviceEnv | HostEnv):
-        return thing
+        return named(name, thing) if name else thing
     if not callable(thing):
         raise EnvUsageError(
             f"'{where}' is not an environment nor a function that makes one",
@@ -93,20 +97,18 @@ def _from_object(thing: Any, *, where: str) -> DeviceEnv | HostEnv:
         )
     from nbyt.envs import gymnasium_suite
 
-    try:
+    with calling_user_code(lambda error: _raised(where, error)):
         made = thing()
-    except (Exception, SystemExit) as error:
-        raise EnvUsageError(
-            f"'{where}' raised {type(error).__name__}: {error}", where="env", fix="mend the factory"
-        ) from error
     if isinstance(made, DeviceEnv | HostEnv):
-        return made
+        return named(name, made) if name else made
     if not isinstance(made, Env):
         raise EnvUsageError(
             f"'{where}' returned {type(made).__name__}, not an environment",
             where="env",
             fix="return a gymnasium.Env, or an object with nbyt's DeviceEnv protocol",
         )
-    with suppress(Exception):  # whether close works is a question for check-env
-        made.close()
-    return gymnasium_suite.from_factory(where, thing)
+    return gymnasium_suite.from_factory(where, thing, made)
+
+
+def _raised(where: str, error: BaseException) -> EnvUsageError:
+    return EnvUsageError(f"'{where}' raised {described(error)}", where="env", fix="fix the factory")

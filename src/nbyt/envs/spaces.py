@@ -5,6 +5,7 @@ at least one axis. Everything a policy here sees counts from 0, so spaces that s
 shifted where the env is built (`zero_based`) and nowhere else.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ _ACTION_FIXES = {
     "Tuple": "wrap the env in gymnasium.wrappers.TransformAction with "
     "action_space=gymnasium.spaces.utils.flatten_space(...) and its unflatten",
 }
+# Weights of one unit of a network: beyond that no machine holds them.
+_LARGEST = 10**8
 _OBSERVATION_REST = "wrap the env in gymnasium.wrappers.TransformObservation, to a Box of numbers"
 _ACTION_REST = (
     "wrap the env in gymnasium.wrappers.TransformAction, to Discrete, MultiDiscrete or a float Box"
@@ -39,7 +42,11 @@ _ACTION_REST = (
 
 def faults(observation_space: Any, action_space: Any) -> list[Fault]:
     """What is wrong with an env's two spaces; empty where both are served."""
-    return [*_observation_faults(observation_space), *_action_faults(action_space)]
+    found = [*_observation_faults(observation_space), *_action_faults(action_space)]
+    return found or [
+        *_size_faults("observation", observation_space),
+        *_size_faults("action", action_space),
+    ]
 
 
 def require_supported(observation_space: Any, action_space: Any, *, where: str) -> None:
@@ -93,6 +100,15 @@ def _action_faults(space: Any) -> list[Fault]:
     )
     fix = _ACTION_FIXES.get(type(space).__name__, _ACTION_REST)
     return [Fault("action_space", message, fix)]
+
+
+def _size_faults(name: str, space: Any) -> list[Fault]:
+    """What is wrong with a space that no network could have as its input or output."""
+    count = int(space.n) if isinstance(space, Discrete) else math.prod(space.shape)
+    if count <= _LARGEST:
+        return []
+    message = f"{name} space {_text(space)} has {count:,} numbers, more than {_LARGEST:,}"
+    return [Fault(f"{name}_space", message, "wrap the env so that it has fewer")]
 
 
 def _text(space: Any) -> str:

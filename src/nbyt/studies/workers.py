@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import NbytError, TrainingError
+from nbyt.processes.reaper import ProcessReaper
 from nbyt.store.study import StudyFolder
 from nbyt.studies.bench import Bench, Progress
 from nbyt.studies.study import Experiment
 from nbyt.system import lead_group
 from nbyt.train import hardware
-from nbyt.train.keeper import Keeper
 
 _PATIENCE = 0.5  # seconds between two looks whether all workers are still alive
 
@@ -65,12 +65,12 @@ def done_side_by_side(
 @contextmanager
 def _ended(processes: list[BaseProcess]) -> Iterator[list[BaseProcess]]:
     """The processes, started; none of them is left behind, not even where this one is killed."""
-    with Keeper() as keeper:
+    with ProcessReaper() as reaper:
         with _deaf_to_interrupts():
             for process in processes:
                 process.start()
                 assert process.pid is not None
-                keeper.keep(process.pid)
+                reaper.keep(process.pid)
         try:
             yield processes
         finally:
@@ -79,7 +79,7 @@ def _ended(processes: list[BaseProcess]) -> Iterator[list[BaseProcess]]:
             for process in processes:
                 process.join()
                 assert process.pid is not None
-                keeper.release(process.pid)
+                reaper.release(process.pid)
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def _next(heard: Any, processes: Sequence[BaseProcess]) -> tuple[Any, ...]:
 
 def _work(tasks: Any, heard: Any, path: Path, quick: bool, seed: int, device: str) -> None:
     """Experiments from the queue, until it says None."""
-    lead_group()  # for the keeper
+    lead_group()  # for the reaper
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which Windows does not hand down
     hardware.prepare(device, quiet=True)
     folder = StudyFolder(path)

@@ -1,27 +1,20 @@
 """What another process answered, as outcomes of cells."""
 
-import os
 from typing import Any
 
-from nbyt import errors
 from nbyt.envs.local import died, hung
-from nbyt.errors import EnvError, NbytError, TrainingError, remade
-from nbyt.sweep.board import Sight
+from nbyt.errors import EnvError, NbytError, TrainingError, error_from
+from nbyt.processes.heartbeat import HeartbeatState
+from nbyt.processes.worker import basic_setup
 from nbyt.sweep.cells import Job, Outcome
 from nbyt.sweep.grid import Grid
-from nbyt.sweep.lane import decisive
 from nbyt.train import hardware
 from nbyt.train.curves import curve_from
 
 
 def setup_of(path: list[str], step_limit: float) -> dict[str, Any]:
     """What a lane needs to compute as this process does."""
-    return {
-        "path": path,
-        "environment": {name: os.environ[name] for name in os.environ if decisive(name)},
-        "step_limit": step_limit,
-        "hardware": hardware.prepared(),
-    }
+    return {**basic_setup(path, step_limit), "hardware": hardware.prepared()}
 
 
 def outcomes_of(grid: Grid, job: Job, answer: dict[str, Any]) -> list[Outcome]:
@@ -39,24 +32,26 @@ def failure_of(env: str, answer: dict[str, Any]) -> NbytError | None:
 
 
 def _error(answer: dict[str, Any]) -> NbytError | None:
-    if "error" not in answer:
-        return None
-    said = answer["error"]
-    kind = getattr(errors, said["kind"], EnvError)
-    return remade(kind, said["message"], where=said["where"], fix=said["fix"])
+    return error_from(answer["error"]) if "error" in answer else None
 
 
 def _failure(env: str, answer: dict[str, Any]) -> NbytError:
     """Why there was no answer."""
-    sight = Sight(*answer["sight"])
+    state = HeartbeatState(*answer["state"])
     if "silent" in answer:
-        return hung(env, answer["silent"], sight.words, sight.step, sight.where)
+        return hung(env, answer["silent"], state.words, state.step, state.where)
     if "ended" in answer:
-        where = f"{sight.words or 'between two calls'}, {sight.where}"
+        where = f"{state.words or 'between two calls'}, {state.where}"
         fix = f"see what it said on stderr, and run `nbyt check-env {env}`"
         return died(env, answer["ended"], where, fix=fix)
+    if "cut_off" in answer:
+        return EnvError(
+            f"env '{env}' closed the files of its process, and with them the way to report",
+            where=state.where,
+            fix="close only what the env has opened",
+        )
     return TrainingError(
         f"the training was not over after {answer['overlong']:g} s",
-        where=sight.where,
+        where=state.where,
         fix="raise --cell-limit, and retry with --retry-failed",
     )

@@ -10,17 +10,16 @@ from typing import Any
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import DiskError, NbytError, RunInterruptedError, StoreError
 from nbyt.measure.chains import Progress
+from nbyt.processes.reaper import ProcessReaper
+from nbyt.processes.worker import WorkerProcess
 from nbyt.store.advice import read_advice
 from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.answers import failure_of, setup_of
+from nbyt.sweep.errand import LANE
 from nbyt.sweep.grid import Grid, question_of
-from nbyt.sweep.lane import Lane
 from nbyt.sweep.order import order_of
-from nbyt.train.keeper import Keeper
 from nbyt.workflow.advising import answer_question, open_folder
 from nbyt.workflow.costs import Costs, costs_from, measure_costs
-
-_PAUSE = 0.2
 
 
 def find_asides(
@@ -76,14 +75,13 @@ def known_advice(folder: SweepFolder) -> dict[str, Any] | None:
 def _in_a_lane(
     kind: str, grid: Grid, folder: SweepFolder, step_limit: float, progress: Progress
 ) -> None:
-    with Keeper() as keeper:
-        lane = Lane(keeper, setup_of(sys.path, step_limit))
+    with ProcessReaper() as reaper:
+        lane = WorkerProcess(reaper, LANE, setup_of(sys.path, step_limit))
         try:
             errand = {"order": order_of(grid).as_dict(), "aside": kind, "folder": str(folder.path)}
-            lane.give(errand)
-            while (answer := lane.look()) is None:
-                lane.wait(_PAUSE)
-                progress(*lane.heard.get("progress", (kind, 0, 1)))
+            answer = lane.finish(
+                errand, meanwhile=lambda heard: progress(*heard.get("progress", (kind, 0, 1)))
+            )
         finally:
             lane.end()
     failure = failure_of(grid.env.id, answer)

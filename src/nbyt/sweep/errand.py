@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import nbyt
+from nbyt.processes.reaper import ProcessReaper
+from nbyt.processes.worker import WorkerProcess
 from nbyt.store.atomic import write_bytes
 from nbyt.store.paths import make_folder
-from nbyt.sweep.lane import Lane
-from nbyt.train.keeper import Keeper
 
-_PAUSE = 0.2
-_lanes: dict[str, tuple[Keeper, Lane]] = {}
+# The module that lanes run.
+LANE = "nbyt.sweep.lane_main"
+_lanes: dict[str, tuple[ProcessReaper, WorkerProcess]] = {}
 
 
 def versions() -> dict[str, str]:
@@ -26,7 +27,7 @@ def versions() -> dict[str, str]:
 
 
 def run_errand(text: str) -> str:
-    """How the errand ended, as `Lane.look` says it, or `differs` with the worker's versions.
+    """How the errand ended, as `WorkerProcess.look` says, or `differs` with the worker's versions.
 
     text: JSON of `setup`, `errand`, `limit` and `versions`.
     """
@@ -54,27 +55,24 @@ def run_pool_errand(text: str, stage: dict[str, bytes]) -> tuple[str, bytes]:
 
 
 def _done(setup: dict[str, Any], errand: dict[str, Any], limit: float | None) -> dict[str, Any]:
-    lane = _lane(setup)
-    lane.give(errand, limit)
-    while (answer := lane.look()) is None:
-        lane.wait(_PAUSE)
+    answer = _lane(setup).finish(errand, limit)
     if "answers" not in answer or any("error" in one for one in answer["answers"]):
         _forget()
     return answer
 
 
-def _lane(setup: dict[str, Any]) -> Lane:
+def _lane(setup: dict[str, Any]) -> WorkerProcess:
     """The lane of this process, or a new one where there is none with this setup."""
     name = json.dumps(setup)
     if name not in _lanes:
         _forget()
-        keeper = Keeper()
-        _lanes[name] = keeper, Lane(keeper, setup)
+        reaper = ProcessReaper()
+        _lanes[name] = reaper, WorkerProcess(reaper, LANE, setup)
     return _lanes[name][1]
 
 
 def _forget() -> None:
-    for keeper, lane in _lanes.values():
+    for reaper, lane in _lanes.values():
         lane.end()
-        keeper.close()
+        reaper.close()
     _lanes.clear()

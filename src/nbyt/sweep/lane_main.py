@@ -1,65 +1,45 @@
 """What runs in a lane's process: one errand after another, as lines of JSON ask for them."""
 
-import json
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from nbyt.collect.pool import collect_part
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs import DeviceEnv, HostEnv, resolve
+from nbyt.envs.watched_env import WatchedEnv
 from nbyt.errors import NbytError
 from nbyt.policy.files import read_stage
+from nbyt.processes.heartbeat import BUILT, Heartbeat
+from nbyt.processes.serving import Say, serve
 from nbyt.store import header
 from nbyt.store.atomic import write_bytes
 from nbyt.store.sweep import SweepFolder
-from nbyt.sweep.board import BUILT, Board
 from nbyt.sweep.cells import Job, Outcome, same_layout, told, train_job
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.sweep.order import grid_of, order_from
-from nbyt.sweep.watched_env import WatchedEnv
 from nbyt.train import hardware
 
 # Seconds between two words about progress.
 _PAUSE = 0.1
 
 
-def main(board: Board) -> None:
+def main(heartbeat: Heartbeat) -> None:
     """Answer errands until no more come."""
-    orders, answers = _pipes()
-    setup = json.loads(orders.readline())
-    hardware.prepare(**setup["hardware"])
-    helper = _Helper(board, setup["step_limit"], _speaker(answers))
-    try:
-        for line in orders:
-            helper.answer(json.loads(line))
-    except BrokenPipeError:  # nobody listens any more
-        os._exit(1)
 
+    def begin(setup: dict[str, Any], say: Say) -> Callable[[dict[str, Any]], None]:
+        hardware.prepare(**setup["hardware"])
+        return _Helper(heartbeat, setup["step_limit"], say).answer
 
-def _pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """Where orders come from and answers go to; an env that reads or prints is kept off both."""
-    orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
-    return orders, answers
-
-
-def _speaker(answers: IO[bytes]) -> Callable[[dict[str, Any]], None]:
-    def say(words: dict[str, Any]) -> None:
-        answers.write(json.dumps(words).encode() + b"\n")
-        answers.flush()
-
-    return say
+    serve(begin)
 
 
 class _Helper:
     """Does errands; programs are kept from one to the next as long as the layout is the same."""
 
-    def __init__(self, board: Board, seconds: float, say: Callable[[dict[str, Any]], None]) -> None:
-        self._board, self._seconds, self._say = board, seconds, say
+    def __init__(self, heartbeat: Heartbeat, seconds: float, say: Say) -> None:
+        self._heartbeat, self._seconds, self._say = heartbeat, seconds, say
         self._before: Job = ()
         self._said = 0.0
 
@@ -110,10 +90,10 @@ class _Helper:
         return grid_of(sent, self._env(sent.env, seed))
 
     def _env(self, name: str, seed: int) -> DeviceEnv | HostEnv:
-        self._board.begin(seed)
-        with self._board.calling(BUILT):  # the user's code is imported, and an env is built
+        self._heartbeat.begin(seed)
+        with self._heartbeat.calling(BUILT):  # the user's code is imported, and an env is built
             env = resolve(name)
-        return WatchedEnv(env, self._board, self._seconds) if isinstance(env, HostEnv) else env
+        return WatchedEnv(env, self._heartbeat, self._seconds) if isinstance(env, HostEnv) else env
 
     def _tell(self, **words: Any) -> None:
         if time.monotonic() - self._said > _PAUSE:
@@ -124,5 +104,5 @@ class _Helper:
 def as_plain(outcome: Outcome) -> dict[str, Any]:
     """An outcome as JSON can carry it; `answers` has the way back."""
     if isinstance(outcome, NbytError):
-        return {"error": {"kind": type(outcome).__name__, **outcome.as_dict()}}
+        return {"error": outcome.as_facts()}
     return {"curve": outcome.as_dict()}

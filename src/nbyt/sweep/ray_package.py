@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import MissingExtraError, TrainingError, UsageError
+from nbyt.processes.reaper import ProcessReaper
 from nbyt.system import descendants, usable_cores
-from nbyt.train.keeper import Keeper
 
 LOCAL = "auto"
 # Ray's servers listen to this machine alone, and its workers, who do all the work here, do not
@@ -29,7 +29,7 @@ class Connection:
     def __init__(self, address: str) -> None:
         self._ray = _ray()
         self._before = dict(os.environ)
-        self._keeper: Keeper | None = None
+        self._reaper: ProcessReaper | None = None
         found = _running() if address == LOCAL else address
         if found is None:
             self._start()
@@ -85,8 +85,8 @@ class Connection:
     def close(self) -> None:
         """Nothing; a cluster that was started here is then gone."""
         self._ray.shutdown()
-        if self._keeper is not None:
-            self._keeper.close()
+        if self._reaper is not None:
+            self._reaper.close()
         for name in {*_LOCAL_SETTINGS, "RAY_AUTH_MODE"}:
             os.environ.pop(name, None)
             if name in self._before:
@@ -112,9 +112,9 @@ class Connection:
         self._ray.init(address="local", include_dashboard=False, num_cpus=cores, **_QUIET)
         # Ray's agents would outlive a driver that is killed by a minute.
         family = set(descendants(os.getpid())) - set(others)
-        self._keeper = Keeper()
+        self._reaper = ProcessReaper()
         for process in family:
-            self._keeper.keep_one(process)
+            self._reaper.keep_one(process)
 
 
 def _running() -> str | None:

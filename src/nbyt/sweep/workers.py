@@ -8,13 +8,14 @@ from typing import Any
 
 from nbyt.errors import NbytError
 from nbyt.numbers import DURATION, WORKERS, require
+from nbyt.processes.reaper import ProcessReaper
+from nbyt.processes.worker import Bell, WorkerProcess
 from nbyt.sweep.answers import outcomes_of, setup_of
 from nbyt.sweep.cells import Job, Outcomes, Watch
+from nbyt.sweep.errand import LANE
 from nbyt.sweep.grid import Grid
-from nbyt.sweep.lane import Bell, Lane
 from nbyt.sweep.order import order_of
 from nbyt.system import usable_cores
-from nbyt.train.keeper import Keeper
 
 STEP_LIMIT = 60.0
 # Seconds between two looks at limits, and at whether somebody wants to stop.
@@ -43,7 +44,7 @@ class Workers:
         """Every cell with its outcome, as soon as there is one; no process is left behind."""
         setup, order = setup_of(sys.path, self._step_limit), order_of(grid).as_dict()
         waiting = deque(jobs)
-        with Keeper() as keeper, _Crew(keeper, setup) as crew:
+        with ProcessReaper() as reaper, _Crew(reaper, setup) as crew:
             while waiting or crew.busy:
                 while waiting and len(crew.busy) < self._lanes:
                     job = waiting.popleft()
@@ -62,11 +63,11 @@ class Workers:
 class _Crew:
     """The lanes of one run, and the jobs that they are at."""
 
-    def __init__(self, keeper: Keeper, setup: dict[str, Any]) -> None:
-        self._keeper, self._setup = keeper, setup
+    def __init__(self, reaper: ProcessReaper, setup: dict[str, Any]) -> None:
+        self._reaper, self._setup = reaper, setup
         self._bell = Bell()
-        self._idle: list[Lane] = []
-        self.busy: dict[Lane, Job] = {}
+        self._idle: list[WorkerProcess] = []
+        self.busy: dict[WorkerProcess, Job] = {}
 
     def __enter__(self) -> "_Crew":
         return self
@@ -83,16 +84,16 @@ class _Crew:
     def give(self, job: Job, errand: dict[str, Any], limit: float | None) -> None:
         """Nothing; a lane is then at this job."""
         lane = self._idle.pop() if self._idle else None
-        lane = lane or Lane(self._keeper, self._setup, self._bell)
+        lane = lane or WorkerProcess(self._reaper, LANE, self._setup, self._bell)
         lane.give(errand, limit)
         self.busy[lane] = job
 
-    def listened(self) -> list[tuple[Lane, Job]]:
+    def listened(self) -> list[tuple[WorkerProcess, Job]]:
         """Lanes and their jobs, when one of them has something to say or a moment has passed."""
         self._bell.wait(_PAUSE)
         return list(self.busy.items())
 
-    def free(self, lane: Lane, *, again: bool) -> None:
+    def free(self, lane: WorkerProcess, *, again: bool) -> None:
         """Nothing; the lane is then ready for another job, or over.
 
         What an env has left behind in a process where it failed, nobody knows.

@@ -164,6 +164,7 @@ def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) ->
         run.updates_made = made.number
         waiting.append(made)
         at_stage = made.number in plan.stages
+        request.listen()
         # Asked once: a request that comes in later than here is served after the next update.
         stop = request.made
         due = stop or saving.due()

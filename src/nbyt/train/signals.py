@@ -27,9 +27,13 @@ class TerminatedError(KeyboardInterrupt):
 
 @dataclass(eq=False)
 class StopRequest:
-    """Whether somebody has asked the run to stop."""
+    """Whether somebody has asked the run to stop.
+
+    listen: call it now and then, because an env may take the signals for itself.
+    """
 
     made: bool = False
+    listen: Callable[[], None] = lambda: None
 
 
 # Those that the main thread looks at now, the outermost first.
@@ -73,20 +77,22 @@ def stop_on_signal(patience: float = _PATIENCE) -> Iterator[StopRequest]:
     if threading.current_thread() is not threading.main_thread():
         yield StopRequest()
         return
-    request = StopRequest(made=any(outer.made for outer in _requests))
+    request = StopRequest()
+    if _requests:  # who came first listens for all
+        request = StopRequest(_requests[0].made, _requests[0].listen)
     _requests.append(request)
     try:
-        if len(_requests) > 1:  # who came first listens for all
+        if len(_requests) > 1:
             yield request
         else:
-            with _listening(patience):
+            with _listening(request, patience):
                 yield request
     finally:
         _requests.remove(request)
 
 
 @contextmanager
-def _listening(patience: float) -> Iterator[None]:
+def _listening(first: StopRequest, patience: float) -> Iterator[None]:
     """Let the first signal make all requests; the second finds the handlers from before."""
     owner, again = os.getpid(), list[threading.Timer]()
     before = {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -99,8 +105,12 @@ def _listening(patience: float) -> Iterator[None]:
             request.made = True
         signal.signal(number, before[number])
 
-    for number in before:
-        signal.signal(number, ask)
+    def listen() -> None:
+        for number in () if first.made else before:
+            signal.signal(number, ask)
+
+    first.listen = listen
+    listen()
     try:
         yield
     finally:

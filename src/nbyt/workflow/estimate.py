@@ -71,19 +71,25 @@ def startable(env: Any, most: int, vector: str = "sync", *, batch: int = 2**31) 
 
     No more are tried than a layout of the batch can have.
     """
+    if not isinstance(env, HostEnv):
+        return most
+    _try_start(env, 1, vector)  # what fails alone is not for want of room
     tried = wanted = min(most, batch)
-    while isinstance(env, HostEnv) and tried > 1:
+    while tried > 1:
         try:
-            running = env.start(tried, vector=vector)
-            try:
-                running.reset(list(range(tried)))
-            finally:
-                running.close()
+            _try_start(env, tried, vector)
+            break
         except (EnvError, OSError, MemoryError):
             tried //= 2
-            continue
-        break
     return most if tried == wanted else tried
+
+
+def _try_start(env: HostEnv, envs: int, vector: str) -> None:
+    running = env.start(envs, vector=vector)
+    try:
+        running.reset(list(range(envs)))
+    finally:
+        running.close()
 
 
 def step_pace(env: Any) -> Pace:

@@ -12,6 +12,7 @@ from gymnasium.spaces import Box, Discrete, Space
 from nbyt.envs import spaces
 from nbyt.envs.checks.values import flag_faults, observation_faults, reward_faults
 from nbyt.envs.faults import Fault
+from nbyt.errors import EnvError, described
 
 
 def judge(env: Any, seed: int, steps: int) -> tuple[list[Fault], list[str]]:
@@ -67,28 +68,34 @@ def _structure(env: Any) -> Iterator[Fault]:
     action = jax.ShapeDtypeStruct(env.action_space.shape, env.action_space.dtype)
     try:
         stepped = jax.eval_shape(env.step, key, state, action)
-        following, after, reward, terminated, truncated = stepped
+        after = list(step_faults(state, stepped, env.observation_space))
     except Exception as error:
         yield _untraceable("step", error)
         return
+    of_reset = list(_observation_type("reset", observation, env.observation_space))
+    yield from of_reset
+    yield from (fault for fault in after if fault.code not in {one.code for one in of_reset})
+
+
+def step_faults(state: Any, stepped: Any, space: Any) -> Iterator[Fault]:
+    """Faults of shapes and dtypes of what `step` made of a state, as JAX traced it."""
+    following, after, reward, terminated, truncated = stepped
     yield from _state(state, following)
-    of_reset = _observation_type("reset", observation, env.observation_space)
-    of_step = _observation_type("step", after, env.observation_space)
-    yield from list(of_reset) or of_step
-    if getattr(reward, "shape", None) != ():
+    yield from _observation_type("step", after, space)
+    if np.shape(reward) != ():
         yield Fault("reward_type", f"the reward is {reward}, not one number", "sum or squeeze it")
     for name, flag in (("terminated", terminated), ("truncated", truncated)):
-        if getattr(flag, "shape", None) != () or flag.dtype != jnp.bool_:
+        if np.shape(flag) != () or getattr(flag, "dtype", type(flag)) not in (jnp.bool_, bool):
             yield Fault(
                 f"{name}_type", f"`{name}` is {flag}, not one boolean", "compare, not count"
             )
 
 
 def _untraceable(name: str, error: Exception) -> Fault:
-    text = str(error).strip().splitlines() or [""]
+    own = error.__cause__ if isinstance(error, EnvError) and error.__cause__ else error
     return Fault(
         f"{name}_raises",
-        f"{name} cannot be traced by JAX: {type(error).__name__}: {text[0]}",
+        f"{name} cannot be traced by JAX: {described(own).strip().splitlines()[0]}",
         "use jax.numpy and lax.cond; reset gives (state, observation), step a Transition",
     )
 
@@ -97,7 +104,8 @@ def _state(state: Any, following: Any) -> Iterator[Fault]:
     before: Any = jax.tree.structure(state)
     after: Any = jax.tree.structure(following)
     kinds = [
-        [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(tree)] for tree in (state, following)
+        [(np.shape(leaf), jnp.result_type(leaf)) for leaf in jax.tree.leaves(tree)]
+        for tree in (state, following)
     ]
     if before != after or kinds[0] != kinds[1]:
         message = f"step turns a state of {kinds[0]} into one of {kinds[1]}"
@@ -108,12 +116,12 @@ def _state(state: Any, following: Any) -> Iterator[Fault]:
 def _observation_type(where: str, seen: Any, space: Any) -> Iterator[Fault]:
     if not isinstance(space, Box | Discrete):
         return  # refused as a whole
-    shape, dtype = getattr(seen, "shape", None), np.dtype(space.dtype)
+    shape, dtype = np.shape(seen), np.dtype(space.dtype)
     if shape != space.shape:
         message = f"the observation of {where} has shape {shape}, its space has {space.shape}"
         yield Fault("observation_shape", message, "return what the space says, or correct it")
-    elif not np.can_cast(seen.dtype, dtype):
-        message = f"the observation of {where} is {seen.dtype}, its space is {dtype}"
+    elif not np.can_cast(kind := jnp.result_type(seen), dtype):
+        message = f"the observation of {where} is {kind}, its space is {dtype}"
         yield Fault("observation_dtype", message, f"return observation.astype('{dtype}')")
 
 

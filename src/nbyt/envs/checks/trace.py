@@ -12,7 +12,8 @@ import numpy as np
 from gymnasium.spaces import Space
 
 from nbyt.envs.faults import Fault
-from nbyt.errors import NbytError
+from nbyt.envs.watchdog import TimeUpError
+from nbyt.errors import NbytError, described
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,9 @@ def is_step(answer: Any) -> bool:
 def _attempt(trace: Trace, code: str, what: str, call: Callable[[], Any]) -> Any:
     try:
         return call()
-    except (Exception, SystemExit) as error:
+    except (KeyboardInterrupt, TimeUpError):
+        raise
+    except BaseException as error:
         message = f"{what} raised {_own(error)}"
         trace.raised.append(Fault(code, message, "mend the env; the message is its own"))
         return None
@@ -76,17 +79,19 @@ def _reset(trace: Trace, env: Any, seed: int | None) -> bool:
     try:
         answer = env.reset() if seed is None else env.reset(seed=seed)
     except TypeError as error:
-        if seed is None or "seed" not in str(error):
+        if seed is None or "seed" not in described(error):
             return _reset_raised(trace, where, error)
         trace.raised.append(
             Fault(
                 "reset_seed",
-                f"reset(seed={seed}) is not accepted: {error}",
+                f"reset(seed={seed}) is not accepted: {described(error)}",
                 "def reset(self, *, seed=None, options=None): super().reset(seed=seed)",
             )
         )
         return _reset(trace, env, None)
-    except (Exception, SystemExit) as error:
+    except (KeyboardInterrupt, TimeUpError):
+        raise
+    except BaseException as error:
         return _reset_raised(trace, where, error)
     trace.resets.append((where, _kept(answer)))
     return True
@@ -103,7 +108,9 @@ def _step(trace: Trace, env: Any, action: Any, number: int) -> bool:
     given = copy.deepcopy(action)
     try:
         answer = env.step(action)
-    except (Exception, SystemExit) as error:
+    except (KeyboardInterrupt, TimeUpError):
+        raise
+    except BaseException as error:
         code = "step_raises" if trace.steps else "action_rejected"
         message = f"{where} raised {_own(error)}, with the sampled action {given}"
         fix = "accept every action of action_space" if number == 0 else "mend the env"
@@ -122,7 +129,9 @@ def _step(trace: Trace, env: Any, action: Any, number: int) -> bool:
 def _own(error: BaseException) -> str:
     """What the env raised; nbyt's own error would advise to run the check that is running."""
     own = error.__cause__ if isinstance(error, NbytError) and error.__cause__ else error
-    return f"{type(own).__name__}: {own.message if isinstance(own, NbytError) else own}"
+    if isinstance(own, NbytError):
+        return f"{type(own).__name__}: {own.message}"
+    return described(own)
 
 
 def _kept(answer: Any) -> Kept:

@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 
 from nbyt.envs.faults import Fault
+from nbyt.errors import shown
 
 Seen = Sequence[tuple[str, Any]]  # (where, value) in the order they were seen
 
@@ -160,5 +161,5 @@ def _index(mask: np.ndarray) -> tuple[int, ...]:
 
 
 def _short(value: Any) -> str:
-    text = f"{type(value).__name__} {value!r}"
+    text = f"{type(value).__name__} {shown(value)}"
     return text if len(text) <= 80 else text[:77] + "..."

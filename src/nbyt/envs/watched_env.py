@@ -1,4 +1,4 @@
-"""A host env whose every call is written on a board."""
+"""A host env whose every call is recorded in a heartbeat."""
 
 from typing import Any
 
@@ -8,18 +8,18 @@ from gymnasium.spaces import Space
 
 from nbyt.envs.gymnasium_suite import GymnasiumEnv
 from nbyt.envs.protocol import HostEnv, HostEnvs, HostStep
-from nbyt.sweep.board import BUILT, CLOSE, RESET, STEP, Board
+from nbyt.processes.heartbeat import BUILT, CLOSE, RESET, STEP, Heartbeat
 
 
 class WatchedEnv:
-    """An env that has been found; all that it does is on the board.
+    """An env that has been found; all that it does is in the heartbeat.
 
     seconds: how long a step may take, for envs that watch themselves: they know more to say of a
     step that hangs in Python.
     """
 
-    def __init__(self, env: HostEnv, board: Board, seconds: float) -> None:
-        self._env, self._board, self._seconds = env, board, seconds
+    def __init__(self, env: HostEnv, heartbeat: Heartbeat, seconds: float) -> None:
+        self._env, self._heartbeat, self._seconds = env, heartbeat, seconds
 
     @property
     def id(self) -> str:
@@ -51,52 +51,52 @@ class WatchedEnv:
         loop = isinstance(self._env, GymnasiumEnv) and vector == "sync"
         # Envs in a loop are seen one by one; others are built who knows how.
         turns = 1 if loop else envs
-        with self._board.calling(BUILT, turns=turns):
-            return _WatchedEnvs(self._started(envs, vector), self._board, turns)
+        with self._heartbeat.calling(BUILT, turns=turns):
+            return _WatchedEnvs(self._started(envs, vector), self._heartbeat, turns)
 
     def start_one(self) -> Env | None:
         """A single env; only how it is built is watched."""
-        with self._board.calling(BUILT):
+        with self._heartbeat.calling(BUILT):
             return self._env.start_one()
 
     def _started(self, envs: int, vector: str) -> HostEnvs:
         if not isinstance(self._env, GymnasiumEnv):
             return self._env.start(envs, vector=vector)
         return self._env.start(
-            envs, vector=vector, step_seconds=self._seconds, place=self._board.place
+            envs, vector=vector, step_seconds=self._seconds, place=self._heartbeat.place
         )
 
     def _asked(self, name: str) -> Any:
-        with self._board.calling(BUILT):  # the first question builds an env
+        with self._heartbeat.calling(BUILT):  # the first question builds an env
             return getattr(self._env, name)
 
 
 class _WatchedEnvs:
     """N running environments."""
 
-    def __init__(self, running: HostEnvs, board: Board, turns: int) -> None:
+    def __init__(self, running: HostEnvs, heartbeat: Heartbeat, turns: int) -> None:
         self.envs = running.envs
-        self._running, self._board, self._turns, self._steps = running, board, turns, 0
+        self._running, self._heartbeat, self._turns, self._steps = running, heartbeat, turns, 0
 
     def reset(self, seeds: list[int]) -> np.ndarray:
         """The first observations."""
         self._steps = 0
-        with self._board.calling(RESET):
+        with self._heartbeat.calling(RESET):
             return self._running.reset(seeds)
 
     def step(self, action: np.ndarray) -> HostStep:
         """One step of every env."""
-        with self._board.calling(STEP, step=self._steps):
+        with self._heartbeat.calling(STEP, step=self._steps):
             made = self._running.step(action)
         self._steps += 1
         return made
 
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
         """The observations, where the mask is set those of an episode just begun."""
-        with self._board.calling(RESET, step=self._steps):
+        with self._heartbeat.calling(RESET, step=self._steps):
             return self._running.restart(mask, observation)
 
     def close(self) -> None:
         """Release processes and memory."""
-        with self._board.calling(CLOSE, turns=self._turns, step=self._steps):
+        with self._heartbeat.calling(CLOSE, turns=self._turns, step=self._steps):
             self._running.close()

@@ -1,6 +1,6 @@
-"""A board: what a training process is doing to its env, to be read from outside.
+"""A heartbeat: what a worker process is doing to its env, to be read from outside.
 
-A few numbers in memory that two processes share: the one that trains writes them at every call of
+A few numbers in memory that two processes share: the worker writes them at every call of
 the env, which costs next to nothing, and the other can read them even while the env hangs.
 """
 
@@ -13,14 +13,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 # What an env can be doing; 0 is nothing.
-DOING = ("", "while it was built", "in reset", "in step", "in close")
-BUILT, RESET, STEP, CLOSE = range(1, len(DOING))
+DOING = (
+    "",
+    "while it was built",
+    "in reset",
+    "in step",
+    "in close",
+    "while it was imported",
+    "while JAX compiled and ran it",
+)
+BUILT, RESET, STEP, CLOSE, IMPORTED, ON_DEVICE = range(1, len(DOING))
 _NUMBERS = 6
 _SIZE = 8 * _NUMBERS
 
 
-class Sight(NamedTuple):
-    """What is on the board.
+class HeartbeatState(NamedTuple):
+    """What a heartbeat says.
 
     place: the env at work, where envs take turns. calls: of the env so far. doing: the place in
     `DOING`. turns: how many envs may have to be waited for in this call. step: steps since the
@@ -45,7 +53,7 @@ class Sight(NamedTuple):
         return f"env {self.place}, step {self.step}, training seed {self.seed}"
 
 
-class Board:
+class Heartbeat:
     """Numbers in a small temporary file, mapped into memory; path: of the file, while it has one.
 
     By name, because Windows lets no process inherit the descriptor of a file.
@@ -58,26 +66,26 @@ class Board:
             self._numbers = memoryview(mmap.mmap(file.fileno(), _SIZE)).cast("q")
 
     @classmethod
-    def new(cls) -> "Board":
-        """Make a board with nothing on it."""
-        descriptor, name = tempfile.mkstemp(prefix="nbyt-board-")
+    def new(cls) -> "Heartbeat":
+        """Make a heartbeat that says nothing yet."""
+        descriptor, name = tempfile.mkstemp(prefix="nbyt-heartbeat-")
         with os.fdopen(descriptor, "wb") as file:
             file.write(bytes(_SIZE))
         return cls(Path(name))
 
     @classmethod
-    def joined(cls, path: str) -> "Board":
-        """Open the board that another process has made; its file then has no name any more.
+    def joined(cls, path: str) -> "Heartbeat":
+        """Open the heartbeat that another process has made; its file then has no name any more.
 
         So nothing is left behind where that process is killed, but for Windows, where a file in
         use keeps its name.
         """
-        board = cls(Path(path))
-        board._unlink()
-        return board
+        heartbeat = cls(Path(path))
+        heartbeat._unlink()
+        return heartbeat
 
     def remove(self) -> None:
-        """Let go of the board, and remove its file if it is still there."""
+        """Let go of the heartbeat, and remove its file if it is still there."""
         self._numbers.release()
         self._unlink()
 
@@ -90,9 +98,9 @@ class Board:
         """Where to write the number of the env at work."""
         return self._numbers[:1]
 
-    def read(self) -> Sight:
-        """What is on it now."""
-        return Sight(*self._numbers)
+    def read(self) -> HeartbeatState:
+        """What it says now."""
+        return HeartbeatState(*self._numbers)
 
     def begin(self, seed: int) -> None:
         """Nothing; the next training has this seed."""
@@ -100,7 +108,7 @@ class Board:
 
     @contextmanager
     def calling(self, doing: int, *, turns: int = 1, step: int = 0) -> Iterator[None]:
-        """While it lasts, the board says that the env is doing this."""
+        """While it lasts, the heartbeat says that the env is doing this."""
         numbers = self._numbers
         numbers[0] = 0
         numbers[1] += 1
