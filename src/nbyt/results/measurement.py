@@ -190,7 +190,7 @@ class Engine(Record, frozen=True, kw_only=True):
 
 
 class Measurement(Record, frozen=True, kw_only=True):
-    """measurement.json: a frozen stage's gradient under every layout of one batch."""
+    """measurement.json of an advice: a frozen stage's gradient under every layout of one batch."""
 
     env: Text
     batch: Size
