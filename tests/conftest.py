@@ -109,7 +109,10 @@ def records_are_as_their_types_say() -> Iterator[None]:
 
     def checked(facts: dict[str, Any], *, kind: str, where: str = "", **more: str) -> bytes:
         data = original(facts, kind=kind, where=where, **more)
-        if kind in _TYPES and not os.environ["PYTEST_CURRENT_TEST"].startswith(_MADE_UP):
+        made_up = os.environ["PYTEST_CURRENT_TEST"].startswith(_MADE_UP)
+        # `nbyt probe --out` keeps a measurement without arrays, which nothing reads back.
+        read_back = kind in _TYPES and (kind != "measurement" or "file" in more)
+        if read_back and not made_up:
             written = json.loads(data)["facts"]
             assert plain(decode(written, _TYPES[kind], Path(where))) == written
         return data

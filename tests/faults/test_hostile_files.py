@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.store import kept
 
 from nbyt.store import header, seal
 from nbyt.store.tensors import write_folder
@@ -86,7 +87,9 @@ def forge(folder: Path, content: bytes = GOOD, **changes: Any) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "stage.safetensors").write_bytes(content)
     record = json.loads(
-        seal.sealed({}, kind="stage", file="stage.safetensors", sha256=seal.sha256(content))
+        seal.sealed(
+            kept.stage(), kind="stage", file="stage.safetensors", sha256=seal.sha256(content)
+        )
     )
     del record["self_sha256"]
     record |= changes
@@ -187,7 +190,7 @@ print(json.dumps(report))
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What a watched process did with every hostile stage, by name."""
     root = tmp_path_factory.mktemp("hostile")
-    write_folder(root / "good", "stage", {"w": np.arange(3.0)}, {}, kind="stage")
+    write_folder(root / "good", "stage", {"w": np.arange(3.0)}, kept.stage(), kind="stage")
     for name, content in CONTENTS.items():
         forge(root / name, content)
     for name, changes in RECORDS.items():
@@ -212,7 +215,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_the_forger_can_make_a_good_stage(report: dict[str, Any], tmp_path: Path) -> None:
     forge(tmp_path / "forged")
-    write_folder(tmp_path / "good", "stage", {"w": np.arange(3.0)}, {}, kind="stage")
+    write_folder(tmp_path / "good", "stage", {"w": np.arange(3.0)}, kept.stage(), kind="stage")
     for name in ("stage.json", "stage.safetensors"):
         forged, good = tmp_path / "forged" / name, tmp_path / "good" / name
         assert forged.read_bytes() == good.read_bytes()

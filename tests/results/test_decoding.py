@@ -1,6 +1,5 @@
 """Laws of the door: what nbyt wrote comes back, and what it cannot have written is named."""
 
-import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -106,7 +105,14 @@ def test_a_wrong_reward_scale_or_settings_are_named(value: Any) -> None:
 
 
 def test_a_ranking_of_other_layouts_is_refused() -> None:
-    facts = copy.deepcopy(kept.advice())
+    facts = kept.advice()
     facts["stages"][0]["ranking"]["critic"].pop()
     with pytest.raises(StoreError, match=r"stages\[0\]: a ranking has other layouts"):
+        decode(facts, Advice, FILE)
+
+
+def test_lags_that_only_one_objective_has_are_refused() -> None:
+    facts = kept.advice()
+    del facts["stages"][0]["lags"]["critic"]["within"]["128"]
+    with pytest.raises(StoreError, match=r"stages\[0\]\.lags: objectives have different lags"):
         decode(facts, Advice, FILE)

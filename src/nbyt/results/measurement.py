@@ -89,9 +89,14 @@ class Lags(Record, frozen=True, kw_only=True):
 class LagsOf(Record, frozen=True, kw_only=True):
     """Correlations by objective; total where both share a network or the entropy counts."""
 
-    actor: Lags | UnsetType = UNSET
-    critic: Lags | UnsetType = UNSET
+    actor: Lags
+    critic: Lags
     total: Lags | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        others = [one for one in (self.critic, self.total) if one is not UNSET]
+        same = all(one.within.keys() == self.actor.within.keys() for one in others)
+        require(same, "objectives have different lags")
 
 
 class Sources(Record, frozen=True, kw_only=True):
@@ -191,7 +196,7 @@ class Engine(Record, frozen=True, kw_only=True):
 
 
 class Measurement(Record, frozen=True, kw_only=True):
-    """measurement.json: a frozen stage's gradient under every layout of one batch."""
+    """measurement.json of an advice: a frozen stage's gradient under every layout of one batch."""
 
     env: Text
     batch: Size
