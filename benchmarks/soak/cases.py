@@ -15,18 +15,20 @@ class Case:
     """A command without --out.
 
     differs: names of files that hold times, or numbers that depend on them; all others must be
-    byte for byte those of an undisturbed run. serial: more words for when the process dies at a
-    file operation of its own, so that it is this process which writes.
+    byte for byte those of an undisturbed run. parallel, serial: more words; the second where the
+    process dies at a file operation of its own, so that it is this process which writes.
     """
 
     name: str
     words: str
     differs: str = ""
+    parallel: str = ""
     serial: str = ""
 
-    def command(self, out: Path) -> list[str]:
+    def command(self, out: Path, *, serial: bool = False) -> list[str]:
         """Return the words after `nbyt`."""
-        return [*self.words.split(), "--quiet", "--out", str(out)]
+        more = self.serial if serial else self.parallel
+        return [*self.words.split(), *more.split(), "--quiet", "--out", str(out)]
 
 
 _TABLE = "--network table --learning-rate 0.01"
@@ -68,7 +70,8 @@ CASES = (
     ),
     Case(
         "reproduce",
-        "reproduce post --quick --workers 2",
+        "reproduce post --quick",
+        parallel="--workers 2",
         serial="--workers 1",
     ),
 )

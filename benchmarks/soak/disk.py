@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.soak.cases import CASES, Case, damages, leftovers, slug
-from benchmarks.soak.subject import LAUNCH, LONGEST, Subject, finish, measure_undisturbed
+from benchmarks.soak.subject import LAUNCH, Subject, finish, measure_undisturbed, wait
 from benchmarks.sweep.processes import Family
 
 _NAMES = {"train, device env", "train, DQN", "train, host env", "advise"}
@@ -58,7 +58,7 @@ def fill_all(seed: int, only: str) -> dict[str, Any]:
 def fill_case(case: Case, place: Path, seed: int) -> dict[str, Any]:
     """Fill the disk of one command, again and again."""
     subject = Subject(case, place)
-    disk = place / "disk"
+    disk, used, errors = place / "disk", 0, list[dict[str, Any]]()
     disk.mkdir(parents=True)
     _mount(disk, _ENOUGH)
     try:
@@ -66,9 +66,8 @@ def fill_case(case: Case, place: Path, seed: int) -> dict[str, Any]:
         used = _used(disk)
         shutil.rmtree(subject.out)
         draw = np.random.default_rng([seed, *case.name.encode()])
-        errors = [
-            _fill(subject, int(size)) for size in np.sort(draw.uniform(0.02, 1, _GROWS)) * used
-        ]
+        sizes = used * np.sort(draw.uniform(0.02, 1, _GROWS))
+        errors += [_fill(subject, int(size)) for size in sizes]
         _mount(disk, f"remount,size={_ENOUGH}")
         finish(subject)
     except AssertionError as error:
@@ -91,7 +90,7 @@ def _fill(subject: Subject, size: int) -> dict[str, Any]:
     disk = subject.out.parent
     _mount(disk, f"remount,size={max(4096, _used(disk), size)}")
     family = Family()
-    code = subject.start(LAUNCH, subject.case.command(subject.out), family).wait(LONGEST)
+    code = wait(subject.start(LAUNCH, subject.case.command(subject.out), family))
     said = " ".join(subject.said().split())
     where = f"with {size} bytes"
     if code == 1:

@@ -22,11 +22,11 @@ import numpy as np
 from benchmarks.soak.cases import CASES, Case, damages, leftovers, slug
 from benchmarks.soak.subject import (
     LAUNCH,
-    LONGEST,
     Subject,
     check_finished,
     finish,
     measure_undisturbed,
+    wait,
 )
 from benchmarks.sweep.processes import Family
 
@@ -93,21 +93,21 @@ def strike(subject: Subject, how: str, share: float) -> None:
 
 
 def _struck(subject: Subject, how: str, share: float) -> bool:
-    family, command = Family(), subject.case.command(subject.out)
-    at_operation = 1 + int(share * subject.operations)
-    if how == "file operation":
-        command = ["--die-at", str(at_operation), *command, *subject.case.serial.split()]
+    family, at_operation = Family(), how == "file operation"
+    command = subject.case.command(subject.out, serial=at_operation)
+    if at_operation:
+        command = ["--die-at", str(1 + int(share * subject.operations)), *command]
     module = _PLAIN if how in ("SIGTERM", "Ctrl-C") and command[0] != "reproduce" else LAUNCH
     driver = subject.start(module, command, family)
     number = {"SIGTERM": signal.SIGTERM, "Ctrl-C": signal.SIGINT}.get(how, signal.SIGKILL)
-    if how == "file operation":
-        code = driver.wait(LONGEST)
+    if at_operation:
+        code = wait(driver)
     else:
         try:
             code = driver.wait(share * subject.seconds)
         except subprocess.TimeoutExpired:
             _send(driver, number, how)
-            code = driver.wait(LONGEST)
+            code = wait(driver)
     if code == 0:
         return False
     gone = family.seconds_until_gone(ORPHAN_SECONDS)

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from benchmarks.soak.cases import CASES, Case, contents, damages, leftovers
-from benchmarks.soak.subject import LAUNCH, LONGEST, Subject, measure_undisturbed
+from benchmarks.soak.subject import LAUNCH, Subject, measure_undisturbed, wait
 from benchmarks.sweep.processes import Family
 
 _CELLS = "--batch 32 --layouts 4x8,8x4 --total 128 --minibatch 16 --epochs 2 --no-advice"
@@ -55,7 +55,7 @@ def large_sweep(kind: str, cells: int, place: Path) -> dict[str, Any]:
     code = driver.wait()
     gone = family.seconds_until_gone(10)
     began = time.monotonic()
-    again = subject.start("nbyt.cli.main", case.command(subject.out), family).wait(LONGEST)
+    again = wait(subject.start("nbyt.cli.main", case.command(subject.out), family))
     found = {
         "env": f"{kind}:FrozenLake-v1",
         "cells": cells,
@@ -123,7 +123,7 @@ def side_by_side(place: Path) -> dict[str, Any]:
             one.place.mkdir(parents=True)
         drivers = [one.start("nbyt.cli.main", case.command(one.out), Family()) for one in pair]
         for one, driver in zip(pair, drivers, strict=True):
-            code = driver.wait(LONGEST)
+            code = wait(driver)
             if code != 0 or "arning" in one.said():
                 faults.append(f"{case.name}: exit code {code}: {one.said()[-500:]}")
                 continue
@@ -154,7 +154,7 @@ def one_folder(case: Case, place: Path) -> dict[str, Any]:
     for number in range(_ROUNDS):
         lag = number / _ROUNDS * subject.seconds
         codes.append(_twice(subject, lag))
-        again = subject.start(LAUNCH, case.command(subject.out), Family()).wait(LONGEST)
+        again = wait(subject.start(LAUNCH, case.command(subject.out), Family()))
         if again != 0 or contents(case, subject.out) != subject.expected:
             subject.faults.append(
                 f"{lag:.1f} s apart: exit code {again}, or other bytes afterwards"
@@ -177,7 +177,7 @@ def _twice(subject: Subject, lag: float) -> list[int]:
     (subject.place / "stderr").rename(subject.place / "stderr-first")
     time.sleep(lag)
     second = subject.start(LAUNCH, command, Family())
-    codes = [first.wait(LONGEST), second.wait(LONGEST)]
+    codes = [wait(first), wait(second)]
     said = [(subject.place / "stderr-first").read_text(), subject.said()]
     for code, words in zip(codes, said, strict=True):
         if code != 0 and (code != 2 or _REFUSED not in words):

@@ -7,7 +7,7 @@ from typing import Any
 OPERATIONS = ("open", "fsync", "replace", "rename", "unlink", "mkdir", "rmdir")
 
 
-def count_operations(before: Callable[[int], None]) -> Callable[[], object]:
+def count_operations(before: Callable[[int], None]) -> Callable[[], None]:
     """Call `before` with the number of each file operation that writes, right before it.
 
     Return a function that ends this.
@@ -27,4 +27,9 @@ def count_operations(before: Callable[[int], None]) -> Callable[[], object]:
     real = {name: getattr(os, name) for name in OPERATIONS}
     for name, function in real.items():
         setattr(os, name, counted(name, function))
-    return lambda: [setattr(os, name, function) for name, function in real.items()]
+
+    def end() -> None:
+        for name, function in real.items():
+            setattr(os, name, function)
+
+    return end

@@ -13,7 +13,7 @@ from benchmarks.soak.launch import SAID
 from benchmarks.sweep.processes import Family
 
 LAUNCH = "benchmarks.soak.launch"
-LONGEST = 300.0  # seconds that a command may take here before it counts as hanging
+_LONGEST = 300.0  # seconds that a command may take here before it counts as hanging
 
 
 @dataclass
@@ -57,13 +57,22 @@ class Subject:
         return (self.place / "stderr").read_text(errors="replace")
 
 
+def wait(process: subprocess.Popen[bytes]) -> int:
+    """Return the exit code of a command; one that hangs is ended, and is an AssertionError."""
+    try:
+        return process.wait(_LONGEST)
+    except subprocess.TimeoutExpired as error:
+        process.kill()
+        raise AssertionError(f"no end after {_LONGEST:.0f} s: {process.args!r}") from error
+
+
 def measure_undisturbed(subject: Subject, *, keep: bool = False) -> None:
     """Run the command once undisturbed, after another that fills the cache; keep: its folder."""
     for _ in range(2):
         shutil.rmtree(subject.out, ignore_errors=True)
         family, began = Family(), time.monotonic()
-        command = [*subject.case.command(subject.out), *subject.case.serial.split()]
-        code = subject.start(LAUNCH, command, family).wait(LONGEST)
+        command = subject.case.command(subject.out, serial=True)
+        code = wait(subject.start(LAUNCH, command, family))
         assert code == 0, f"the undisturbed run ended with {code}: {subject.said()}"
         subject.seconds = time.monotonic() - began
     subject.operations = int(subject.said().rpartition(SAID)[2])
@@ -74,7 +83,7 @@ def measure_undisturbed(subject: Subject, *, keep: bool = False) -> None:
 
 def finish(subject: Subject) -> None:
     """Give the command again without kills, and check what it leaves."""
-    code = subject.start(LAUNCH, subject.case.command(subject.out), Family()).wait(LONGEST)
+    code = wait(subject.start(LAUNCH, subject.case.command(subject.out), Family()))
     if code != 0:
         subject.faults.append(f"the resumed run ended with {code}: {subject.said()[-500:]}")
         shutil.rmtree(subject.out, ignore_errors=True)
