@@ -3,9 +3,11 @@
 Subcommands are imported when they are called, so that help and errors in words cost no JAX.
 """
 
+import _thread
 import contextlib
 import os
 import sys
+import threading
 import tomllib
 from collections.abc import Sequence
 from typing import Any, TextIO
@@ -61,7 +63,17 @@ def build_app(algo: str = "ppo") -> App:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
+    sys.unraisablehook = _hear_interrupts
     sys.exit(run(tokens))
+
+
+def _hear_interrupts(ignored: Any) -> None:
+    """Repeat a Ctrl-C that Python has ignored, because it came in a callback such as JAX's."""
+    if isinstance(ignored.exc_value, KeyboardInterrupt):
+        # In a moment: here it would be ignored again.
+        threading.Timer(0.01, _thread.interrupt_main).start()
+    else:
+        sys.__unraisablehook__(ignored)
 
 
 def run(tokens: list[str]) -> int:

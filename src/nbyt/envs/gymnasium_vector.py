@@ -7,8 +7,10 @@ loop in envs.local.
 """
 
 import queue
+import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing import TimeoutError as AnswerTimeout
 from multiprocessing import get_all_start_methods, get_context
 from typing import Any
@@ -236,7 +238,14 @@ def _start(makers: list[Callable[[], Env]], processes: bool, mode: AutoresetMode
     method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
     if method == "forkserver":
         get_context(method).set_forkserver_preload(["nbyt.envs.gymnasium_suite"])
-    return _Workers(makers, autoreset_mode=mode, context=method)
+    built = [partial(_build, make) for make in makers]
+    return _Workers(built, autoreset_mode=mode, context=method)
+
+
+def _build(make: Callable[[], Env]) -> Env:
+    """Make an env in its own process, which Ctrl-C does not reach: the parent answers it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return make()
 
 
 def _rebuilt(kind: Any, value: Any, trace: str) -> BaseException:
