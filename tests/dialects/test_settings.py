@@ -46,7 +46,7 @@ WRONG = {
     "astronomic": ("sb3", {"n_steps": "1e400"}, ["n_steps"], ""),
     "thousands of digits": ("sb3", {"n_steps": 1 << 20_000}, ["n_steps", "20,001 bits"], ""),
     "thousands of digits in a rate": ("sb3", {"learning_rate": 1 << 20_000}, ["20,001 bits"], ""),
-    "a rate of nan": ("sb3", {"learning_rate": "nan"}, ["learning_rate", "finite"], ""),
+    "a rate of nan": ("sb3", {"learning_rate": "nan"}, ["learning_rate", "1e-30 to 1e30"], ""),
     "text": ("sb3", {"n_steps": "many"}, ["n_steps", "'many'"], ""),
     "truth for a size": ("sb3", {"n_steps": True}, ["n_steps"], ""),
     "no truth": ("cleanrl", {"norm_adv": "maybe"}, ["norm_adv", "true or false"], ""),

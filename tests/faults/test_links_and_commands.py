@@ -49,7 +49,8 @@ def write(name: str, out: Path, *more: str) -> NbytError | None:
                 history.add(record)
             history.write_page()
         else:
-            main._call([*COMMANDS[name].split(), "--out", str(out), *more], as_json=True)
+            function, bound = main.parse([*COMMANDS[name].split(), "--out", str(out), *more], {})
+            function(*bound.args, **bound.kwargs)
     except NbytError as error:
         return error
     return None

@@ -7,6 +7,7 @@ loop in envs.local.
 """
 
 import queue
+import signal
 import time
 from collections.abc import Callable
 from functools import partial
@@ -160,6 +161,8 @@ def _sendable(error: BaseException) -> Exception:
 
 
 def _build(make: Callable[[], Env]) -> Env:
+    """Make an env in its own process, which Ctrl-C does not reach: the parent answers it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     return _InItsProcess(make())
 
 

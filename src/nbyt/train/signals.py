@@ -3,6 +3,7 @@
 SIGTERM comes from programs that do not ask twice, so what does not stop for the first is stopped.
 """
 
+import _thread
 import os
 import signal
 import sys
@@ -128,9 +129,11 @@ def _die_if_copied(owner: int) -> None:
 
 
 def _again_if_lost(hook: Callable[[Any], Any], lost: Any) -> None:
-    """Send SIGTERM again where its exception was lost, as the garbage collector's callbacks do."""
+    """Interrupt again where the exception was lost, as in the garbage collector's callbacks."""
     if issubclass(lost.exc_type, TerminatedError):
         _later(_SOON, _send_sigterm)
+    elif issubclass(lost.exc_type, KeyboardInterrupt):
+        _later(_SOON, _thread.interrupt_main)
     else:
         hook(lost)
 
