@@ -283,6 +283,7 @@ def run(commands: list[str] | None = None, only: list[str] | None = None) -> dic
         "tracebacks": sum(tried.traceback for tried in found),
         "left_behind": sum(tried.left for tried in found),
         "seconds": round(time.monotonic() - began, 1),
+        "faults": [f"{one.command} on {one.env}: {one}" for one in found if not one.right],
         "trials": [asdict(tried) for tried in found],
     }
 

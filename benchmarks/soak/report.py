@@ -115,7 +115,7 @@ def _others(found: dict[str, Data]) -> str:
 def _counts(part: Data) -> str:
     """Return the plain numbers of a part, in its own words."""
     flat = {**part, **part.get("outcomes", {})}
-    skipped = ("done", "seed", "minutes", "wall_seconds")
+    skipped = ("done", "seed", "seconds", "minutes", "wall_seconds")
     numbers = {
         key.replace("_", " "): value
         for key, value in flat.items()

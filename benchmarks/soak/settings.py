@@ -63,8 +63,8 @@ def soak(count: int, seed: int = 0) -> dict[str, Any]:
         "refused": refused,
         "broke": sum(counts.values()),
         "slowest_seconds": round(slowest, 2),
-        "signatures": [
-            {"what": what, "times": times, "example": examples[what]}
+        "faults": [
+            f"{what}, {times} times, such as: nbyt {' '.join(examples[what][1:])}"
             for what, times in counts.most_common()
         ],
     }
