@@ -116,3 +116,37 @@ def test_lags_that_only_one_objective_has_are_refused() -> None:
     del facts["stages"][0]["lags"]["critic"]["within"]["128"]
     with pytest.raises(StoreError, match=r"stages\[0\]\.lags: objectives have different lags"):
         decode(facts, Advice, FILE)
+
+
+def _untied(facts: dict[str, Any]) -> None:
+    facts["answer"]["per_sample"]["no_measurable_difference"] = True
+
+
+def _without_seconds(facts: dict[str, Any]) -> None:
+    facts["budget"] = None
+
+
+def _half_timed(facts: dict[str, Any]) -> None:
+    facts["layouts"][0]["per_second"] = None
+
+
+def _without_a_pair(facts: dict[str, Any]) -> None:
+    facts["wins"]["per_sample"][0][1] = None
+
+
+SWEEPS = {
+    "to_settle is for layouts that all tie": _untied,
+    "layouts per second without their seconds": _without_seconds,
+    "a layout lacks a table's numbers": _half_timed,
+    "a pair of layouts has no number": _without_a_pair,
+}
+
+
+@pytest.mark.parametrize("words", SWEEPS)
+def test_parts_of_a_sweep_that_contradict_each_other_are_refused(words: str) -> None:
+    grid = grid_of(seeds=2, steps=(4, 8))
+    facts = json.loads(json.dumps(finished(grid, curves_of(grid))))
+    facts["answer"]["per_sample"] |= {"no_measurable_difference": False, "to_settle": None}
+    SWEEPS[words](facts)
+    with pytest.raises(StoreError, match=words):
+        decode(facts, Sweep, FILE)

@@ -1,5 +1,6 @@
 """A sweep: sweep.json, its cells, failures and times."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
@@ -108,6 +109,10 @@ class Verdict(Record, frozen=True, kw_only=True):
     sentence: Text
     to_settle: SeedsToSettle | None
 
+    def __post_init__(self) -> None:
+        told = self.to_settle is not None
+        require(told == self.no_measurable_difference, "to_settle is for layouts that all tie")
+
 
 class Verdicts(Record, frozen=True, kw_only=True):
     """The verdict for the same samples, and for the same seconds where those are known."""
@@ -198,9 +203,36 @@ class Sweep(Record, frozen=True, kw_only=True):
                 if standing is not None:
                     require_same_length(curve=standing.curve, points=self.points)
                     require_same_length(scores=standing.scores, seeds=one.seeds.finished)
-        for wins in (self.wins.per_sample, self.wins.per_second):
-            for row in (wins, *(wins or ())):
-                require_same_length(wins=row, layouts=self.layouts)
         for beside in (self.advice.per_sample, self.advice.per_second) if self.advice else ():
             if beside is not None:
                 require_same_length(foretold=beside.foretold, layouts=self.layouts)
+        _require_wins(self.wins.per_sample, [one.per_sample for one in self.layouts])
+        _require_wins(self.wins.per_second, [one.per_second for one in self.layouts])
+        self._require_timed()
+
+    def _require_timed(self) -> None:
+        """Raise a ValueError where some part says that seconds are known and another does not."""
+        if self.answer.per_second is not None:
+            require(self.wins.per_second, "an answer per second without its layouts")
+        if self.wins.per_second is not None:
+            known = self.budget is not None and self.budget.seconds.value is not None
+            require(known, "layouts per second without their seconds")
+
+
+def _require_wins(wins: Wins | None, standings: Sequence[Standing | None]) -> None:
+    """Raise a ValueError for a table of pairs that is not of these layouts."""
+    if wins is None:
+        require(standings.count(None) == len(standings), "layouts without a table of pairs")
+        return
+    require_same_length(wins=wins, layouts=standings)
+    for first, row in zip(standings, wins, strict=True):
+        require_same_length(wins=row, layouts=standings)
+        for second, cell in zip(standings, row, strict=True):
+            require(first is not None and second is not None, "a layout lacks a table's numbers")
+            require((cell is None) == (first is second), "a pair of layouts has no number")
+            if cell is not None and _is_known(first) and _is_known(second):
+                require(cell.value is not None, "a pair of layouts has no number")
+
+
+def _is_known(standing: Standing | None) -> bool:
+    return standing is not None and len(standing.scores) > 0
