@@ -189,7 +189,7 @@ class Split:
 # The table. Upper bounds are beyond all that anybody means, and low enough that nothing which is
 # counted or divided on the way takes long.
 SIZE = Whole(1, 2**31, LayoutError)
-PASSES = Whole(1, 10_000, LayoutError)
+PASSES = Whole(1, 100_000, LayoutError)
 COUNT = Whole(1, 100_000)
 STEPS = Whole(1, 10**15, LayoutError)
 RETRIES = Whole(0, 100)

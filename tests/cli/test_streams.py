@@ -12,11 +12,12 @@ import os, sys, threading, time
 from nbyt.cli import main, output
 main._LAST_SECONDS = 0.2
 mischief = sys.argv[1]
-def command(tokens):
+def command(**given):
     exec(mischief)
     return output.Outcome({"fine": True})
-main._call = command
-main.main(["check-env", "--json"])
+parse = main.parse
+main.parse = lambda *asked: (command, parse(*asked)[1])
+main.main(["check-env", "--env", "any", "--json"])
 """
 
 

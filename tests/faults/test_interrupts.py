@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs process g
 
 # A callback of the garbage collector, as JAX has one, in which an exception is ignored.
 IGNORED = """
-import gc, sys, time
+import gc, signal, sys, time
 from nbyt.cli import main
 
 def interrupted(phase, info):
@@ -30,6 +30,7 @@ def interrupted_run(tokens):
         return 130
     return 0
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
 main._run = interrupted_run
 main.main([])
 """

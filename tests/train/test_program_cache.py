@@ -1,5 +1,6 @@
 """Compiled programs are kept for one kind of CPU, where nobody else can change them."""
 
+import logging
 import os
 import shutil
 import stat
@@ -13,6 +14,13 @@ import pytest
 
 from nbyt.train import program_cache
 from nbyt.train.program_cache import ProgramCache
+
+
+@pytest.fixture(autouse=True)
+def _not_quiet(caplog: pytest.LogCaptureFixture) -> None:
+    """A command that was quiet in this process leaves the logger so."""
+    caplog.set_level(logging.WARNING, logger="nbyt")
+
 
 PREPARE = """
 import sys

@@ -5,6 +5,8 @@ import os
 from collections.abc import Callable
 from typing import IO, Any
 
+# The exit code of a worker that can no longer reach its driver.
+CUT_OFF = 74
 Say = Callable[[dict[str, Any]], None]
 
 
@@ -24,8 +26,10 @@ def serve(begin: Callable[[dict[str, Any], Say], Callable[[dict[str, Any]], None
     try:
         for line in tasks:
             do(json.loads(line))
-    except OSError:  # nobody listens any more, or the env has closed the pipe
+    except BrokenPipeError:  # nobody listens any more
         os._exit(1)
+    except OSError:  # the env has closed the pipe
+        os._exit(CUT_OFF)
 
 
 def _pipes() -> tuple[IO[bytes], IO[bytes]]:

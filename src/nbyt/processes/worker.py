@@ -18,6 +18,7 @@ from typing import Any
 
 from nbyt.processes.heartbeat import Heartbeat, HeartbeatState
 from nbyt.processes.reaper import ProcessReaper
+from nbyt.processes.serving import CUT_OFF
 from nbyt.system import MARK, own_group
 
 # A step that hangs in Python is found by the env's own watchdog, which can say where, within a
@@ -114,8 +115,8 @@ class WorkerProcess:
         """How the task ended, or None while it is under way.
 
         Either `answers`, or why there are none, with the state of the heartbeat: `ended` with an
-        exit code, `silent` or `overlong` with the limit that was passed, or `cut_off` where it
-        lives and has closed its end of the pipe. The worker is over then.
+        exit code, `silent` or `overlong` with the limit that was passed, or `cut_off` where its
+        end of the pipe was closed. The worker is over then.
         """
         gone = self._tree.ended()
         if gone:  # what it has started may hold the pipe open, so its end is not waited for
@@ -126,7 +127,7 @@ class WorkerProcess:
             self.heard = said
         now, state = time.monotonic(), self._heartbeat.read()
         if gone:
-            return {"ended": self.end(), "state": state}
+            return _ended(self.end(), state)
         if self._over:
             return self._out_of_reach(state)
         if state != self._state:
@@ -157,7 +158,7 @@ class WorkerProcess:
         while not (gone := self._tree.ended()) and time.monotonic() < waited:
             time.sleep(0.01)  # the pipe closes a moment before the process is gone
         code = self.end()
-        return {"ended": code, "state": state} if gone else {"cut_off": True, "state": state}
+        return _ended(code if gone else CUT_OFF, state)
 
     def _say(self, words: dict[str, Any]) -> None:
         assert self._process.stdin is not None
@@ -184,6 +185,11 @@ class WorkerProcess:
                     self._bell.ring()
         self._said.put(None)
         self._bell.ring()
+
+
+def _ended(code: int, state: HeartbeatState) -> dict[str, Any]:
+    """Say how a worker ended that has not answered."""
+    return {"cut_off": True, "state": state} if code == CUT_OFF else {"ended": code, "state": state}
 
 
 def decisive(name: str) -> bool:

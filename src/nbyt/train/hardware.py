@@ -19,8 +19,7 @@ def prepare(
     improved side by side: the networks of RL are too small for one program to use two cores.
     parts: as so many devices, whatever the cores are. quiet: without a word about the cache.
     """
-    if quiet:
-        LOGGER.setLevel(logging.ERROR)
+    LOGGER.setLevel(logging.ERROR if quiet else logging.NOTSET)
     if device != "auto":
         jax.config.update("jax_platforms", device if device == "cpu" else f"{device},cpu")
     if parts is not None or usable_cores() > 1:
