@@ -46,6 +46,7 @@ def soak(
 
     known: what was found before, which is not done again. keep: called when a command is done.
     """
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
     done = {one["name"]: one for one in known}
     left = [case for case in CASES if only in case.name and case.name not in done]
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:

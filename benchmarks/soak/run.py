@@ -24,8 +24,8 @@ RESULT = Path(__file__).with_name("soak.json")
 # Modules that print what they found as JSON, and how much of it is wanted.
 _MODULES = {
     "hostile_envs": [],
-    "mutations": ["--count", "1000"],
-    "settings": ["--count", "20000"],
+    "mutations": ["--count", "100"],
+    "settings": ["--count", "5000"],
 }
 Part = dict[str, Any]
 
