@@ -72,6 +72,8 @@ def names(command: str) -> Iterator[tuple[str, bool]]:
     yield from ((lie, True) for lie in hostile_envs.LIES)
     yield from ((f"step_{deed}", True) for deed in hostile_envs.ENDS)
     others = [deed for deed in hostile_envs.DEEDS if deed not in hostile_envs.ENDS]
+    if command != "check-env":  # who kills the command itself leaves its orphans: documented
+        others.remove("orphans")
     yield from ((f"step_{deed}", False) for deed in others)
     for place in ("build", "reset", "close"):
         yield from ((f"{place}_{deed}", True) for deed in ("raise", "unspeakable", "base"))
