@@ -137,7 +137,7 @@ bench-sweep: install
 	$(BIN)/python -m benchmarks.sweep.run
 	$(BIN)/python -m benchmarks.throughput.report
 
-# A quarter of an hour: kills, full disks, hostile envs, files and settings; it can be stopped, and
+# About 45 minutes: kills, full disks, hostile envs, files and settings; it can be stopped, and
 # the same command goes on. `make soak AGAIN=--again` begins anew.
 soak: install
 	$(BIN)/python -m benchmarks.soak.run $(AGAIN)

@@ -125,9 +125,7 @@ def _counts(part: Data) -> str:
 
 
 def _machine(found: dict[str, Data]) -> str:
-    minutes = sum(part.get("minutes", 0) for part in found.values())
-    facts = in_words(found["kills"]["machine"])
-    return f"{facts}\nAll parts together took {minutes:.0f} minutes."
+    return in_words(found["kills"]["machine"])
 
 
 def _verdict(part: Data) -> str:

@@ -97,7 +97,7 @@ def main() -> None:
     soak(options.only, options.kills)
     found = _known()
     for name, part in found.items():
-        print(f"{name}: {part['minutes']} minutes, {len(_faults(part))} faults")
+        print(f"{name}: {len(_faults(part))} faults")
     for line in faults(found):
         print(f"FAULT {line}")
 
