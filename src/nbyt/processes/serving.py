@@ -24,8 +24,9 @@ def serve(begin: Callable[[dict[str, Any], Say], Callable[[dict[str, Any]], None
 
     do = begin(json.loads(tasks.readline()), say)
     try:
-        for line in tasks:
-            do(json.loads(line))
+        with tasks, answers:
+            for line in tasks:
+                do(json.loads(line))
     except BrokenPipeError:  # nobody listens any more
         os._exit(1)
     except OSError:  # the env has closed the pipe
