@@ -99,7 +99,7 @@ def _many(found: dict[str, Data]) -> str:
 def _others(found: dict[str, Data]) -> str:
     """Write a row for every part that other modules count."""
     rows = [
-        f"| {words} | {_counts(found[name])} |"
+        f"| {words}{_unless_done(found[name])} | {_counts(found[name])} |"
         for name, words in (
             ("hostile_envs", "environments that raise, hang, exit, crash or lie"),
             ("mutations", "result files changed at random and hashed again"),
@@ -125,7 +125,12 @@ def _counts(part: Data) -> str:
 
 
 def _machine(found: dict[str, Data]) -> str:
-    return in_words(found["kills"]["machine"])
+    how = found["kills"].get("how", "")
+    return f"{in_words(found['kills']['machine'])}\n{how}".rstrip() + "\n"
+
+
+def _unless_done(part: Data) -> str:
+    return "" if part.get("done") else " (not all of it yet)"
 
 
 def _verdict(part: Data) -> str:
