@@ -4,6 +4,8 @@
 commands, changes one key at a time, gives the folder to the commands that read it, and prints how
 often they finished, refused it in words, or ended in a traceback. Nothing but the first two is
 right.
+
+With `--every K` each key of each file is changed K times, instead of keys drawn at random.
 """
 
 import argparse
@@ -59,17 +61,23 @@ class Outcome(NamedTuple):
     detail: str = ""
 
 
-def mutated(facts: Any, chance: random.Random) -> tuple[Any, str]:
+def forms(facts: Any) -> dict[str, list[Path_]]:
+    """Group the paths of all keys by their form: the path without places in lists."""
+    by_form: dict[str, list[Path_]] = {}
+    for path in _paths(facts):
+        by_form.setdefault(_form(path), []).append(path)
+    return by_form
+
+
+def mutated(facts: Any, chance: random.Random, form: str = "") -> tuple[Any, str]:
     """Return a copy with one key changed, and what was changed in words.
 
-    Keys are drawn by their path without places in lists, so that a file's many numbers do not
-    crowd out the few keys that decide.
+    Keys are drawn by their form unless one is given, so that a file's many numbers do not crowd
+    out the few keys that decide.
     """
     found = copy.deepcopy(facts)
-    by_form: dict[str, list[Path_]] = {}
-    for path in _paths(found):
-        by_form.setdefault(_form(path), []).append(path)
-    path = chance.choice(by_form[chance.choice(sorted(by_form))])
+    by_form = forms(found)
+    path = chance.choice(by_form[form or chance.choice(sorted(by_form))])
     parent, key = _at(found, path[:-1]), path[-1]
     changes: list[Callable[[], str]] = [lambda: _replace(parent, key, chance)] * 4
     changes.append(lambda: _delete(parent, key))
@@ -239,6 +247,19 @@ def _relist(tree: Any, parent: Any, key: Any, chance: random.Random) -> str:
     return word
 
 
+def _changes(targets: list[Target], asked: argparse.Namespace) -> Iterator[tuple[Target, str, str]]:
+    """Yield what to change: the file, the form of the key ("" for any), and a seed."""
+    if not asked.every:
+        for number in range(asked.count):
+            yield targets[number % len(targets)], "", f"{asked.seed}-{number}"
+        return
+    for target in targets:
+        facts = json.loads((target.folder / target.file).read_text())["facts"]
+        for form in sorted(forms(facts)):
+            for number in range(asked.every):
+                yield target, form, f"{asked.seed}-{number}-{form}"
+
+
 def _link(source: str, target: str) -> None:
     """Link instead of copying: nbyt replaces files and never writes into one."""
     os.link(source, target)
@@ -248,11 +269,12 @@ def main() -> None:
     """Change files many times and print what came of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="files to change")
+    parser.add_argument("--every", type=int, default=0, help="changes of each key, instead")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="kinds of files, by comma")
     asked = parser.parse_args()
-    chance, counts, faults = random.Random(asked.seed), Counter[str](), Counter[str]()
-    began = time.monotonic()
+    counts, faults = Counter[str](), Counter[str]()
+    changed, began = 0, time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         root = Path(name).resolve()
         targets = make_targets(root)
@@ -260,13 +282,13 @@ def main() -> None:
         scratch = root / "scratch"
         scratch.mkdir()
         by_file: dict[str, Counter[str]] = {one.name: Counter() for one in chosen}
-        for number in range(asked.count):
-            target = chosen[number % len(chosen)]
+        for target, form, chance in _changes(chosen, asked):
+            changed += 1
             said = ""
 
-            def change(facts: Any, seed: float = chance.random()) -> Any:
+            def change(facts: Any, form: str = form, seed: str = chance) -> Any:
                 nonlocal said
-                found, said = mutated(facts, random.Random(seed))
+                found, said = mutated(facts, random.Random(seed), form)
                 return found
 
             for outcome in attempt(target, change, scratch):
@@ -275,7 +297,7 @@ def main() -> None:
                 if outcome.detail:
                     faults[f"{target.name}{said}: {outcome.detail}"] += 1
     found = {
-        "files_changed": asked.count,
+        "files_changed": changed,
         "seed": asked.seed,
         "outcomes": dict(counts),
         "by_file": {name: dict(one) for name, one in by_file.items()},

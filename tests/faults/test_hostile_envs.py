@@ -120,13 +120,14 @@ def test_train_names_whatever_an_env_raises(
         ("step_base", "Base: words in step"),
         ("step_exit", "ended with exit code 3"),
         ("reward_array", "returned as reward array"),
+        ("observation_space_empty", "returned as observation array"),
     ],
 )
 def test_an_env_in_a_process_of_its_own_is_named(env: str, words: str) -> None:
     running = resolve(f"{ENVS}:{env}").start(2, vector="async")
     running.reset([0, 1])
     with pytest.raises(EnvError) as caught:
-        list(map(running.step, [np.zeros(2, int)] * 6))
+        list(map(running.step, [np.zeros(2, int)] * 12))
     assert words in str(caught.value)
 
 

@@ -20,7 +20,7 @@ from gymnasium import Env, Wrapper
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.async_vector_env import AsyncState
 
-from nbyt.envs.local import died, hung, malformed, raised
+from nbyt.envs.local import died, fits, hung, malformed, raised
 from nbyt.envs.protocol import HostStep
 from nbyt.envs.user_code import calling_user_code
 from nbyt.errors import EnvError, NbytError, described
@@ -94,7 +94,10 @@ class VectorEnvs:
             return observation
         final = np.zeros_like(observation)
         for env in np.flatnonzero(self._ended):
-            final[env] = info["final_obs"][env]
+            row = info["final_obs"][env]
+            if not fits(row, final.shape[1:]):
+                raise malformed(self.id, "observation", row, final.shape[1:], self.where(env))
+            final[env] = row
         return final
 
     def _ask(self, what: str, *arguments: Any, **named: Any) -> Any:

@@ -155,7 +155,7 @@ class LocalEnvs:
         return self._stack([finals.get(env, nothing) for env in range(self.envs)])
 
     def _malformed(self, rows: list, name: str, shape: tuple[int, ...] | None) -> EnvError:
-        at = next((i for i, row in enumerate(rows) if not _fits(row, shape)), 0)
+        at = next((i for i, row in enumerate(rows) if not fits(row, shape)), 0)
         return malformed(self.id, name, rows[at], shape, self.where(at))
 
     def _calling(self, doing: str) -> calling_user_code:
@@ -168,7 +168,8 @@ class LocalEnvs:
         return raised(self.id, error, doing, where)
 
 
-def _fits(row: object, shape: tuple[int, ...] | None) -> bool:
+def fits(row: object, shape: tuple[int, ...] | None) -> bool:
+    """Tell whether an answer is numbers of this shape."""
     try:
         return np.asarray(row, dtype=np.float64).shape == shape
     except (ArithmeticError, TypeError, ValueError):
