@@ -37,3 +37,13 @@ def test_stdout_is_one_json_object(mischief: str) -> None:
     )
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr[-2000:]
     assert json.loads(done.stdout)["data"] == {"fine": True}
+
+
+def test_remarks_do_not_end_a_command_whose_stderr_was_closed() -> None:
+    code = (
+        "import os, sys; from nbyt.cli.output import talk; console = talk(); "
+        "os.close(2); console.print('one'); sys.stderr.close(); console.print('two'); "
+        "sys.stderr = None; console.print('three'); print('went on')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "went on\n")

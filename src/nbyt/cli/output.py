@@ -1,10 +1,12 @@
 """What commands print: one JSON object, or words for people; errors in three parts."""
 
+import contextlib
+import errno
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -65,9 +67,42 @@ class PlainConsole(Console):
             yield segment if segment.control else segment._replace(text=visible(segment.text))
 
 
+class _Stderr:
+    """What sys.stderr is at the moment; an env that has closed it does not end the command."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr, name)
+
+    def write(self, text: str) -> int:
+        """Write, unless there is nothing left to write to."""
+        with _unless_closed():
+            sys.stderr.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, unless there is nothing left to flush."""
+        with _unless_closed():
+            sys.stderr.flush()
+
+    def isatty(self) -> bool:
+        """Tell whether a person is watching."""
+        return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+
+
+@contextlib.contextmanager
+def _unless_closed() -> Iterator[None]:
+    try:
+        yield
+    except (AttributeError, ValueError):  # None, or closed in Python
+        return
+    except OSError as error:
+        if error.errno != errno.EBADF:  # closed below Python
+            raise
+
+
 def talk(*, quiet: bool = False) -> Console:
     """The console for progress and remarks: stderr."""
-    return PlainConsole(stderr=True, quiet=quiet)
+    return PlainConsole(file=cast(TextIO, _Stderr()), quiet=quiet)
 
 
 def facts_table(rows: list[tuple[str, str]]) -> Table:
