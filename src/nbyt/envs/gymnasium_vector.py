@@ -96,7 +96,7 @@ class VectorEnvs:
         for env in np.flatnonzero(self._ended):
             row = info["final_obs"][env]
             if not fits(row, final.shape[1:]):
-                raise malformed(self.id, "observation", row, final.shape[1:], self.where(env))
+                raise malformed(self.id, "observation", row, final.shape[1:], self.where(int(env)))
             final[env] = row
         return final
 
@@ -116,7 +116,7 @@ class VectorEnvs:
     def _hung(self, vector: Any, doing: str) -> EnvError:
         env = vector.silent()
         vector.close(terminate=True)
-        return hung(self.id, self._seconds, doing, self._steps, self.where(env))
+        return hung(self.id, self._seconds, doing, self._steps, self.where(int(env)))
 
     def _failure(self, error: BaseException, doing: str) -> NbytError:
         vector = getattr(self, "_vector", None)
