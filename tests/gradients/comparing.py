@@ -15,7 +15,7 @@ from nbyt.gradients.stage_engine import StageEngine
 from nbyt.gradients.weights import GradientSpec
 
 CHAINS, STEPS = 5, 16
-AIM = GradientSpec((1, 2, 8, 16), (0.9, 0.5), STEPS, 0.95, True, value_coefficient=0.7)
+SPEC = GradientSpec((1, 2, 8, 16), (0.9, 0.5), STEPS, 0.95, True, value_coefficient=0.7)
 KINDS = ["mlp", "mlp-shared", "gaussian", "cnn", "cnn-shared"]
 
 
@@ -75,15 +75,15 @@ def assert_same_numbers(name: str, engine: Engine) -> None:
 
 
 def _spec(case: Case) -> GradientSpec:
-    return replace(AIM, entropy_coefficient=0.3, joined=True) if case.policy.shared else AIM
+    return replace(SPEC, entropy_coefficient=0.3, joined=True) if case.policy.shared else SPEC
 
 
 def assert_slabs_of_any_size_give_the_same(case: Case, engine: Engine) -> None:
     """Blocks of 3 chains by 4 steps give what one block gives."""
-    whole = products(engine, case, AIM, SlabPlan(CHAINS, STEPS, (), 0))
-    cut = reduce_pool(engine, noise_pool(case, CHAINS, STEPS + 6), AIM, SlabPlan(3, 4, (), 0))
-    for k in range(len(AIM.steps)):
-        found = products_of(cut, AIM, "actor", k, 1)
+    whole = products(engine, case, SPEC, SlabPlan(CHAINS, STEPS, (), 0))
+    cut = reduce_pool(engine, noise_pool(case, CHAINS, STEPS + 6), SPEC, SlabPlan(3, 4, (), 0))
+    for k in range(len(SPEC.steps)):
+        found = products_of(cut, SPEC, "actor", k, 1)
         close(found.square, whole[f"actor square {k} 1"])
         close(found.means, whole[f"actor means {k} 1"])
 

@@ -3,7 +3,6 @@
 import jax
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from nbyt.gradients.sum_slab import LAG_STRIDE, sum_slab
 from numpy.testing import assert_allclose
 from tests.gradients.conftest import CASES, Case, make_case, noise_pool
 
@@ -11,6 +10,7 @@ from nbyt.collect.pool import Pool
 from nbyt.gradients.assembly import products_of
 from nbyt.gradients.engine import ChainSums, reduce_pool
 from nbyt.gradients.plan import SlabPlan
+from nbyt.gradients.slab_sums import LAG_STRIDE, sum_slab
 from nbyt.gradients.stage_engine import StageEngine
 from nbyt.gradients.weights import GradientSpec, scale_of, weigh
 from nbyt.stats.products import Products

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from tests.gradients.comparing import (
-    AIM,
+    SPEC,
     CHAINS,
     KINDS,
     STEPS,
@@ -73,7 +73,7 @@ def test_new_weights_compile_nothing() -> None:
         params = jax.tree.map(lambda x, step=step: x + 0.1 * step, case.params)
         engine = FunctionEngine(params, **given, row=engine.row)
         found.append(
-            products(engine, case, AIM, SlabPlan(CHAINS, STEPS, (), 0))["actor square 0 0"]
+            products(engine, case, SPEC, SlabPlan(CHAINS, STEPS, (), 0))["actor square 0 0"]
         )
     assert function_engine.sum_slab._cache_size() == before + 1
     assert np.abs(found[0] - found[1]).max() > 0 and np.abs(found[1] - found[2]).max() > 0
@@ -81,9 +81,9 @@ def test_new_weights_compile_nothing() -> None:
 
 def test_memory_is_planned_for_written_out_scores() -> None:
     case, engine = engine_of("mlp")
-    foot = engine.footprint(AIM)
-    assert foot.vectors == stage_engine(case).footprint(AIM).vectors
-    assert plan_for(foot, 64, AIM, foot.row_bytes * 64).steps < STEPS
+    foot = engine.footprint(SPEC)
+    assert foot.vectors == stage_engine(case).footprint(SPEC).vectors
+    assert plan_for(foot, 64, SPEC, foot.row_bytes * 64).steps < STEPS
 
 
 def test_only_what_is_trained_counts() -> None:

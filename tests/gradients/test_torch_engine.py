@@ -6,7 +6,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 from tests.gradients.comparing import (
-    AIM,
+    SPEC,
     CHAINS,
     KINDS,
     STEPS,
@@ -150,7 +150,7 @@ def test_code_that_cannot_be_batched_is_taken_row_by_row() -> None:
         TorchPolicy(twin, log_prob, engine.policy.value, engine.policy.entropy), engine.row
     )
     plan = SlabPlan(CHAINS, STEPS, (1,), 0)
-    fast_ones, slow_ones = (products(one, case, AIM, plan) for one in (engine, slow))
+    fast_ones, slow_ones = (products(one, case, SPEC, plan) for one in (engine, slow))
     assert slow.functions.slow == ["actor"] and not engine.functions.slow
     for key, value in fast_ones.items():
         close(slow_ones[key], value)
@@ -165,7 +165,7 @@ def test_measuring_leaves_gradients_weights_and_checks_alone(name: str) -> None:
     engine.policy.log_prob(*engine.policy.rows(seen, action)).sum().backward()
     before = [p.grad.clone() for p in twin.actor.parameters()]
     weights = [p.detach().clone() for p in twin.parameters()]
-    products(engine, case, AIM, SlabPlan(CHAINS, STEPS, (), 0))
+    products(engine, case, SPEC, SlabPlan(CHAINS, STEPS, (), 0))
     engine.along(seen, action, engine.gradient(seen, action, {"actor": np.ones(8)}))
     assert [id(p) for p in twin.parameters()] == parameters
     assert all(torch.equal(a, p.grad) for a, p in zip(before, twin.actor.parameters(), strict=True))
@@ -187,7 +187,7 @@ def test_a_function_that_does_not_give_one_number_a_row_is_refused() -> None:
 
 def test_memory_is_planned_for_written_out_scores() -> None:
     case, other = engine_of("mlp")
-    own, spec = stage_engine(case), AIM
+    own, spec = stage_engine(case), SPEC
     foot = other.footprint(spec)
     assert (
         foot.vectors

@@ -16,7 +16,7 @@ from nbyt.stats.moments import moments_of, step_variance
 from nbyt.stats.samples import leave_one_out
 
 CHAINS, AT_ONCE = 96, 24
-AIM = GradientSpec((4, 32), (0.95,), 64, 0.9, normalise=False)
+SPEC = GradientSpec((4, 32), (0.95,), 64, 0.9, normalise=False)
 
 
 @pytest.fixture(scope="module")
@@ -26,12 +26,12 @@ def rounds() -> list[PoolSums]:
     policy, params = control.stage.policy, control.stage.params
     pool = collect_pool(control.env, policy, params, PoolPlan(CHAINS, 64, 0, 0.9, 0))
     engine = StageEngine(policy, params)
-    plan = plan_for(engine.footprint(AIM), CHAINS, AIM, 2**30)
+    plan = plan_for(engine.footprint(SPEC), CHAINS, SPEC, 2**30)
     quarters = [
         Pool(*(array[:, first : first + AT_ONCE] for array in pool))
         for first in range(0, CHAINS, AT_ONCE)
     ]
-    return [reduce_pool(engine, some, AIM, plan) for some in (pool, *quarters)]
+    return [reduce_pool(engine, some, SPEC, plan) for some in (pool, *quarters)]
 
 
 def _united(rounds: list[PoolSums], most: int) -> PoolSums:
@@ -42,7 +42,7 @@ def _united(rounds: list[PoolSums], most: int) -> PoolSums:
 
 
 def _estimates(found: PoolSums) -> np.ndarray:
-    products = products_of(found, AIM, "actor", 1, 0)
+    products = products_of(found, SPEC, "actor", 1, 0)
     samples = leave_one_out(products.chains)
     moments = moments_of(products, samples)
     return np.array([moments.square, step_variance(products, samples), moments.variance])

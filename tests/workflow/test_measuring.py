@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nbyt.workflow.targets import stage_to_measure
 
 from nbyt.errors import StoreError
 from nbyt.exact import frozenlake
@@ -14,6 +13,7 @@ from nbyt.store.run import open_as
 from nbyt.workflow.effort import effort
 from nbyt.workflow.measuring import Measured, measure
 from nbyt.workflow.request import make_advice_request
+from nbyt.workflow.stages import stage_to_measure
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int, Shaped
 from nbyt.collect.pool import Pool
 from nbyt.gradients.plan import Footprint, SlabPlan
 from nbyt.gradients.sketch import Sketch
-from nbyt.gradients.sum_slab import Slab, SlabSums, lag_rows
+from nbyt.gradients.slab_sums import Slab, SlabSums, lag_rows
 from nbyt.gradients.weights import AdvantageScale, GradientSpec, Parts, scale_of, weigh
 
 Progress = Callable[[int, int], None]

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Shaped
 
 from nbyt.gradients.plan import Footprint
 from nbyt.gradients.reach import reached_leaves
-from nbyt.gradients.sum_slab import Slab, SlabSums
+from nbyt.gradients.slab_sums import Slab, SlabSums
 from nbyt.gradients.weights import GradientSpec, objective_parts
 from nbyt.gradients.written import batch_norm_sq, digest_written
 

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Shaped
 from nbyt.gradients import products
 from nbyt.gradients.layers import PARTS, Layer, layers
 from nbyt.gradients.plan import Footprint, SlabPlan
-from nbyt.gradients.sum_slab import Slab, SlabSums, Weights, sum_slab
+from nbyt.gradients.slab_sums import Slab, SlabSums, Weights, sum_slab
 from nbyt.gradients.weights import GradientSpec, objective_parts
 from nbyt.policy.actor_critic import ActorCritic, Params
 

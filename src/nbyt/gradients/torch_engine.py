@@ -15,8 +15,8 @@ from jaxtyping import Float, Shaped
 
 from nbyt.gradients.layers import PARTS, Layer
 from nbyt.gradients.plan import Footprint
+from nbyt.gradients.slab_sums import Slab, SlabSums, sum_slab_layers
 from nbyt.gradients.stage_engine import BYTES, COPIES, crowd_layers
-from nbyt.gradients.sum_slab import Slab, SlabSums, sum_slab_layers
 from nbyt.gradients.torch_functions import TorchFunctions
 from nbyt.gradients.torch_layers import can_be_layered, torch_layers
 from nbyt.gradients.torch_modes import quietly

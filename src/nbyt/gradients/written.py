@@ -7,7 +7,7 @@ sums as in `digest`, from the gradients themselves; `xp` is the library's module
 from collections.abc import Iterator
 from typing import Any
 
-from nbyt.gradients.sum_slab import LAG_STRIDE, SlabSums
+from nbyt.gradients.slab_sums import LAG_STRIDE, SlabSums
 
 # part -> scores [c, t, P]; part -> weights [..., c, t]; of one objective
 Scores = dict[str, Any]

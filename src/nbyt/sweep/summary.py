@@ -10,7 +10,7 @@ from nbyt.rng import numpy_stream
 from nbyt.stats.combine import mapped
 from nbyt.stats.estimate import undetermined
 from nbyt.stats.runs import iqm
-from nbyt.sweep.compare_with_advice import compare_with_advice
+from nbyt.sweep.against_advice import compare_with_advice
 from nbyt.sweep.equal_time import Pace, pace_of, slowed
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.sweep.layout_comparison import LayoutComparison

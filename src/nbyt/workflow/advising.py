@@ -30,7 +30,7 @@ from nbyt.workflow.effort import effort as effort_named
 from nbyt.workflow.estimate import startable
 from nbyt.workflow.measuring import measure
 from nbyt.workflow.request import HOST_ENVS, AdviceRequest, make_advice_request
-from nbyt.workflow.targets import StageToMeasure, collected_by, given_stages, train_stages
+from nbyt.workflow.stages import StageToMeasure, collected_by, given_stages, train_stages
 
 # The name under which progress speaks of the whole work.
 OVERALL = "parts done"
@@ -83,7 +83,7 @@ def advise(
     """Which N x T to split a batch into, on this env: per sample, and per second.
 
     stages_from: stages to measure instead of training some. current: your own (envs, steps).
-    options: the other words of `make_advice_request`, such as seed, total, stages, lambdas, max_envs.
+    options: the other arguments of `make_advice_request`: seed, total, stages, lambdas, max_envs ...
     """
     found = resolve(env)
     given = given_stages(stages_from, found) if stages_from else []

@@ -15,7 +15,7 @@ from nbyt.rng import numpy_stream, seeds
 from nbyt.store.advice import AdviceFolder
 from nbyt.store.tensors import Template, Tensors, match
 from nbyt.workflow.request import AdviceRequest
-from nbyt.workflow.targets import StageToMeasure
+from nbyt.workflow.stages import StageToMeasure
 
 DRAWS = 1000
 _ARRAYS = ("along", "mean_sq", "variance")

@@ -45,7 +45,7 @@ class PlainActor:
         return action, action.clip(-self._bound, self._bound)
 
 
-class PlainMind:
+class PlainPolicy:
     """The weights of an actor-critic, at work without it."""
 
     def __init__(self, params: Any, noise: Callable[..., np.ndarray], bound: float | None) -> None:
@@ -76,7 +76,7 @@ def test_a_mind_in_numpy_makes_the_pool_of_the_policy_it_copies(make, bound) -> 
         luck = stream(here, "wander") if segment is None else stream(here, "segment", segment)
         return np.asarray(action_noise(policy.head, luck, steps, envs))
 
-    host_policy = PlainMind(params, noise, bound)
+    host_policy = PlainPolicy(params, noise, bound)
     assert isinstance(host_policy, HostPolicy) and isinstance(
         StageHostPolicy(policy, params, key), HostPolicy
     )
@@ -116,7 +116,7 @@ def test_following_is_the_minds_value_of_what_the_env_does_next(make, bound, aft
         luck = np.random.default_rng([group, 0 if segment is None else segment + 1])
         return luck.normal(size=(steps, envs, outputs)).astype(np.float32)
 
-    host_policy = PlainMind(params, noise, bound)
+    host_policy = PlainPolicy(params, noise, bound)
     pool = collect_host_pool(env, host_policy, PLAN)
     assert pool.truncated.any() and pool.terminated.any() == (bound is None)
     one = make().unwrapped
@@ -133,7 +133,7 @@ def test_a_mind_that_gives_no_number_is_told_like_any_other_fault() -> None:
     broken = params._replace(
         critic={**params.critic, "head": {"w": np.full((1, 8), np.nan), "b": 0}}
     )
-    host_policy = PlainMind(
+    host_policy = PlainPolicy(
         broken, lambda group, segment, steps, envs: np.zeros((steps, envs, 2)), None
     )
     with pytest.raises(EnvError, match="value that is not a finite number"):
