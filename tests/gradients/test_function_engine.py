@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from tests.gradients.comparing import (
-    SPEC,
     CHAINS,
     KINDS,
+    SPEC,
     STEPS,
     assert_same_gradients_and_directions,
     assert_same_numbers,

@@ -6,9 +6,9 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 from tests.gradients.comparing import (
-    SPEC,
     CHAINS,
     KINDS,
+    SPEC,
     STEPS,
     assert_same_gradients_and_directions,
     assert_same_numbers,

@@ -38,7 +38,7 @@ def _united(rounds: list[PoolSums], most: int) -> PoolSums:
     units = Units(most)
     for one in rounds:
         units.add(one)
-    return units.reduce_pool
+    return units.sums
 
 
 def _estimates(found: PoolSums) -> np.ndarray:

@@ -83,7 +83,7 @@ def advise(
     """Which N x T to split a batch into, on this env: per sample, and per second.
 
     stages_from: stages to measure instead of training some. current: your own (envs, steps).
-    options: the other arguments of `make_advice_request`: seed, total, stages, lambdas, max_envs ...
+    options: the other arguments of `make_advice_request`: seed, total, stages, lambdas, max_envs.
     """
     found = resolve(env)
     given = given_stages(stages_from, found) if stages_from else []
