@@ -25,7 +25,7 @@ from nbyt.train.dqn_settings import DQNSettings
 from nbyt.train.replay_layout import ReplayLayout
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.effort import effort
-from nbyt.workflow.question import make_question
+from nbyt.workflow.request import make_advice_request
 
 TABLE = {
     name: kind
@@ -94,7 +94,7 @@ SAMPLER = find("shuffle_and_chop").sampler(8, 8)
 
 
 def _question(**given: Any) -> Any:
-    return make_question(LAKE, **{"batch": 64, "effort": effort("quick"), **given})
+    return make_advice_request(LAKE, **{"batch": 64, "effort": effort("quick"), **given})
 
 
 def _grid(**given: Any) -> Any:

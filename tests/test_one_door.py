@@ -25,7 +25,7 @@ ALLOWED = {
     ("collect/pool.py", "np.memmap"): "that file, while the arrays are used",
     ("cli/doctor.py", "tempfile.TemporaryDirectory"): "a new folder, filled through the door",
     ("sweep/cluster_pools.py", "tempfile.TemporaryDirectory"): "likewise",
-    ("sweep/errand.py", "tempfile.TemporaryDirectory"): "likewise",
+    ("sweep/ray_task.py", "tempfile.TemporaryDirectory"): "likewise",
     ("workflow/auditing.py", "tempfile.TemporaryDirectory"): "likewise",
     ("sweep/ray_package.py", "tempfile.gettempdir"): "reads Ray's note there",
     ("train/program_cache.py", ".mkdir"): "the user's cache, with rules of its own",

@@ -8,10 +8,10 @@ from typing import Any
 
 from nbyt.envs import resolve
 from nbyt.policy.stage import Stage
-from nbyt.workflow.advising import answer_question, open_folder
+from nbyt.workflow.advising import answer_request, open_folder
 from nbyt.workflow.effort import EFFORTS
-from nbyt.workflow.question import make_question
-from nbyt.workflow.subjects import given_subjects
+from nbyt.workflow.request import make_advice_request
+from nbyt.workflow.stages import given_stages
 
 BATCH = 2048
 
@@ -27,8 +27,8 @@ def per_sample(
     effort = replace(EFFORTS["normal"], looks="none")
     # The exact answers that this is held against are those of the actor's gradient.
     options = {"objective": "actor", **options}
-    question = make_question(found, batch=BATCH, effort=effort, seed=seed, **options)
-    given = given_subjects(stages, found) if stages else []
+    request = make_advice_request(found, batch=BATCH, effort=effort, seed=seed, **options)
+    given = given_stages(stages, found) if stages else []
     with tempfile.TemporaryDirectory() as folder:
-        kept = open_folder(question, given, Path(folder) / "advice", force=False)
-        return answer_question(question, kept, given=given, per="sample").data
+        kept = open_folder(request, given, Path(folder) / "advice", force=False)
+        return answer_request(request, kept, given=given, per="sample").data

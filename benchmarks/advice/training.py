@@ -14,7 +14,7 @@ from nbyt.policy.files import read_stage
 from nbyt.stats import mean
 from nbyt.store.run import open_run
 from nbyt.train.loop import train
-from nbyt.train.plan import Plan, stage_updates
+from nbyt.train.plan import PPOPlan, stage_updates
 from nbyt.train.settings import PPOSettings
 
 ENVS = ("CartPole-v1", "Acrobot-v1")
@@ -29,7 +29,7 @@ def trained(env: str, steps: int, seed: int) -> dict[str, Any]:
     found = resolve(env)
     layout = Layout(BATCH // steps, steps, _MINIBATCH, _EPOCHS)
     stages = stage_updates(layout.updates(TOTAL), count=_STAGES)
-    plan = Plan(found.id, layout, TOTAL, seed, PPOSettings(), stages)
+    plan = PPOPlan(found.id, layout, TOTAL, seed, PPOSettings(), stages)
     with tempfile.TemporaryDirectory() as folder:
         run = open_run(Path(folder) / "run", plan.identity())
         train(plan, run, env=found)

@@ -10,12 +10,12 @@ from scipy import stats
 
 from benchmarks.agreement.brute import OBJECTIVES, Found, Sums, blocks, estimates
 from nbyt.envs import DeviceEnv, resolve
-from nbyt.gradients.engine import Harvest
+from nbyt.gradients.engine import PoolSums
 from nbyt.measure.chains import Chains, Resources
+from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.probing import probe
 from nbyt.measure.request import make_request
-from nbyt.measure.specimen import StageSpecimen
 from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import LEVEL, Estimate
@@ -60,26 +60,24 @@ def compared(env_id: str, stage: Stage, *, count: int, chains: int, seed: int) -
     assert isinstance(env, DeviceEnv), "brute force runs on the device"
     asked = {"batch": BATCH, "steps": STEPS, "chains": chains, "advantages": "raw", "seed": seed}
     measured = probe(env, stage, **asked, phase=False)
-    harvest = _harvest(env, stage, **asked)
+    reduce_pool = _harvest(env, stage, **asked)
     rows = []
     for place, (steps, size) in enumerate(SIZES.items()):
         made = list(blocks(env, stage, steps, count=count + ASIDE, size=size, seed=seed))
         for name in OBJECTIVES:
             own = [block[name] for block in made]
             directions = _directions(own[:ASIDE], seed)
-            vectors = harvest.objectives[name].vectors[0, place, 0].astype(float)
+            vectors = reduce_pool.objectives[name].vectors[0, place, 0].astype(float)
             ours = _ours(measured, name, steps) | _along(vectors, directions)
             theirs = _theirs(own[ASIDE:], size, directions, BATCH // steps)
             rows += [Row(env_id, steps, name, key, ours[key], theirs[key]) for key in theirs]
     return rows
 
 
-def _harvest(env: DeviceEnv, stage: Stage, **asked: Any) -> Harvest:
+def _harvest(env: DeviceEnv, stage: Stage, **asked: Any) -> PoolSums:
     """The vectors of the chains that the probe measured: the same request, the same chains."""
     request = make_request(stage.facts, **asked)
-    pooled = Chains(
-        StageSpecimen(env, stage), request, Resources(), request.chains, lambda *_: None
-    )
+    pooled = Chains(FrozenStage(env, stage), request, Resources(), request.chains, lambda *_: None)
     pooled.add()
     return pooled.found
 

@@ -15,11 +15,11 @@ from benchmarks.calibration.sampler import Sampler, split
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.gradients.assembly import endless_gram, products_of
-from nbyt.gradients.engine import Harvest, harvest
+from nbyt.gradients.engine import PoolSums, reduce_pool
 from nbyt.gradients.phase import phase_products
-from nbyt.gradients.plan import Plan, plan_for
+from nbyt.gradients.plan import SlabPlan, plan_for
 from nbyt.gradients.stage_engine import StageEngine
-from nbyt.gradients.weights import Aim
+from nbyt.gradients.weights import GradientSpec
 from nbyt.measure.critic import critic_sums
 from nbyt.rng import numpy_stream, seeds
 from nbyt.stats.lags import LagProducts
@@ -62,10 +62,10 @@ class Drawer:
         self._lot: tuple[int, list[Pool]] = (-1, [])
 
     @cached_property
-    def aim(self) -> Aim:
+    def spec(self) -> GradientSpec:
         """What is asked of the chains, as a probe asks it."""
         request = self.request
-        return Aim(
+        return GradientSpec(
             request.steps,
             request.lambdas,
             request.chain_steps,
@@ -78,16 +78,16 @@ class Drawer:
         )
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> SlabPlan:
         """How the chains are cut to fit in memory."""
-        return plan_for(self.engine.footprint(self.aim), self.case.chains, self.aim, _MEMORY)
+        return plan_for(self.engine.footprint(self.spec), self.case.chains, self.spec, _MEMORY)
 
     def draw(self, place: int) -> Pooled:
         """The pool at this place of the case's endless row of pools."""
         role = f"calibration.{self.case.name}"
         seed = seeds(0, role, place + 1)[place]
         if self.case.collected:
-            return self.measure(seed, self.collect(seed, synchronised=self.aim.first_only))
+            return self.measure(seed, self.collect(seed, synchronised=self.spec.first_only))
         lot, turn = divmod(place, _LOT)
         if self._lot[0] != lot:
             steps = self.request.chain_steps + self.request.ahead
@@ -98,20 +98,20 @@ class Drawer:
 
     def measure(self, seed: int, pool: Pool) -> Pooled:
         """The products of a pool; `seed` is for what is collected besides."""
-        aim = self.aim
-        found, settled = self._harvest(pool, aim), None
-        if aim.first_only:
+        spec = self.spec
+        found, settled = self._harvest(pool, spec), None
+        if spec.first_only:
             pool = self.collect(seed, synchronised=False)
-            settled = self._harvest(pool, replace(aim, steps=(1,), first_only=False))
+            settled = self._harvest(pool, replace(spec, steps=(1,), first_only=False))
         return Pooled(
             {
-                (name, k): products_of(found, aim, name, k, 0, settled)
+                (name, k): products_of(found, spec, name, k, 0, settled)
                 for name in found.objectives
-                for k in range(len(aim.steps))
+                for k in range(len(spec.steps))
             },
-            {} if aim.first_only else self._lags(found),
+            {} if spec.first_only else self._lags(found),
             self._phase(seed, found) if self.case.phase else {},
-            critic_sums(pool, aim.gamma, aim.measured),
+            critic_sums(pool, spec.gamma, spec.measured),
             found.scale.spread[:, 0],
         )
 
@@ -131,10 +131,10 @@ class Drawer:
     def _sampler(self) -> Sampler:
         return Sampler(self.control)
 
-    def _harvest(self, pool: Pool, aim: Aim) -> Harvest:
-        return harvest(self.engine, pool, aim, self.plan)
+    def _harvest(self, pool: Pool, spec: GradientSpec) -> PoolSums:
+        return reduce_pool(self.engine, pool, spec, self.plan)
 
-    def _lags(self, found: Harvest) -> dict[str, LagProducts]:
+    def _lags(self, found: PoolSums) -> dict[str, LagProducts]:
         return {
             name: LagProducts(
                 np.array(found.lags, int),
@@ -147,14 +147,14 @@ class Drawer:
             for name, own in found.objectives.items()
         }
 
-    def _phase(self, seed: int, found: Harvest) -> dict[tuple[str, int], PhaseProducts]:
+    def _phase(self, seed: int, found: PoolSums) -> dict[tuple[str, int], PhaseProducts]:
         request = self.request
         wanted = PoolPlan(
             _PHASE_CHAINS, request.chain_steps, 0, request.gamma, seed, synchronised=True, round=1
         )
         pool = self._collect(wanted)
-        own = harvest(self.engine, pool, self.aim, self.plan, found.scale)
-        made = phase_products(self.engine, pool, own, self.aim, self.plan)
+        own = reduce_pool(self.engine, pool, self.spec, self.plan, found.scale)
+        made = phase_products(self.engine, pool, own, self.spec, self.plan)
         return {(name, k): part for name, one in made.items() for (k, _), part in one.items()}
 
 

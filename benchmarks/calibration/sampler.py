@@ -38,15 +38,15 @@ class Sampler:
             came[time] = self._outcome(states[time] * actions + taken[time], chance[1])
             states[time + 1] = made.target[came[time]]
         value = self._values[observation[states[:-1]]].astype(np.float32)
-        following = np.where(made.bootstraps, self._values[made.after], 0.0)[came]
-        following = following.astype(np.float32)
+        next_value = np.where(made.bootstraps, self._values[made.after], 0.0)[came]
+        next_value = next_value.astype(np.float32)
         return Pool(
             observation[states[:-1]].astype(np.int32),
             taken.astype(np.int32),
             made.reward[came].astype(np.float32),
             value,
-            following,
-            following,
+            next_value,
+            next_value,
             ~made.carries[came],
             np.zeros((steps, chains), bool),
         )

@@ -70,7 +70,7 @@ class StableBaselines:
 def nbyt_course(env: str, total: int, seed: int, minibatch: int) -> Any:
     """Our DQN with these sizes, before its first update."""
     from nbyt.envs import resolve
-    from nbyt.train.dqn_course import DQNCourse
+    from nbyt.train.dqn_algorithm import DQNAlgorithm
     from nbyt.train.dqn_plan import DQNPlan
     from nbyt.train.dqn_settings import DQNSettings
     from nbyt.train.replay_layout import ReplayLayout
@@ -85,7 +85,7 @@ def nbyt_course(env: str, total: int, seed: int, minibatch: int) -> Any:
         network="x".join(str(width) for width in WIDTHS),
         initial="uniform",
     )
-    return DQNCourse(DQNPlan(env, layout, total, seed, settings, ()), resolve(env))
+    return DQNAlgorithm(DQNPlan(env, layout, total, seed, settings, ()), resolve(env))
 
 
 def stable_baselines(env: str, seed: int, **changes: Any) -> Any:

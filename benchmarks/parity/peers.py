@@ -29,7 +29,7 @@ from nbyt.policy.stage import Stage
 from nbyt.rng import stream
 from nbyt.store.run import open_run
 from nbyt.train.loop import train
-from nbyt.train.plan import Plan
+from nbyt.train.plan import PPOPlan
 from nbyt.train.settings import PPOSettings
 
 # Far from every training seed, so that no evaluation starts where a training env did.
@@ -48,7 +48,7 @@ def train_nbyt(task: Task, seed: int) -> Learning:
     """One seed of nbyt's PPO, through the Gymnasium env on the host."""
     layout = Layout(task.envs, task.steps, task.minibatch, task.epochs)
     settings = nbyt_settings(task)
-    plan = Plan(f"gym:{task.env}", layout, task.total, seed, settings, (task.updates,))
+    plan = PPOPlan(f"gym:{task.env}", layout, task.total, seed, settings, (task.updates,))
     with TemporaryDirectory() as name:
         folder = open_run(Path(name) / "run", plan.identity())
         train(plan, folder)

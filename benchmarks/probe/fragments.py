@@ -13,12 +13,12 @@ from benchmarks.timing.rounds import interleave
 from nbyt.collect.pool import collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs import resolve
-from nbyt.gradients.digest import Slab, digest
 from nbyt.gradients.engine import slabs
+from nbyt.gradients.slab_sums import Slab, digest
 from nbyt.gradients.weights import scale_of
 from nbyt.measure.chains import Chains, Resources
+from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.request import make_request
-from nbyt.measure.specimen import StageSpecimen
 from nbyt.policy.stage import Stage
 
 BATCH = 2048
@@ -29,7 +29,7 @@ def fragments(*, rounds: int, seconds: float) -> list[dict[str, Any]]:
     """Cost of the fragment sums alone, and of everything that a probe takes from a slab."""
     stage = trained(CARTPOLE)
     chains, slab = _slab(stage)
-    steps, lags = chains.aim.steps, chains.plan.lags
+    steps, lags = chains.spec.steps, chains.plan.lags
     policy, params = stage.policy, stage.params
 
     @jax.jit
@@ -57,13 +57,13 @@ def _slab(stage: Stage) -> tuple[Chains, Slab]:
     """The first slab of a probe's pool, as it goes into the program."""
     request = make_request(stage.facts, batch=BATCH, advantages="raw", chains=8)
     env, ahead = resolve(CARTPOLE.env), request.ahead
-    chains = Chains(
-        StageSpecimen(env, stage), request, Resources(), request.chains, lambda *_: None
-    )
+    chains = Chains(FrozenStage(env, stage), request, Resources(), request.chains, lambda *_: None)
     plan = PoolPlan(request.chains, request.chain_steps + ahead, ahead, request.gamma, 0)
     pool = collect_pool(env, stage.policy, stage.params, plan)
     every = slice(0, pool.chains)
-    return chains, next(slabs(pool, chains.aim, scale_of(pool, chains.aim), chains.plan, every))[1]
+    return chains, next(slabs(pool, chains.spec, scale_of(pool, chains.spec), chains.plan, every))[
+        1
+    ]
 
 
 def _plain(stage: Stage, slab: Slab) -> Any:

@@ -23,7 +23,7 @@ from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.train import hardware
 from nbyt.train.curves import train_curve
-from nbyt.train.plan import Plan
+from nbyt.train.plan import PPOPlan
 from nbyt.train.seeds import train_seeds
 from nbyt.train.settings import PPOSettings
 
@@ -58,8 +58,8 @@ def _programs(rounds: int) -> dict[str, Any]:
     )
 
 
-def _plan(env: str, seed: int, total: int) -> Plan:
-    return Plan(env, LAYOUT, total, seed, PPOSettings(), (LAYOUT.updates(total),))
+def _plan(env: str, seed: int, total: int) -> PPOPlan:
+    return PPOPlan(env, LAYOUT, total, seed, PPOSettings(), (LAYOUT.updates(total),))
 
 
 def _commands(rounds: int) -> dict[str, Any]:

@@ -25,8 +25,8 @@ from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.cells import Runner, jobs_of
 from nbyt.sweep.cluster import Cluster
 from nbyt.sweep.cluster_pools import ClusterPools
-from nbyt.sweep.errand import run_errand
 from nbyt.sweep.grid import Grid, make_grid
+from nbyt.sweep.ray_task import run_errand
 from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
 from nbyt.train.curves import Curve

@@ -39,7 +39,7 @@ class _Nbyt:
         from nbyt.envs import resolve
         from nbyt.policy.actor_critic import build
         from nbyt.train import ppo
-        from nbyt.train.plan import Plan
+        from nbyt.train.plan import PPOPlan
         from nbyt.train.settings import PPOSettings
 
         self.settings = PPOSettings(
@@ -57,7 +57,7 @@ class _Nbyt:
         spaces = self.env.observation_space, self.env.action_space
         self.policy = build(*spaces, self.settings.parsed_network)
         self.learner = ppo.new_learner(self.policy, self.settings, layout, jax.random.key(0))
-        self._plan = Plan(env, layout, layout.batch, 0, self.settings, ())
+        self._plan = PPOPlan(env, layout, layout.batch, 0, self.settings, ())
         self._made = 0
         self.source = self._source()
         self.source.begin(self.learner, 0)

@@ -9,8 +9,8 @@ from benchmarks.validation.cases import Case
 from benchmarks.validation.sweeps import WORK
 from nbyt.store.atomic import write_json
 from nbyt.store.run import slug
-from nbyt.sweep.grid import question_of
-from nbyt.workflow.advising import answer_question, open_folder
+from nbyt.sweep.grid import advice_request
+from nbyt.workflow.advising import answer_request, open_folder
 from nbyt.workflow.effort import EFFORTS
 
 SEEDS = 3
@@ -30,11 +30,11 @@ def asked(case: Case, seed: int, way: str = "middle") -> dict[str, Any]:
         return json.loads(path.read_text())
     effort = replace(EFFORTS["normal"], looks="none", **WAYS[way])
     # Other seeds than those of the sweep: the advice must not have seen what it foretells.
-    question = question_of(case.grid(), effort=effort, seed=1000 + seed)
-    kept = open_folder(question, [], folder / f"seed-{seed}", force=False)
+    request = advice_request(case.grid(), effort=effort, seed=1000 + seed)
+    kept = open_folder(request, [], folder / f"seed-{seed}", force=False)
     # Measured once: the second rule finds everything in the folder.
     found = {
-        rule: answer_question(replace(question, objective=rule), kept, per="sample").data
+        rule: answer_request(replace(request, objective=rule), kept, per="sample").data
         for rule in RULES
     }
     digest = {"seed": seed, **_stages(found["actor"])}

@@ -13,13 +13,13 @@ from nbyt.collect.evaluate import episode_returns
 from nbyt.collect.rollout import update_key
 from nbyt.store.atomic import write_json
 from nbyt.store.run import slug
-from nbyt.train.adaptive_course import AdaptiveCourse
+from nbyt.train.adaptive_algorithm import AdaptiveAlgorithm
 from nbyt.train.adaptive_plan import AdaptivePlan, first_layout
 from nbyt.train.curves import curve_of
-from nbyt.train.looking import look
+from nbyt.train.layout_controller import steering_for
 from nbyt.train.ppo import coefficients_of
+from nbyt.train.rollout_probe import look
 from nbyt.train.split_source import DeviceSplits
-from nbyt.train.steering import steering_for
 
 SEEDS = 6
 _ROUNDS = 12
@@ -34,7 +34,7 @@ def trained(case: Case, seed: int) -> dict[str, Any]:
         return json.loads(path.read_text())
     folder.mkdir(parents=True, exist_ok=True)
     plan = _plan(case, seed)
-    course, played = AdaptiveCourse(plan, case.grid().env), []
+    course, played = AdaptiveAlgorithm(plan, case.grid().env), []
     for made in course.updates(1):
         course.row(made)
         if made.number in plan.stages:
@@ -51,7 +51,7 @@ def looked(case: Case) -> dict[str, float]:
     if path.exists():
         return json.loads(path.read_text())
     plan, settings = _plan(case, 0), case.grid().settings
-    course = AdaptiveCourse(plan, case.grid().env)
+    course = AdaptiveAlgorithm(plan, case.grid().env)
     updates, first = course.updates(1), course.state()["learner"]
     envs = max(plan.looked.envs, plan.layout.envs)
     source = DeviceSplits(case.grid().env, course.policy, settings, first, envs, plan.seed)

@@ -10,7 +10,7 @@ from typing import Any
 from nbyt.envs import resolve
 from nbyt.sweep.grid import Grid, make_grid
 from nbyt.train.settings import PPOSettings
-from nbyt.workflow.question import EPOCHS
+from nbyt.workflow.request import EPOCHS
 
 BATCH = 2048
 _TABLE = {"network": "table", "learning_rate": 0.01}

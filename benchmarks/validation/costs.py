@@ -11,8 +11,8 @@ from benchmarks.validation.sweeps import WORK
 from nbyt.store.atomic import write_json
 from nbyt.store.run import slug
 from nbyt.sweep.cells import jobs_of, train_job
-from nbyt.sweep.grid import question_of
-from nbyt.workflow.advising import answer_question, open_folder
+from nbyt.sweep.grid import advice_request
+from nbyt.workflow.advising import answer_request, open_folder
 
 
 def timed(case: Case) -> dict[str, Any]:
@@ -31,8 +31,8 @@ def timed(case: Case) -> dict[str, Any]:
     sweep = (time.perf_counter() - began) * len(jobs)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        question = question_of(grid, seed=2000)
-        data = answer_question(question, open_folder(question, [], Path(folder) / "a", force=False))
+        request = advice_request(grid, seed=2000)
+        data = answer_request(request, open_folder(request, [], Path(folder) / "a", force=False))
     advice = time.perf_counter() - began
     found = {
         "sweep_seconds": sweep,

@@ -19,7 +19,7 @@ from nbyt.stats.runs import iqm, iqm_estimate
 from nbyt.store.run import slug
 from nbyt.sweep.grid import Grid
 from nbyt.sweep.running import curves_of
-from nbyt.train.ppo_course import beginning
+from nbyt.train.ppo_algorithm import beginning
 
 # Whose defaults the advice has to stand beside; each by its T, as close as the sweep has one.
 LIBRARIES = ("sb3", "cleanrl", "purejaxrl")

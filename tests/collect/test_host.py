@@ -124,10 +124,10 @@ def test_filler_rows_are_marked_and_never_count(action) -> None:
         made[autoreset] = digested(policy, params, record), episodes
         assert running.fillers == (~np.asarray(record.valid)).sum()
         runner.close()
-    (same, whole), (following, counted) = made["same"], made["next"]
-    assert same.valid.all() and (~following.valid).sum() == 2 * (3 if action == 0 else 7)
-    assert (np.asarray(following.reward)[~np.asarray(following.valid)] == 1e6).all()
-    np.testing.assert_allclose(valid_rows(following), valid_rows(same), rtol=1e-5)
+    (same, whole), (next_value, counted) = made["same"], made["next"]
+    assert same.valid.all() and (~next_value.valid).sum() == 2 * (3 if action == 0 else 7)
+    assert (np.asarray(next_value.reward)[~np.asarray(next_value.valid)] == 1e6).all()
+    np.testing.assert_allclose(valid_rows(next_value), valid_rows(same), rtol=1e-5)
     np.testing.assert_allclose(counted, whole, rtol=1e-5)
 
 

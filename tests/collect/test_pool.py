@@ -29,9 +29,9 @@ def test_following_is_the_next_rows_value_but_at_ends() -> None:
     ended = pool.terminated | pool.truncated
     assert (pool.steps, pool.chains) == (20, 6) and ended.any() and pool.truncated.any()
     inside = ~ended[:-1]
-    np.testing.assert_allclose(pool.following[:-1][inside], pool.value[1:][inside], rtol=1e-6)
-    assert (pool.following[pool.terminated] == 0).all()
-    assert (pool.beyond[~pool.truncated] == pool.following[~pool.truncated]).all()
+    np.testing.assert_allclose(pool.next_value[:-1][inside], pool.value[1:][inside], rtol=1e-6)
+    assert (pool.next_value[pool.terminated] == 0).all()
+    assert (pool.next_value_untruncated[~pool.truncated] == pool.next_value[~pool.truncated]).all()
 
 
 def test_fewer_chains_are_a_prefix_of_more() -> None:
@@ -56,7 +56,7 @@ def test_a_side_branch_earns_what_the_policy_earns_without_a_limit() -> None:
     values = np.asarray(params.critic["values"])
     earned = (1 - _GAMMA**15) / (1 - _GAMMA)
     allowed = earned + _GAMMA**15 * values
-    gap = np.abs(pool.beyond[pool.truncated][:, None] - allowed).min(axis=1)
+    gap = np.abs(pool.next_value_untruncated[pool.truncated][:, None] - allowed).min(axis=1)
     assert pool.truncated.any() and gap.max() < 1e-4
 
 
@@ -105,7 +105,7 @@ def test_host_chains_have_no_filler_rows_however_few_envs_run(chains: int) -> No
     np.testing.assert_array_equal(seen[1:], after)
     assert pool.truncated.mean() == pytest.approx(1 / 7, abs=0.05)
     np.testing.assert_allclose(
-        pool.following[pool.truncated],
+        pool.next_value[pool.truncated],
         np.asarray(policy.value(params, jax.numpy.full((1, 1), 7.0)))[0],
         rtol=1e-5,
     )

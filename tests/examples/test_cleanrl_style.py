@@ -16,7 +16,7 @@ from nbyt.store.probes import read_probes
 WORDS = ["--envs", "16", "--steps", "32", "--minibatch", "128", "--total", "6144"]
 
 
-class Course(NamedTuple):
+class Algorithm(NamedTuple):
     """One training: its weights, its returns, what it printed, and its folder."""
 
     weights: torch.Tensor
@@ -35,21 +35,21 @@ def _one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def course(tmp_path_factory: pytest.TempPathFactory) -> Algorithm:
     out = tmp_path_factory.mktemp("example") / "probes"
     with pytest.MonkeyPatch.context() as patch:
         printed: list[str] = []
         patch.setattr("builtins.print", lambda text, **_: printed.append(str(text)))
         agent, means = train(read_options([*WORDS, "--every", "6", "--out", str(out)]))
-    return Course(_flat(agent), means, printed, out)
+    return Algorithm(_flat(agent), means, printed, out)
 
 
-def test_it_learns(course: Course) -> None:
+def test_it_learns(course: Algorithm) -> None:
     assert len(course.means) == 12
     assert course.means[-1] > 1.5 * course.means[0] > 0
 
 
-def test_it_prints_what_it_measured_and_keeps_it(course: Course) -> None:
+def test_it_prints_what_it_measured_and_keeps_it(course: Algorithm) -> None:
     *lines, page = course.printed
     assert [line.split(":")[0].split()[-1] for line in lines] == ["6", "12"]
     assert all("ess ratio" in line and "noise scale" in line for line in lines)
@@ -59,7 +59,7 @@ def test_it_prints_what_it_measured_and_keeps_it(course: Course) -> None:
     assert [record["mean_return"] for record in records] == [course.means[5], course.means[11]]
 
 
-def test_it_learns_the_same_without_the_probe(course: Course) -> None:
+def test_it_learns_the_same_without_the_probe(course: Algorithm) -> None:
     agent, means = train(read_options([*WORDS, "--every", "0"]))
     assert means == course.means
     assert torch.equal(_flat(agent), course.weights)

@@ -23,10 +23,10 @@ from nbyt.errors import DiskError
 from nbyt.layout import Layout
 from nbyt.store.run import open_run
 from nbyt.train import loop
-from nbyt.train.courses import AnyPlan
 from nbyt.train.dqn_plan import DQNPlan
 from nbyt.train.dqn_settings import DQNSettings
-from nbyt.train.plan import Plan
+from nbyt.train.plan import PPOPlan
+from nbyt.train.registry import AnyPlan
 from nbyt.train.replay_layout import ReplayLayout
 from nbyt.train.settings import PPOSettings
 
@@ -65,7 +65,7 @@ def dqn() -> DQNPlan:
     return DQNPlan("gymnax:CartPole-v1", layout, 64, 3, DQNSettings(), (4, 12))
 
 
-HOST = Plan("gym:FrozenLake-v1", Layout(2, 8, 8, 1), 96, 3, TABLE, (2, 6))
+HOST = PPOPlan("gym:FrozenLake-v1", Layout(2, 8, 8, 1), 96, 3, TABLE, (2, 6))
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from nbyt.store.run import open_as
 from nbyt.store.seal import read_sealed
 from nbyt.store.sweep import SweepFolder
 from nbyt.studies.reproducing import open_study, reproduce
-from nbyt.sweep.asides import find_aside
-from nbyt.sweep.grid import question_of
+from nbyt.sweep.grid import advice_request
+from nbyt.sweep.timing_and_advice import find_aside
 from nbyt.workflow.advising import scout
 from nbyt.workflow.budget import Budget
 
@@ -180,10 +180,10 @@ def test_a_page_takes_the_place_of_a_link(
     written_once: Path, outside: Path, out: Path, name: str, target: str
 ) -> None:
     shutil.copytree(written_once / name, out)
-    aims = {"twin": "report.html", "other": ".", "nothing": "no-report.html"}
+    specs = {"twin": "report.html", "other": ".", "nothing": "no-report.html"}
     for page, more in ((out / "report.html", []), (out / "x.html", ["--out", str(out / "x.html")])):
         page.unlink(missing_ok=True)
-        page.symlink_to(outside / name / aims[target])
+        page.symlink_to(outside / name / specs[target])
         assert main.run(["report", str(out), *more]) == 0
         assert not page.is_symlink() and "<html" in page.read_text()[:200]
 
@@ -212,7 +212,7 @@ def test_parts_that_are_links_are_refused_before_anything_is_done(
         find_aside("advice", grid, sweep, lambda what, done, total: None)
     (tmp_path / "a-scout").symlink_to(outside / "advise")
     with pytest.raises(StoreError, match="a-scout is a symlink"):
-        scout(lambda batch: question_of(grid), Budget("1k", "samples", 1000.0), tmp_path / "a")
+        scout(lambda batch: advice_request(grid), Budget("1k", "samples", 1000.0), tmp_path / "a")
 
 
 def test_a_measurement_takes_the_place_of_a_link(outside: Path, out: Path) -> None:

@@ -8,14 +8,14 @@ from numpy.testing import assert_allclose
 from tests.gradients.conftest import CASES, Case, make_case, noise_pool
 
 from nbyt.gradients.assembly import products_of
-from nbyt.gradients.engine import Engine, harvest
+from nbyt.gradients.engine import Engine, reduce_pool
 from nbyt.gradients.phase import phase_products
-from nbyt.gradients.plan import Plan
+from nbyt.gradients.plan import SlabPlan
 from nbyt.gradients.stage_engine import StageEngine
-from nbyt.gradients.weights import Aim
+from nbyt.gradients.weights import GradientSpec
 
 CHAINS, STEPS = 5, 16
-AIM = Aim((1, 2, 8, 16), (0.9, 0.5), STEPS, 0.95, True, value_coefficient=0.7)
+SPEC = GradientSpec((1, 2, 8, 16), (0.9, 0.5), STEPS, 0.95, True, value_coefficient=0.7)
 KINDS = ["mlp", "mlp-shared", "gaussian", "cnn", "cnn-shared"]
 
 
@@ -36,20 +36,20 @@ def close(one: np.ndarray, other: np.ndarray, size: float = 0.0) -> None:
     assert_allclose(one, other, rtol=1e-4, atol=1e-4 * size)
 
 
-def products(engine: Engine, case: Case, aim: Aim, plan: Plan) -> dict:
+def products(engine: Engine, case: Case, spec: GradientSpec, plan: SlabPlan) -> dict:
     """All that an engine says of a pool of noise, by name."""
     pool = noise_pool(case, CHAINS, STEPS + 6)
-    found = harvest(engine, pool, aim, plan)
+    found = reduce_pool(engine, pool, spec, plan)
     names = ("square", "step_square", "step_pairs", "means", "cross", "reference")
     made = {
-        f"{objective} {field} {k} {m}": getattr(products_of(found, aim, objective, k, m), field)
+        f"{objective} {field} {k} {m}": getattr(products_of(found, spec, objective, k, m), field)
         for objective in ("actor", "critic", "total")
-        for k in range(len(aim.steps))
-        for m in range(len(aim.lambdas))
+        for k in range(len(spec.steps))
+        for m in range(len(spec.lambdas))
         for field in names
     }
     lags = {f"{name} lags": own.lags for name, own in found.objectives.items()}
-    phases = phase_products(engine, pool, found, aim, plan)
+    phases = phase_products(engine, pool, found, spec, plan)
     crowds = {f"{n} {p} crowd": one.pairs for n, own in phases.items() for p, one in own.items()}
     return made | lags | crowds
 
@@ -59,14 +59,14 @@ def products(engine: Engine, case: Case, aim: Aim, plan: Plan) -> dict:
 def own_products(name: str) -> dict:
     """All that nbyt's own engine says of a case."""
     case = case_of(name)
-    return products(stage_engine(case), case, _aim(case), Plan(CHAINS, STEPS, (1, 3), 0))
+    return products(stage_engine(case), case, _spec(case), SlabPlan(CHAINS, STEPS, (1, 3), 0))
 
 
 def assert_same_numbers(name: str, engine: Engine) -> None:
     """The engine's products are those of nbyt's own."""
     case, ours = case_of(name), own_products(name)
     assert engine.shared == case.policy.shared
-    theirs = products(engine, case, _aim(case), Plan(CHAINS, STEPS, (1, 3), 0))
+    theirs = products(engine, case, _spec(case), SlabPlan(CHAINS, STEPS, (1, 3), 0))
     assert theirs.keys() == ours.keys() and len(ours) > 100
     for key, value in ours.items():
         objective = key.partition(" ")[0]
@@ -74,16 +74,16 @@ def assert_same_numbers(name: str, engine: Engine) -> None:
         close(theirs[key], value, ours[f"{objective} square 0 0"].max() if apart else 0.0)
 
 
-def _aim(case: Case) -> Aim:
-    return replace(AIM, entropy_coefficient=0.3, joined=True) if case.policy.shared else AIM
+def _spec(case: Case) -> GradientSpec:
+    return replace(SPEC, entropy_coefficient=0.3, joined=True) if case.policy.shared else SPEC
 
 
 def assert_slabs_of_any_size_give_the_same(case: Case, engine: Engine) -> None:
     """Blocks of 3 chains by 4 steps give what one block gives."""
-    whole = products(engine, case, AIM, Plan(CHAINS, STEPS, (), 0))
-    cut = harvest(engine, noise_pool(case, CHAINS, STEPS + 6), AIM, Plan(3, 4, (), 0))
-    for k in range(len(AIM.steps)):
-        found = products_of(cut, AIM, "actor", k, 1)
+    whole = products(engine, case, SPEC, SlabPlan(CHAINS, STEPS, (), 0))
+    cut = reduce_pool(engine, noise_pool(case, CHAINS, STEPS + 6), SPEC, SlabPlan(3, 4, (), 0))
+    for k in range(len(SPEC.steps)):
+        found = products_of(cut, SPEC, "actor", k, 1)
         close(found.square, whole[f"actor square {k} 1"])
         close(found.means, whole[f"actor means {k} 1"])
 

@@ -8,15 +8,15 @@ from tests.gradients.conftest import CASES, Case, make_case, noise_pool
 
 from nbyt.collect.pool import Pool
 from nbyt.gradients.assembly import products_of
-from nbyt.gradients.digest import LAG_STRIDE, digest
-from nbyt.gradients.engine import Gathered, harvest
-from nbyt.gradients.plan import Plan
+from nbyt.gradients.engine import ChainSums, reduce_pool
+from nbyt.gradients.plan import SlabPlan
+from nbyt.gradients.slab_sums import LAG_STRIDE, sum_slab
 from nbyt.gradients.stage_engine import StageEngine
-from nbyt.gradients.weights import Aim, scale_of, weigh
+from nbyt.gradients.weights import GradientSpec, scale_of, weigh
 from nbyt.stats.products import Products
 
 _CHAINS, _STEPS, _AHEAD = 5, 16, 6
-_AIM = Aim(
+_AIM = GradientSpec(
     (1, 2, 8, 16),
     (0.9, 0.5),
     _STEPS,
@@ -55,7 +55,7 @@ def _scores(case: Case, pool: Pool) -> dict[str, np.ndarray]:
 def test_harvest_is_what_written_out_gradients_give(case: Case) -> None:
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
     lags = (1, 3)
-    found = harvest(_engine(case), pool, _AIM, Plan(_CHAINS, _STEPS, lags, 0))
+    found = reduce_pool(_engine(case), pool, _AIM, SlabPlan(_CHAINS, _STEPS, lags, 0))
     scale = scale_of(pool, _AIM)
     fragment, whole = weigh(pool, _AIM, scale, slice(0, _CHAINS))
     scores = _scores(case, pool)
@@ -84,7 +84,7 @@ def _weighted(weights: dict[str, np.ndarray], scores: dict[str, np.ndarray]) -> 
     return sum(w[..., None] * scores[part] for part, w in weights.items())
 
 
-def _compare(own: Gathered, products: Products, g: np.ndarray, k: int, m: int) -> None:
+def _compare(own: ChainSums, products: Products, g: np.ndarray, k: int, m: int) -> None:
     fragments = g.reshape(_CHAINS, -1, _AIM.steps[k], g.shape[-1]).mean(axis=2)
     means = fragments.mean(axis=1)
     scale = np.abs(g).max() ** 2
@@ -104,8 +104,8 @@ def _pairs(g: np.ndarray) -> np.ndarray:
 def test_slabs_and_blocks_change_nothing() -> None:
     case = make_case(*CASES["mlp"])
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
-    whole = harvest(_engine(case), pool, _AIM, Plan(_CHAINS, _STEPS, (), 0))
-    cut = harvest(_engine(case), pool, _AIM, Plan(3, 4, (), 0))
+    whole = reduce_pool(_engine(case), pool, _AIM, SlabPlan(_CHAINS, _STEPS, (), 0))
+    cut = reduce_pool(_engine(case), pool, _AIM, SlabPlan(3, 4, (), 0))
     assert cut.partners.tolist() == [1, 1, 2, 2, 2]
     for name, one in whole.objectives.items():
         other = cut.objectives[name]
@@ -116,12 +116,12 @@ def test_slabs_and_blocks_change_nothing() -> None:
 def test_total_of_separate_networks_is_actor_and_critic_side_by_side() -> None:
     case = make_case(*CASES["mlp"])
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
-    aim = Aim((2, 8), (0.9,), _STEPS, 0.95, True, value_coefficient=0.7)
-    plan = Plan(_CHAINS, _STEPS, (), 0)
-    apart = harvest(_engine(case), pool, aim, plan)
-    joined = Aim((2, 8), (0.9,), _STEPS, 0.95, True, value_coefficient=0.7, joined=True)
-    together = harvest(_engine(case), pool, joined, plan)
-    one = products_of(apart, aim, "total", 1, 0)
+    spec = GradientSpec((2, 8), (0.9,), _STEPS, 0.95, True, value_coefficient=0.7)
+    plan = SlabPlan(_CHAINS, _STEPS, (), 0)
+    apart = reduce_pool(_engine(case), pool, spec, plan)
+    joined = GradientSpec((2, 8), (0.9,), _STEPS, 0.95, True, value_coefficient=0.7, joined=True)
+    together = reduce_pool(_engine(case), pool, joined, plan)
+    one = products_of(apart, spec, "total", 1, 0)
     other = products_of(together, joined, "total", 1, 0)
     for field in ("square", "step_square", "step_pairs", "means", "cross", "reference"):
         assert_allclose(getattr(one, field), getattr(other, field), rtol=1e-3, atol=1e-6)
@@ -130,8 +130,8 @@ def test_total_of_separate_networks_is_actor_and_critic_side_by_side() -> None:
 def test_sketches_keep_inner_products_within_their_spread() -> None:
     case = make_case(*CASES["mlp"])
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
-    exact = harvest(_engine(case), pool, _AIM, Plan(_CHAINS, _STEPS, (), 0))
-    sketched = harvest(_engine(case), pool, _AIM, Plan(_CHAINS, _STEPS, (), 64))
+    exact = reduce_pool(_engine(case), pool, _AIM, SlabPlan(_CHAINS, _STEPS, (), 0))
+    sketched = reduce_pool(_engine(case), pool, _AIM, SlabPlan(_CHAINS, _STEPS, (), 64))
     truth = products_of(exact, _AIM, "actor", 2, 0).means[0]
     groups = products_of(sketched, _AIM, "actor", 2, 0).means
     error = groups.std(axis=0, ddof=1) / np.sqrt(len(groups))
@@ -141,8 +141,8 @@ def test_sketches_keep_inner_products_within_their_spread() -> None:
 
 def test_one_compilation_serves_all_blocks() -> None:
     case = make_case(*CASES["mlp"])
-    before = digest._cache_size()
+    before = sum_slab._cache_size()
     for seed in (0, 1):
         pool = noise_pool(case, 7, _STEPS + _AHEAD, seed)
-        harvest(_engine(case), pool, _AIM, Plan(3, _STEPS, (2,), 0))
-    assert digest._cache_size() == before + 1
+        reduce_pool(_engine(case), pool, _AIM, SlabPlan(3, _STEPS, (2,), 0))
+    assert sum_slab._cache_size() == before + 1

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from tests.gradients.comparing import (
-    AIM,
     CHAINS,
     KINDS,
+    SPEC,
     STEPS,
     assert_same_gradients_and_directions,
     assert_same_numbers,
@@ -25,7 +25,7 @@ from nbyt.errors import UsageError
 from nbyt.gradients import function_engine
 from nbyt.gradients.engine import Engine
 from nbyt.gradients.function_engine import FunctionEngine
-from nbyt.gradients.plan import Plan, plan_for
+from nbyt.gradients.plan import SlabPlan, plan_for
 
 ROW = (np.ones((1, 2), np.float32), np.zeros(1, np.float32))
 
@@ -67,21 +67,23 @@ def test_gradients_and_directions_are_the_same() -> None:
 def test_new_weights_compile_nothing() -> None:
     case, engine = engine_of("mlp")
     given = functions(case)
-    before = function_engine.digest._cache_size()
+    before = function_engine.sum_slab._cache_size()
     found = []
     for step in range(3):
         params = jax.tree.map(lambda x, step=step: x + 0.1 * step, case.params)
         engine = FunctionEngine(params, **given, row=engine.row)
-        found.append(products(engine, case, AIM, Plan(CHAINS, STEPS, (), 0))["actor square 0 0"])
-    assert function_engine.digest._cache_size() == before + 1
+        found.append(
+            products(engine, case, SPEC, SlabPlan(CHAINS, STEPS, (), 0))["actor square 0 0"]
+        )
+    assert function_engine.sum_slab._cache_size() == before + 1
     assert np.abs(found[0] - found[1]).max() > 0 and np.abs(found[1] - found[2]).max() > 0
 
 
 def test_memory_is_planned_for_written_out_scores() -> None:
     case, engine = engine_of("mlp")
-    foot = engine.footprint(AIM)
-    assert foot.vectors == stage_engine(case).footprint(AIM).vectors
-    assert plan_for(foot, 64, AIM, foot.row_bytes * 64).steps < STEPS
+    foot = engine.footprint(SPEC)
+    assert foot.vectors == stage_engine(case).footprint(SPEC).vectors
+    assert plan_for(foot, 64, SPEC, foot.row_bytes * 64).steps < STEPS
 
 
 def test_only_what_is_trained_counts() -> None:

@@ -6,9 +6,9 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 from tests.gradients.comparing import (
-    AIM,
     CHAINS,
     KINDS,
+    SPEC,
     STEPS,
     assert_same_gradients_and_directions,
     assert_same_numbers,
@@ -23,12 +23,12 @@ from tests.gradients.conftest import Case
 from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
 from nbyt.gradients import torch_engine
-from nbyt.gradients.engine import harvest
-from nbyt.gradients.plan import Plan, plan_for
+from nbyt.gradients.engine import reduce_pool
+from nbyt.gradients.plan import SlabPlan, plan_for
 from nbyt.gradients.torch_engine import TorchEngine
 from nbyt.gradients.torch_layers import can_be_layered
 from nbyt.gradients.torch_policy import TorchPolicy
-from nbyt.gradients.weights import Aim
+from nbyt.gradients.weights import GradientSpec
 from nbyt.policy.networks import image_convolutions
 
 
@@ -149,8 +149,8 @@ def test_code_that_cannot_be_batched_is_taken_row_by_row() -> None:
     slow = TorchEngine(
         TorchPolicy(twin, log_prob, engine.policy.value, engine.policy.entropy), engine.row
     )
-    plan = Plan(CHAINS, STEPS, (1,), 0)
-    fast_ones, slow_ones = (products(one, case, AIM, plan) for one in (engine, slow))
+    plan = SlabPlan(CHAINS, STEPS, (1,), 0)
+    fast_ones, slow_ones = (products(one, case, SPEC, plan) for one in (engine, slow))
     assert slow.functions.slow == ["actor"] and not engine.functions.slow
     for key, value in fast_ones.items():
         close(slow_ones[key], value)
@@ -165,7 +165,7 @@ def test_measuring_leaves_gradients_weights_and_checks_alone(name: str) -> None:
     engine.policy.log_prob(*engine.policy.rows(seen, action)).sum().backward()
     before = [p.grad.clone() for p in twin.actor.parameters()]
     weights = [p.detach().clone() for p in twin.parameters()]
-    products(engine, case, AIM, Plan(CHAINS, STEPS, (), 0))
+    products(engine, case, SPEC, SlabPlan(CHAINS, STEPS, (), 0))
     engine.along(seen, action, engine.gradient(seen, action, {"actor": np.ones(8)}))
     assert [id(p) for p in twin.parameters()] == parameters
     assert all(torch.equal(a, p.grad) for a, p in zip(before, twin.actor.parameters(), strict=True))
@@ -187,14 +187,14 @@ def test_a_function_that_does_not_give_one_number_a_row_is_refused() -> None:
 
 def test_memory_is_planned_for_written_out_scores() -> None:
     case, other = engine_of("mlp")
-    own, aim = stage_engine(case), AIM
-    foot = other.footprint(aim)
+    own, spec = stage_engine(case), SPEC
+    foot = other.footprint(spec)
     assert (
         foot.vectors
-        == own.footprint(aim).vectors
+        == own.footprint(spec).vectors
         == sum(p.numel() for p in other.policy.module.parameters())
     )
-    small = plan_for(foot, 64, aim, foot.row_bytes * 64)
+    small = plan_for(foot, 64, spec, foot.row_bytes * 64)
     assert small.steps < STEPS
     assert jax.tree.leaves(own.params)
 
@@ -251,7 +251,7 @@ def test_layers_serve_unless_a_weight_is_used_beside_its_module(monkeypatch) -> 
             monkeypatch.setattr(torch_engine, "LARGE", large)
             one = TorchEngine(engine.policy, engine.row)
             assert one.by_layers == (large == 0 and not beside)
-            aim = Aim((3,), (0.0,), 3, 0.0, False, joined=True)
+            spec = GradientSpec((3,), (0.0,), 3, 0.0, False, joined=True)
             shape = (3, 2)
             pool = Pool(
                 seen.reshape(3, 2, 4),
@@ -260,7 +260,7 @@ def test_layers_serve_unless_a_weight_is_used_beside_its_module(monkeypatch) -> 
                 *[np.zeros(shape, np.float32)] * 3,
                 *[np.zeros(shape, bool)] * 2,
             )
-            made = harvest(one, pool, aim, Plan(2, 3, (1,), 0)).objectives["actor"]
+            made = reduce_pool(one, pool, spec, SlabPlan(2, 3, (1,), 0)).objectives["actor"]
             found[large] = made.square, made.step_square, made.step_pairs, made.lags
         for ours, theirs in zip(*found.values(), strict=True):
             assert_allclose(ours, theirs, rtol=1e-4)

@@ -7,48 +7,48 @@ from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.exact import garnet
 from nbyt.gradients.assembly import products_of
-from nbyt.gradients.engine import Harvest, harvest
+from nbyt.gradients.engine import PoolSums, reduce_pool
 from nbyt.gradients.plan import plan_for
 from nbyt.gradients.stage_engine import StageEngine
 from nbyt.gradients.units import Units
-from nbyt.gradients.weights import Aim
+from nbyt.gradients.weights import GradientSpec
 from nbyt.stats.moments import moments_of, step_variance
 from nbyt.stats.samples import leave_one_out
 
 CHAINS, AT_ONCE = 96, 24
-AIM = Aim((4, 32), (0.95,), 64, 0.9, normalise=False)
+SPEC = GradientSpec((4, 32), (0.95,), 64, 0.9, normalise=False)
 
 
 @pytest.fixture(scope="module")
-def rounds() -> list[Harvest]:
+def rounds() -> list[PoolSums]:
     """The harvest of all chains, and after it those of its four quarters."""
     control = garnet(6, 2, 0)
     policy, params = control.stage.policy, control.stage.params
     pool = collect_pool(control.env, policy, params, PoolPlan(CHAINS, 64, 0, 0.9, 0))
     engine = StageEngine(policy, params)
-    plan = plan_for(engine.footprint(AIM), CHAINS, AIM, 2**30)
+    plan = plan_for(engine.footprint(SPEC), CHAINS, SPEC, 2**30)
     quarters = [
         Pool(*(array[:, first : first + AT_ONCE] for array in pool))
         for first in range(0, CHAINS, AT_ONCE)
     ]
-    return [harvest(engine, some, AIM, plan) for some in (pool, *quarters)]
+    return [reduce_pool(engine, some, SPEC, plan) for some in (pool, *quarters)]
 
 
-def _united(rounds: list[Harvest], most: int) -> Harvest:
+def _united(rounds: list[PoolSums], most: int) -> PoolSums:
     units = Units(most)
     for one in rounds:
         units.add(one)
-    return units.harvest
+    return units.sums
 
 
-def _estimates(found: Harvest) -> np.ndarray:
-    products = products_of(found, AIM, "actor", 1, 0)
+def _estimates(found: PoolSums) -> np.ndarray:
+    products = products_of(found, SPEC, "actor", 1, 0)
     samples = leave_one_out(products.chains)
     moments = moments_of(products, samples)
     return np.array([moments.square, step_variance(products, samples), moments.variance])
 
 
-def test_chains_that_are_few_enough_stay_as_they_are(rounds: list[Harvest]) -> None:
+def test_chains_that_are_few_enough_stay_as_they_are(rounds: list[PoolSums]) -> None:
     whole, *quarters = rounds
     found = _united(quarters, CHAINS)
     for field, array in whole.objectives["critic"]._asdict().items():
@@ -58,7 +58,7 @@ def test_chains_that_are_few_enough_stay_as_they_are(rounds: list[Harvest]) -> N
 
 
 @pytest.mark.parametrize("most", [24, 48])
-def test_estimates_and_their_errors_hold(rounds: list[Harvest], most: int) -> None:
+def test_estimates_and_their_errors_hold(rounds: list[PoolSums], most: int) -> None:
     whole, *quarters = rounds
     chains, units = _estimates(whole), _estimates(_united(quarters, most))
     assert units.shape[1] == most + 1
@@ -69,7 +69,7 @@ def test_estimates_and_their_errors_hold(rounds: list[Harvest], most: int) -> No
     np.testing.assert_allclose(error[0], error[1], rtol=0.35)
 
 
-def test_no_chain_is_lost_where_sizes_differ(rounds: list[Harvest]) -> None:
+def test_no_chain_is_lost_where_sizes_differ(rounds: list[PoolSums]) -> None:
     whole, *quarters = rounds
     found = _united(quarters, 36)
     assert found.partners.sum() == whole.partners.sum()

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from nbyt.collect.pool import Pool
-from nbyt.gradients.weights import Aim, fragment_advantages, reference_advantages, scale_of, weigh
+from nbyt.gradients.weights import (
+    GradientSpec,
+    fragment_advantages,
+    reference_advantages,
+    scale_of,
+    weigh,
+)
 
 _GAMMA, _LAM = 0.97, 0.9
 
@@ -38,15 +44,17 @@ def _pool(steps: int, chains: int, seed: int) -> Pool:
     shape = (steps, chains)
     terminated = generator.random(shape) < 0.1
     truncated = (generator.random(shape) < 0.1) & ~terminated
-    reward, value, following, final = generator.normal(size=(4, *shape))
-    following = np.where(terminated, 0, following)
-    beyond = np.where(truncated, final, following)
+    reward, value, next_value, final = generator.normal(size=(4, *shape))
+    next_value = np.where(terminated, 0, next_value)
+    next_value_untruncated = np.where(truncated, final, next_value)
     zeros = np.zeros(shape)
-    return Pool(zeros, zeros, reward, value, following, beyond, terminated, truncated)
+    return Pool(
+        zeros, zeros, reward, value, next_value, next_value_untruncated, terminated, truncated
+    )
 
 
 def _terms(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
-    delta = pool.reward + _GAMMA * pool.following - pool.value
+    delta = pool.reward + _GAMMA * pool.next_value - pool.value
     return delta, _GAMMA * _LAM * ~(pool.terminated | pool.truncated)
 
 
@@ -94,8 +102,8 @@ def test_fragments_are_cut_where_they_end(steps: int, seed: int) -> None:
 def test_the_reference_waits_for_all_rewards_and_goes_past_time_limits() -> None:
     pool = _pool(20, 1, 3)
     ended = pool.terminated | pool.truncated
-    pool.following[:-1] = np.where(ended[:-1], pool.following[:-1], pool.value[1:])
-    pool.beyond[:] = np.where(ended, pool.beyond, pool.following)
+    pool.next_value[:-1] = np.where(ended[:-1], pool.next_value[:-1], pool.value[1:])
+    pool.next_value_untruncated[:] = np.where(ended, pool.next_value_untruncated, pool.next_value)
     reference = reference_advantages(pool, _GAMMA)[:, 0]
     for time in range(20):
         total, weight = 0.0, 1.0
@@ -103,21 +111,21 @@ def test_the_reference_waits_for_all_rewards_and_goes_past_time_limits() -> None
             total += weight * pool.reward[later, 0]
             weight *= _GAMMA
             if ended[later, 0] or later == 19:
-                total += weight * pool.beyond[later, 0]
+                total += weight * pool.next_value_untruncated[later, 0]
                 break
         assert reference[time] == pytest.approx(total - pool.value[time, 0], abs=1e-12)
 
 
 def test_normalised_weights_have_mean_0_and_spread_1_over_the_pool() -> None:
     pool = _pool(40, 5, 1)
-    aim = Aim((1, 8), (0.9, 0.3), 32, _GAMMA, normalise=True)
-    scale = scale_of(pool, aim)
-    fragment, whole = weigh(pool, aim, scale, slice(0, 5))
+    spec = GradientSpec((1, 8), (0.9, 0.3), 32, _GAMMA, normalise=True)
+    scale = scale_of(pool, spec)
+    fragment, whole = weigh(pool, spec, scale, slice(0, 5))
     weights = fragment["actor"]["actor"].reshape(2, 2, -1)
     assert_allclose(weights.mean(-1), 0, atol=1e-6)
     assert_allclose(weights.std(-1), 1, atol=1e-6)
     assert_allclose(whole["actor"]["actor"][1].mean(), 0, atol=1e-6)
-    raw = weigh(pool, aim, scale, slice(0, 5))[0]["critic"]["critic"]
+    raw = weigh(pool, spec, scale, slice(0, 5))[0]["critic"]["critic"]
     assert_allclose(
         raw[1, 0].T, fragment_advantages(pool, _GAMMA, 0.9, 8, 32), rtol=1e-5, atol=1e-6
     )

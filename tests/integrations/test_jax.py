@@ -147,12 +147,12 @@ def assert_same(one: BatchMeasurement, other: BatchMeasurement) -> None:
 
 def test_a_loop_is_measured_as_in_torch_and_compiled_once() -> None:
     probe = GradientProbe(log_prob=log_prob, value=value, entropy=entropy, **LOSS)
-    before = function_engine.digest._cache_size()
+    before = function_engine.sum_slab._cache_size()
     found = []
     for params, arrays, last in training(3):
         found.append(probe.measure(params, *arrays, last_values=last))
         assert_same(found[-1], torch_probe(params).measure(*arrays, last_values=last))
-    assert function_engine.digest._cache_size() == before + 1
+    assert function_engine.sum_slab._cache_size() == before + 1
     assert (probe.updates, probe.samples) == (3, 3 * ENVS * STEPS)
     assert len({one.total.variance.value for one in found}) == 3
     assert found[0].units == ENVS and found[0].whole

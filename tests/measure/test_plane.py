@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from nbyt.exact import garnet, moments
-from nbyt.gradients.weights import Scale
+from nbyt.gradients.weights import AdvantageScale
 from nbyt.measure.chains import Resources
+from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.plane import draw_plane
 from nbyt.measure.request import make_request
-from nbyt.measure.specimen import StageSpecimen
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +24,9 @@ def drawn() -> list[dict]:
         chains=64,
         seed=5,
     )
-    scale = Scale(np.zeros((2, 1)), np.ones((2, 1)), 0.0, 0.0, 1.0)
+    scale = AdvantageScale(np.zeros((2, 1)), np.ones((2, 1)), 0.0, 0.0, 1.0)
     return draw_plane(
-        StageSpecimen(control.env, control.stage),
+        FrozenStage(control.env, control.stage),
         request,
         scale,
         (2, 32),

@@ -9,7 +9,7 @@ from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
 from nbyt.store.run import open_run
 from nbyt.train.loop import train
-from nbyt.train.plan import Plan
+from nbyt.train.plan import PPOPlan
 from nbyt.train.settings import PPOSettings
 
 
@@ -36,7 +36,7 @@ class _Prober:
 def _run(folder: Path, *, probed: bool) -> tuple[dict, int]:
     layout = Layout(envs=8, steps=16, minibatch=32, epochs=2)
     settings = PPOSettings(network="table", learning_rate=0.01)
-    plan = Plan("tabular:FrozenLake-v1", layout, 6 * 128, 0, settings, (2, 6))
+    plan = PPOPlan("tabular:FrozenLake-v1", layout, 6 * 128, 0, settings, (2, 6))
     prober = _Prober(folder)
     train(plan, open_run(folder, plan.identity()), (prober,) if probed else ())
     params = read_stage(folder / "stage-2").params

@@ -7,7 +7,7 @@ from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import Layout
 from nbyt.minibatch import SCHEMES, shuffle_and_chop
 from nbyt.minibatch.named import find
-from nbyt.minibatch.rules import Sizes
+from nbyt.minibatch.rules import SamplerSizes
 from nbyt.rng import numpy_stream
 
 LAYOUT = Layout(envs=4, steps=8, minibatch=8, epochs=3)
@@ -17,7 +17,7 @@ DRAWN = {"whole_batch", "random_fetch", "random_subsets", "pufferlib"}
 
 def sizes_of(name: str, batch: int, minibatch: int, epochs: int = 1) -> list[int]:
     """Mini-batch sizes of one env's batch."""
-    found = SCHEMES[name].rule(Sizes(1, batch, minibatch, epochs), numpy_stream(0, "named"))
+    found = SCHEMES[name].rule(SamplerSizes(1, batch, minibatch, epochs), numpy_stream(0, "named"))
     return [len(one) for one in found]
 
 
@@ -46,14 +46,14 @@ def test_the_first_pass_of_rllib_is_unshuffled_and_a_single_one_wraps_to_its_own
     indices = SCHEMES["rllib"](Layout(1, 32, 8, 3), numpy_stream(0, "named"))
     np.testing.assert_array_equal(indices[:4].ravel(), np.arange(32))
     assert not np.array_equal(indices[4:8].ravel(), np.arange(32))
-    alone = SCHEMES["rllib"].rule(Sizes(1, 10, 4, 1), numpy_stream(0, "named"))
+    alone = SCHEMES["rllib"].rule(SamplerSizes(1, 10, 4, 1), numpy_stream(0, "named"))
     np.testing.assert_array_equal(np.concatenate(alone), [*range(10), 0, 1])
 
 
 @pytest.mark.parametrize("name", ["brax", "pufferlib"])
 def test_unrolls_stay_whole(name) -> None:
     """8 steps an env and mini-batches of 12: pieces of 4 steps."""
-    found = SCHEMES[name].rule(Sizes(6, 8, 12, 2), numpy_stream(0, "named"))
+    found = SCHEMES[name].rule(SamplerSizes(6, 8, 12, 2), numpy_stream(0, "named"))
     for minibatch in found:
         env, time = minibatch.reshape(-1, 4) % 6, minibatch.reshape(-1, 4) // 6
         assert (

@@ -128,7 +128,7 @@ def test_only_vectors_have_moments() -> None:
         assert policy.init(None, normalise_observations=True).observation is None
     policy = build(VECTOR, Discrete(4), parse_network("8"))
     fresh = policy.init(None, normalise_observations=True).observation
-    assert isinstance(fresh, normalise.Moments) and fresh.mean.shape == (6,)
+    assert isinstance(fresh, normalise.RunningMoments) and fresh.mean.shape == (6,)
 
 
 @pytest.mark.parametrize("activation", ["tanh", "relu", "swish"])

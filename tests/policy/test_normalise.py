@@ -11,7 +11,7 @@ from nbyt.policy import normalise
 updated = jax.jit(normalise.update)
 
 
-def seen(batches, weights=None) -> normalise.Moments:
+def seen(batches, weights=None) -> normalise.RunningMoments:
     moments = normalise.fresh(batches[0].shape[1:])
     for place, batch in enumerate(batches):
         weight = np.ones(len(batch)) if weights is None else weights[place]

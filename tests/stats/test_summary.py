@@ -88,7 +88,7 @@ def test_the_mean_squared_error_knows_how_bias_and_variance_go_together() -> Non
     assert abs(linked) > 0.1
 
 
-class World:
+class ReplaySource:
     """Contributions with a known truth: correlated in time, of a given law and mean."""
 
     chains, fragments, steps, parameters, envs = 64, 2, 4, 12, 64
@@ -136,7 +136,7 @@ class World:
 
 @pytest.fixture(scope="module", params=["normal", "heavy"])
 def seen(request) -> tuple[list[GradientEstimates], dict[str, float]]:
-    world = World(request.param, seed=11)
+    world = ReplaySource(request.param, seed=11)
     return [describe(world.draw(), world.envs) for _ in range(SETS)], world.truth()
 
 
@@ -153,7 +153,7 @@ def test_95_percent_intervals_cover_95_percent(seen, name) -> None:
 
 
 def test_a_sketch_keeps_the_coverage_and_adds_its_error() -> None:
-    world = World("normal", seed=12)
+    world = ReplaySource("normal", seed=12)
     truth, hits = world.truth(), dict.fromkeys(NAMES, 0)
     for _ in range(100):
         exact = world.draw()

@@ -35,7 +35,7 @@ class Killer:
         self.lane = 0
 
     def __call__(self, job: Job, updates: int) -> None:
-        lanes = [pid for pid, words in children().items() if "nbyt.sweep.lane_main" in words]
+        lanes = [pid for pid, words in children().items() if "nbyt.sweep.worker_main" in words]
         if lanes and not self.lane:
             self.lane = lanes[0]
             psutil.Process(self.lane).parent().kill()

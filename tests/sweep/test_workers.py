@@ -15,9 +15,9 @@ from nbyt.errors import EnvError, TrainingError
 from nbyt.errors import MissingExtraError as Missing
 from nbyt.sweep.answers import failure_of
 from nbyt.sweep.cells import Here
-from nbyt.sweep.lane_main import as_plain
-from nbyt.sweep.order import grid_of as grid_ordered
-from nbyt.sweep.order import order_from, order_of
+from nbyt.sweep.grid_spec import grid_of as grid_ordered
+from nbyt.sweep.grid_spec import order_from, order_of
+from nbyt.sweep.worker_main import as_plain
 from nbyt.sweep.workers import Workers
 
 # What each trap makes of a cell: the end of the message, and where.

@@ -16,7 +16,7 @@ from gymnasium.wrappers import TimeLimit
 from tests.envs.corridor import Corridor
 
 FOLDER = "NBYT_TEST_TRAPS"
-TRAINS = "nbyt.sweep.lane_main" in sys.modules
+TRAINS = "nbyt.sweep.worker_main" in sys.modules
 # Steps, over all envs of a process, that still have to be slow.
 naps = int(os.environ.get("NBYT_TEST_NAPS", "0"))
 

@@ -11,13 +11,13 @@ from nbyt.cli.main import run as command
 from nbyt.errors import LayoutError, RunInterruptedError
 from nbyt.store.run import open_run
 from nbyt.train.adaptive_plan import AdaptivePlan, first_layout, lengths_of
+from nbyt.train.layout_controller import LayoutController
 from nbyt.train.loop import train
 from nbyt.train.settings import PPOSettings
-from nbyt.train.steering import Steering
 
 BATCH, UPDATES = 64, 10
 # Believes every look: it moves as often as it can.
-RESTLESS = Steering(every=2, fewest=2, window=2, sure=-1e9)
+RESTLESS = LayoutController(every=2, fewest=2, window=2, sure=-1e9)
 TABLE = PPOSettings(network="table", normalise_rewards=True)
 
 

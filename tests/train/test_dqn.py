@@ -13,7 +13,7 @@ from nbyt.errors import EnvError, LayoutError, RunInterruptedError, StoreError, 
 from nbyt.policy.files import read_q_stage, read_stage
 from nbyt.store.run import RunFolder, open_run, verify
 from nbyt.train import loop
-from nbyt.train.dqn_course import DQNCourse
+from nbyt.train.dqn_algorithm import DQNAlgorithm
 from nbyt.train.dqn_plan import DQNPlan
 from nbyt.train.dqn_settings import DQNSettings
 from nbyt.train.plan import stage_updates
@@ -56,11 +56,11 @@ def test_q_values_of_a_table_are_found(double: bool, optimizer: str) -> None:
         epsilon_end=1.0, anneal=True,
     )  # fmt: skip
     layout = ReplayLayout(envs=4, steps=2, minibatch=32, gradient_steps=4, buffer=800)
-    course = DQNCourse(DQNPlan("tabular:chain", layout, 6_000, 0, settings, (1,)), chain())
-    for made in course.updates(1):
-        course.row(made)
+    algorithm = DQNAlgorithm(DQNPlan("tabular:chain", layout, 6_000, 0, settings, (1,)), chain())
+    for made in algorithm.updates(1):
+        algorithm.row(made)
     wanted = np.array([[0, 0.125], [0, 0.25], [0, 0.5], [0, 1.0]])
-    assert np.abs(np.asarray(course.params.actor["logits"]) - wanted).max() < 0.01
+    assert np.abs(np.asarray(algorithm.params.actor["logits"]) - wanted).max() < 0.01
 
 
 @pytest.mark.learns
@@ -70,20 +70,20 @@ def test_a_time_limit_is_no_death() -> None:
     env = tabular.from_arrays(sure, sure, sure == 0, [1.0], time_limit=5, id="tabular:forever")
     settings = DQNSettings(gamma=0.5, learning_rate=0.05, target_every=10)
     layout = ReplayLayout(minibatch=16, buffer=400, warm_up=16)
-    course = DQNCourse(DQNPlan("tabular:forever", layout, 4_000, 0, settings, (1,)), env)
-    for made in course.updates(1):
-        row = course.row(made)
-    assert abs(float(course.params.actor["logits"][0, 0]) - 2.0) < 0.02
+    algorithm = DQNAlgorithm(DQNPlan("tabular:forever", layout, 4_000, 0, settings, (1,)), env)
+    for made in algorithm.updates(1):
+        row = algorithm.row(made)
+    assert abs(float(algorithm.params.actor["logits"][0, 0]) - 2.0) < 0.02
     assert row["mean_return"] == 5.0
 
 
 def test_the_buffer_holds_what_the_env_did() -> None:
     always_random = DQNSettings(network="8", epsilon_end=1.0)
-    course = DQNCourse(plan(settings=always_random), resolve("gymnax:CartPole-v1"))
-    for made in course.updates(1):
+    algorithm = DQNAlgorithm(plan(settings=always_random), resolve("gymnax:CartPole-v1"))
+    for made in algorithm.updates(1):
         if made.number >= 125:
             break
-    rows = course.experience(made.number)
+    rows = algorithm.experience(made.number)
     assert len(rows.reward) == 400 and rows.valid.all() and (rows.reward == 1).all()
     for env in range(2):  # rows of two envs alternate
         own = jax.tree.map(lambda x, env=env: x[env::2], rows)
@@ -166,7 +166,7 @@ def test_sizes_that_cannot_be_are_refused(sizes: dict, words: str) -> None:
 def test_a_buffer_that_no_checkpoint_holds_is_refused() -> None:
     huge = ReplayLayout(buffer=100_000_000)
     with pytest.raises(LayoutError, match="more than the 2 GB of a checkpoint"):
-        DQNCourse(plan(layout=huge), resolve("gymnax:CartPole-v1"))
+        DQNAlgorithm(plan(layout=huge), resolve("gymnax:CartPole-v1"))
 
 
 @pytest.mark.parametrize(

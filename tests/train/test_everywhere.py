@@ -13,7 +13,7 @@ from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
 from nbyt.store.run import RunFolder, open_run
 from nbyt.train.loop import train
-from nbyt.train.plan import Plan
+from nbyt.train.plan import PPOPlan
 from nbyt.train.settings import PPOSettings
 
 LAYOUT = Layout(envs=4, steps=16, minibatch=32, epochs=2)
@@ -80,7 +80,9 @@ def test_trains(tmp_path: Path, case: str) -> None:
     env, settings, more = CASES[case]
     more = {"layout": LAYOUT} | more
     total = 3 * more["layout"].batch
-    plan = Plan(env, total=total, seed=1, settings=PPOSettings(**settings), stages=(1, 3), **more)
+    plan = PPOPlan(
+        env, total=total, seed=1, settings=PPOSettings(**settings), stages=(1, 3), **more
+    )
     result = train(plan, open_run(tmp_path, plan.identity()))
     assert math.isfinite(result.final_return.value)
     rows = RunFolder(tmp_path).read_metrics()
@@ -102,6 +104,6 @@ def test_dials_are_learned(tmp_path: Path) -> None:
     layout = Layout(envs=8, steps=64, minibatch=128, epochs=8)
     settings = PPOSettings(network="16", learning_rate=3e-3)
     env = "tests.train.test_everywhere:Dials"
-    plan = Plan(env, layout, 40 * layout.batch, 1, settings, (40,))
+    plan = PPOPlan(env, layout, 40 * layout.batch, 1, settings, (40,))
     result = train(plan, open_run(tmp_path, plan.identity()))
     assert result.final_return.low > 15  # by chance 20 / 3

@@ -15,19 +15,21 @@ from nbyt.policy.files import read_stage
 from nbyt.store.run import RunFolder, open_run, verify
 from nbyt.train import loop
 from nbyt.train.loop import kept_stages, train
-from nbyt.train.plan import Plan, stage_updates
+from nbyt.train.plan import PPOPlan, stage_updates
 from nbyt.train.settings import PPOSettings
 
 LAYOUT = Layout(envs=4, steps=8, minibatch=16, epochs=2)
 SETTINGS = PPOSettings(network="8", anneal=True, normalise_observations=True, stagger=True)
 
 
-def plan(env: str = "gymnax:CartPole-v1", updates: int = 6, **changes: object) -> Plan:
+def plan(env: str = "gymnax:CartPole-v1", updates: int = 6, **changes: object) -> PPOPlan:
     settings = changes.pop("settings", SETTINGS)
-    return Plan(env, LAYOUT, updates * LAYOUT.batch, 3, settings, stage_updates(updates), **changes)
+    return PPOPlan(
+        env, LAYOUT, updates * LAYOUT.batch, 3, settings, stage_updates(updates), **changes
+    )
 
 
-def run(wanted: Plan, folder: Path, *listeners: object) -> loop.Result:
+def run(wanted: PPOPlan, folder: Path, *listeners: object) -> loop.Result:
     return train(wanted, open_run(folder, wanted.identity()), listeners)
 
 

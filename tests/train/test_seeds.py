@@ -5,7 +5,7 @@ import pytest
 from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.train.curves import train_curve
-from nbyt.train.plan import Plan
+from nbyt.train.plan import PPOPlan
 from nbyt.train.seeds import train_seeds
 from nbyt.train.settings import PPOSettings
 
@@ -13,9 +13,9 @@ LAYOUT = Layout(envs=8, steps=8, minibatch=16, epochs=2)
 SETTINGS = PPOSettings(network="table", learning_rate=0.05)
 
 
-def _plans(*seeds: int) -> list[Plan]:
+def _plans(*seeds: int) -> list[PPOPlan]:
     env = "tabular:FrozenLake-v1"
-    return [Plan(env, LAYOUT, 20 * LAYOUT.batch, seed, SETTINGS, (10, 20)) for seed in seeds]
+    return [PPOPlan(env, LAYOUT, 20 * LAYOUT.batch, seed, SETTINGS, (10, 20)) for seed in seeds]
 
 
 @pytest.fixture(scope="module")

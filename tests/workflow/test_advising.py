@@ -14,7 +14,7 @@ from nbyt.errors import EnvError, StoreError
 from nbyt.exact import frozenlake
 from nbyt.store.advice import read_advice
 from nbyt.train.settings import PPOSettings
-from nbyt.workflow import advising, closer, effort, measuring, subjects
+from nbyt.workflow import advising, diagnostics, effort, measuring, stages
 
 SMALL = {
     "batch": 64,
@@ -64,8 +64,8 @@ def test_the_same_question_is_answered_from_the_folder(advised, monkeypatch) -> 
 
     for module, name in (
         (measuring, "examine"),
-        (closer, "examine"),
-        (subjects, "train"),
+        (diagnostics, "examine"),
+        (stages, "train"),
     ):
         monkeypatch.setattr(module, name, no)
     monkeypatch.setattr(advising, "measure_costs", no)

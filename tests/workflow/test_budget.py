@@ -10,7 +10,7 @@ from nbyt.stats.estimate import Estimate
 from nbyt.workflow.budget import Budget, budget_from, propose
 from nbyt.workflow.costs import Costs
 from nbyt.workflow.effort import effort
-from nbyt.workflow.question import make_question
+from nbyt.workflow.request import make_advice_request
 
 STEPS = tuple(2**power for power in range(12))
 
@@ -39,14 +39,16 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
 
 def _proposed(budget: Budget, noise: float, a: float, b: float, c: float = 0.0) -> dict:
     """With gradients of length 1 without bias, V = `noise` / T, seconds c + a T + b N T."""
-    question = make_question(resolve("tabular:FrozenLake-v1"), batch=2048, effort=effort("quick"))
+    request = make_advice_request(
+        resolve("tabular:FrozenLake-v1"), batch=2048, effort=effort("quick")
+    )
     rows = np.ones((1001, len(STEPS)))
     evidence = Evidence(STEPS, rows, rows, noise / np.array(STEPS) * rows)
     sure = tuple(Estimate(1.0, 0.9, 1.1, 64) for _ in STEPS)
     stage = StageEvidence("update 5", 1.0, evidence, sure, sure)
     splits = [(256, 1), (1, 256), (16384, 1), (8, 2048)]
     timed = {(n, t): [c + a * t + b * n * t] * 3 for n, t in splits}
-    return propose(budget, question, [stage], Costs(timed))
+    return propose(budget, request, [stage], Costs(timed))
 
 
 def test_dear_updates_ask_for_a_large_batch_and_cheap_ones_for_a_small_one() -> None:

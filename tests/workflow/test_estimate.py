@@ -7,13 +7,13 @@ from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.workflow.effort import effort
 from nbyt.workflow.estimate import Pace, forecast, in_words, require_time, startable, step_pace
-from nbyt.workflow.question import make_question
+from nbyt.workflow.request import make_advice_request
 
 ALL = {"trained": True, "timed": True}
 
 
 def _question(word="normal"):
-    return make_question(resolve("gym:CartPole-v1"), batch=2048, effort=effort(word))
+    return make_advice_request(resolve("gym:CartPole-v1"), batch=2048, effort=effort(word))
 
 
 def test_more_effort_costs_more_and_slow_steps_cost_in_proportion() -> None:

@@ -7,25 +7,25 @@ import pytest
 
 from nbyt.errors import StoreError
 from nbyt.exact import frozenlake
-from nbyt.measure.specimen import StageSpecimen
+from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.store.advice import AdviceFolder
 from nbyt.store.run import open_as
 from nbyt.workflow.effort import effort
 from nbyt.workflow.measuring import Measured, measure
-from nbyt.workflow.question import make_question
-from nbyt.workflow.subjects import subject_of
+from nbyt.workflow.request import make_advice_request
+from nbyt.workflow.stages import stage_to_measure
 
 
 @pytest.fixture(scope="module")
 def measured_twice(tmp_path_factory: pytest.TempPathFactory) -> list[list[Measured]]:
     """One policy measured as stage 1 and as stage 2, in two folders."""
     control = frozenlake("mid")
-    question = make_question(control.env, batch=64, effort=effort("quick"), steps=[4, 16])
-    subject = subject_of(StageSpecimen(control.env, control.stage))
+    request = make_advice_request(control.env, batch=64, effort=effort("quick"), steps=[4, 16])
+    target = stage_to_measure(FrozenStage(control.env, control.stage))
 
     def in_folder(path: Path) -> list[Measured]:
         folder = open_as(AdviceFolder, path, {})
-        return measure(question, [subject, subject], folder, lambda *_: None)
+        return measure(request, [target, target], folder, lambda *_: None)
 
     return [in_folder(tmp_path_factory.mktemp("advice") / name) for name in ("one", "two")]
 
@@ -46,7 +46,7 @@ def test_a_measurement_of_another_question_or_without_its_arrays_is_refused(
     measured_twice, tmp_path: Path
 ) -> None:
     first = measured_twice[0][0]
-    env = first.subject.specimen.env
+    env = first.target.frozen_policy.env
     folder = open_as(AdviceFolder, tmp_path / "advice", {})
     for steps, left_out, words in (
         ([8, 16], "", "measured with other layouts"),
@@ -54,6 +54,6 @@ def test_a_measurement_of_another_question_or_without_its_arrays_is_refused(
     ):
         arrays = {name: array for name, array in first.tensors.items() if name != left_out}
         folder.save_measurement(1, arrays, first.data)
-        question = make_question(env, batch=64, effort=effort("quick"), steps=steps)
+        request = make_advice_request(env, batch=64, effort=effort("quick"), steps=steps)
         with pytest.raises(StoreError, match=words):
-            measure(question, [first.subject], folder, lambda *_: None)
+            measure(request, [first.target], folder, lambda *_: None)

@@ -16,7 +16,7 @@ from nbyt.cli.output import Outcome, facts_table, show, show_verbatim, talk, war
 from nbyt.cli.progress import watched
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, NbytError, RunInterruptedError, UsageError
-from nbyt.measure.specimen import Collector
+from nbyt.measure.frozen_policy import Collector
 from nbyt.numbers import (
     DURATION,
     MEMORY,
@@ -47,7 +47,7 @@ from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.advising import (
     Advice,
-    answer_question,
+    answer_request,
     as_trained,
     command_line,
     open_folder,
@@ -56,8 +56,8 @@ from nbyt.workflow.advising import (
 from nbyt.workflow.budget import BATCHES, SCOUT, Budget, budget_from
 from nbyt.workflow.effort import effort as effort_named
 from nbyt.workflow.estimate import full_pace, in_words, require_time, startable, step_pace
-from nbyt.workflow.question import EPOCHS, HOST_ENVS, Question, make_question
-from nbyt.workflow.subjects import Subject, given_subjects
+from nbyt.workflow.request import EPOCHS, HOST_ENVS, AdviceRequest, make_advice_request
+from nbyt.workflow.stages import StageToMeasure, given_stages
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def _run(
     own: Own | None,
     collector: Collector | None,
 ) -> Outcome:
-    given = given_subjects(options.from_, found) if options.from_ else []
+    given = given_stages(options.from_, found) if options.from_ else []
     console = talk(quiet=common.quiet)
     wanted = options.max_envs or HOST_ENVS
     size = options.batch or (own.envs * own.steps if own else max(BATCHES))
@@ -206,17 +206,17 @@ def _run(
     # A dry run of a budget is that of its scout, which comes first.
     scouted = budget is not None and not options.dry_run
     proposal = _proposal(asked, budget, console) if scouted and budget is not None else None
-    question = asked.scout(SCOUT) if budget is not None and proposal is None else None
-    question = question or asked.question(None if proposal is None else proposal["batch"])
-    data = _forecast(question, asked)
-    said = remarks(own, question, asked.flags)
+    request = asked.scout(SCOUT) if budget is not None and proposal is None else None
+    request = request or asked.request(None if proposal is None else proposal["batch"])
+    data = _forecast(request, asked)
+    said = remarks(own, request, asked.flags)
     if options.dry_run:
         warn(console, said)
         if not common.json:
             show(facts_table([(k.replace("_", " "), f"{v:,}") for k, v in data.items()]))
         return Outcome(data, said)
-    console.print(f"{question.command()}\nabout {in_words(data['seconds'])}")
-    advice = _advise(question, asked, proposal, said, console)
+    console.print(f"{request.command()}\nabout {in_words(data['seconds'])}")
+    advice = _advise(request, asked, proposal, said, console)
     warn(console, advice.data["warnings"])
     if not common.json:
         _show(advice.data)
@@ -230,7 +230,7 @@ class _Asked:
     env: Any
     options: AdviseOptions
     settings: Learning
-    given: list[Subject]
+    given: list[StageToMeasure]
     own: Own | None
     collector: Collector | None
 
@@ -242,7 +242,7 @@ class _Asked:
         given = {name for name, value in {**named, "lambda": options.lam}.items() if value}
         return given | self.settings.given
 
-    def question(self, batch: int | None, effort: str = "", **changes: Any) -> Question:
+    def request(self, batch: int | None, effort: str = "", **changes: Any) -> AdviceRequest:
         """The question about a batch; without one, about the user's."""
         options = self.options
         lambdas = read_if_given(PROBABILITIES, options.lam, "--lambda") or ()
@@ -267,22 +267,22 @@ class _Asked:
             "memory": int(MEMORY.read(options.memory, "--memory")),
         }
         named = effort_named(effort or options.effort)
-        return make_question(self.env, batch=size, effort=named, **{**given, **changes})
+        return make_advice_request(self.env, batch=size, effort=named, **{**given, **changes})
 
-    def scout(self, batch: int) -> Question:
+    def scout(self, batch: int) -> AdviceRequest:
         """The question that a scout asks before the batch is known."""
-        return self.question(batch, "quick", stages=None, total=None)
+        return self.request(batch, "quick", stages=None, total=None)
 
 
-def _forecast(question: Question, asked: _Asked) -> dict[str, Any]:
+def _forecast(request: AdviceRequest, asked: _Asked) -> dict[str, Any]:
     """What it will cost; an error where that is more than the user allows."""
     parts = {"trained": not asked.given, "timed": asked.options.per != "sample"}
     limit = DURATION.read(asked.options.time_limit, "--time-limit")
-    pace = step_pace(question.env)
+    pace = step_pace(request.env)
     # A slow env is told before it has to make a whole update.
-    require_time(question, pace, limit, **parts)
-    expected = require_time(question, full_pace(question, pace), limit, **parts)
-    return {"batch": question.batch, "layouts": len(question.steps), **expected.as_dict()}
+    require_time(request, pace, limit, **parts)
+    expected = require_time(request, full_pace(request, pace), limit, **parts)
+    return {"batch": request.batch, "layouts": len(request.steps), **expected.as_dict()}
 
 
 def _proposal(asked: _Asked, budget: Budget, console: Console) -> dict[str, Any]:
@@ -306,18 +306,18 @@ def _proposal(asked: _Asked, budget: Budget, console: Console) -> dict[str, Any]
 
 
 def _advise(
-    question: Question,
+    request: AdviceRequest,
     asked: _Asked,
     proposal: dict[str, Any] | None,
     said: list[str],
     console: Console,
 ) -> Advice:
     options = asked.options
-    folder = open_folder(question, asked.given, options.out, force=options.force)
-    line = command_line(question, asked.given, per=options.per, weigh=options.weigh)
+    folder = open_folder(request, asked.given, options.out, force=options.force)
+    line = command_line(request, asked.given, per=options.per, weigh=options.weigh)
     again = f"{line} --out {folder.path}"
     try:
-        return _answer(question, folder, asked, proposal, said, console)
+        return _answer(request, folder, asked, proposal, said, console)
     except (KeyboardInterrupt, RunInterruptedError) as error:
         raise RunInterruptedError(
             "what was trained and measured so far is saved",
@@ -329,7 +329,7 @@ def _advise(
 
 
 def _answer(
-    question: Question,
+    request: AdviceRequest,
     folder: AdviceFolder,
     asked: _Asked,
     proposal: dict[str, Any] | None,
@@ -338,12 +338,12 @@ def _answer(
 ) -> Advice:
     options = asked.options
     with watched(console) as progress:
-        return answer_question(
-            question,
+        return answer_request(
+            request,
             folder,
             given=asked.given,
             own=None if asked.own is None else asked.own.steps,
-            carried=settled(asked.own, question, asked.flags),
+            carried=settled(asked.own, request, asked.flags),
             remarks=said,
             per=options.per,
             weigh=options.weigh,

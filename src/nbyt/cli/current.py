@@ -10,7 +10,7 @@ from nbyt.dialects.carrying import Carried, carried
 from nbyt.errors import LayoutError, UsageError
 from nbyt.numbers import SPLIT
 from nbyt.train.settings import PPOSettings
-from nbyt.workflow.question import Question
+from nbyt.workflow.request import AdviceRequest
 
 _SIZES = re.compile(r"[0-9]+[xX×][0-9]+")
 _FIELDS = {"lambda": "lam"}
@@ -68,11 +68,11 @@ def with_own(settings: PPOSettings, own: Own | None, flags: Collection[str]) -> 
     return replace(settings, **{_FIELDS.get(name, name): value for name, value in taken.items()})
 
 
-def remarks(own: Own | None, question: Question, flags: Collection[str]) -> list[str]:
+def remarks(own: Own | None, request: AdviceRequest, flags: Collection[str]) -> list[str]:
     """What of the user's own settings is not part of the question, and why."""
     if own is None or own.carried is None:
         return []
-    source, used = own.carried.source, _used(question)
+    source, used = own.carried.source, _used(request)
     given = {**source.reading.settings.values, **source.reading.settings.ignored}
     found = []
     for name, one in own.carried.settings.items():
@@ -88,11 +88,11 @@ def remarks(own: Own | None, question: Question, flags: Collection[str]) -> list
     return found + ([f"--current is refused: {'; '.join(refused)}"] if refused else [])
 
 
-def settled(own: Own | None, question: Question, flags: Collection[str]) -> Carried | None:
+def settled(own: Own | None, request: AdviceRequest, flags: Collection[str]) -> Carried | None:
     """What was carried; what the stages given decide instead stays the user's own business."""
     if own is None or own.carried is None:
         return None
-    used = _used(question)
+    used = _used(request)
     settings = {
         name: one if name in flags else replace(one, value=used[name])
         for name, one in own.carried.settings.items()
@@ -100,5 +100,5 @@ def settled(own: Own | None, question: Question, flags: Collection[str]) -> Carr
     return replace(own.carried, settings=settings)
 
 
-def _used(question: Question) -> dict[str, Any]:
-    return {**vars(question), **question.settings.as_dict()}
+def _used(request: AdviceRequest) -> dict[str, Any]:
+    return {**vars(request), **request.settings.as_dict()}

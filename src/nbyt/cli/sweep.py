@@ -46,7 +46,7 @@ from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.costs import update_seconds
 from nbyt.workflow.estimate import in_words
-from nbyt.workflow.question import EPOCHS
+from nbyt.workflow.request import EPOCHS
 
 _PARTIAL = 3
 

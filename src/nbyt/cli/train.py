@@ -18,10 +18,10 @@ from nbyt.policy.actor_critic import build
 from nbyt.policy.files import read_stage
 from nbyt.train import hardware
 from nbyt.train.adaptive_plan import AdaptivePlan, first_layout
-from nbyt.train.plan import Plan
+from nbyt.train.layout_controller import steering_for
+from nbyt.train.plan import PPOPlan
 from nbyt.train.settings import PPOSettings
-from nbyt.train.steering import steering_for
-from nbyt.workflow.question import HOST_ENVS
+from nbyt.workflow.request import HOST_ENVS
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def run(
 
 def _plan(
     env: str, layout: LayoutOptions, options: RunOptions, settings: PPOSettings
-) -> Plan | AdaptivePlan:
+) -> PPOPlan | AdaptivePlan:
     found = resolve(env)
     # Built now, so that a network that does not fit the env is refused before anything is written.
     build(found.observation_space, found.action_space, settings.parsed_network)
@@ -92,7 +92,7 @@ def _plan(
     stages = stages_of(sizes.updates(options.total), options)
     given = (found.id, sizes, options.total, options.seed, settings, stages, options.vector)
     if not adapts:
-        return Plan(*given)
+        return PPOPlan(*given)
     return AdaptivePlan(*given, steering_for(sizes.updates(options.total)), most)
 
 
@@ -112,7 +112,7 @@ def _fixed(layout: LayoutOptions) -> Layout:
     return Layout(layout.envs, layout.steps, layout.minibatch, layout.epochs)
 
 
-def _dry_run(plan: Plan | AdaptivePlan, *, as_json: bool) -> Outcome:
+def _dry_run(plan: PPOPlan | AdaptivePlan, *, as_json: bool) -> Outcome:
     env = resolve(plan.env)
     sample = np.dtype(env.observation_space.dtype).itemsize * prod(
         env.observation_space.shape or ()

@@ -24,9 +24,9 @@ from nbyt.store.run import RunFolder, open_run
 from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.adaptive_plan import AdaptivePlan
-from nbyt.train.courses import AnyPlan
 from nbyt.train.loop import Listener, Result, train
 from nbyt.train.plan import stage_updates
+from nbyt.train.registry import AnyPlan
 
 
 @dataclass(frozen=True)

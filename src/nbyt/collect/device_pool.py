@@ -54,11 +54,13 @@ def device_segments(
         here = stream(key, "segment", place)
         runner, rollout, ends = _segment(env, policy, params, runner, here, length)
         rows = {name: np.asarray(getattr(rollout, name)) for name in _COPIED}
-        rows["following"] = np.asarray(next_value(rollout))
-        rows["beyond"] = rows["following"].copy()
+        rows["next_value"] = np.asarray(next_value(rollout))
+        rows["next_value_untruncated"] = rows["next_value"].copy()
         if plan.ahead and rows["truncated"].any():
             cut = np.nonzero(rows["truncated"])
-            rows["beyond"][cut] = _beyond(env, policy, params, ends, cut, here, plan)
+            rows["next_value_untruncated"][cut] = _beyond(
+                env, policy, params, ends, cut, here, plan
+            )
         yield Segment(slice(0, plan.chains), place * length, rows)
 
 

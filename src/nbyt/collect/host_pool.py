@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from nbyt.collect.host import HostRunner, Record, device_kind
-from nbyt.collect.mind import Mind
+from nbyt.collect.host_policy import HostPolicy
 from nbyt.collect.part import PartEnvs
 from nbyt.collect.rollout import what_follows
 from nbyt.collect.segment import PoolPlan, Segment, burn_in, pieces
@@ -18,7 +18,7 @@ _following = jax.jit(what_follows)
 
 
 def host_segments(
-    env: HostEnv, mind: Mind, plan: PoolPlan, part: range | None = None
+    env: HostEnv, host_policy: HostPolicy, plan: PoolPlan, part: range | None = None
 ) -> Iterator[Segment]:
     """The chains' steps, group by group of chains; a host env cannot go on past a time limit.
 
@@ -41,23 +41,28 @@ def host_segments(
             if not plan.synchronised:
                 limit = burn_in(env.time_limit)
                 counts = numpy_stream(plan.seed, role, first).integers(limit, 2 * limit, together)
-                actor = mind.actor(first, None, int(counts.max()), together)
+                actor = host_policy.actor(first, None, int(counts.max()), together)
                 runner.wander(actor, np.asarray(counts))
             wanted = part or range(first, min(first + together, plan.chains))
-            yield from _group(runner, mind, plan, first, together, wanted)
+            yield from _group(runner, host_policy, plan, first, together, wanted)
     finally:
         running.close()
 
 
 def _group(
-    runner: HostRunner, mind: Mind, plan: PoolPlan, first: int, together: int, wanted: range
+    runner: HostRunner,
+    host_policy: HostPolicy,
+    plan: PoolPlan,
+    first: int,
+    together: int,
+    wanted: range,
 ) -> Iterator[Segment]:
     """Segments of one group, chain by chain: each has its own count of rows that are experience."""
     _, length = pieces(plan.steps, _LONGEST)
     have, place = dict.fromkeys(wanted, 0), 0
     while min(have.values()) < plan.steps:
-        record, _ = runner.go(mind.actor(first, place, length, together), length)
-        rows = _rows(mind, record)
+        record, _ = runner.go(host_policy.actor(first, place, length, together), length)
+        rows = _rows(host_policy, record)
         for chain, count in have.items():
             valid = np.flatnonzero(record.valid[:, chain - first])
             if count < plan.steps:
@@ -67,21 +72,21 @@ def _group(
         place += 1
 
 
-def _rows(mind: Mind, record: Record) -> dict[str, np.ndarray]:
+def _rows(host_policy: HostPolicy, record: Record) -> dict[str, np.ndarray]:
     """A record by the names of a pool's arrays, with the critic's values."""
-    value = mind.values(record.observation)
-    last = mind.values(record.last_observation[None])[0]
+    value = host_policy.values(record.observation)
+    last = host_policy.values(record.last_observation[None])[0]
     final = np.zeros_like(value)
     if record.final_observation is not None:
-        final = mind.values(record.final_observation)
-    following = np.asarray(_following(value, last, final, record.terminated, record.truncated))
+        final = host_policy.values(record.final_observation)
+    next_value = np.asarray(_following(value, last, final, record.terminated, record.truncated))
     return {
         "observation": record.observation,
         "action": device_kind(record.action),
         "reward": record.reward,
         "value": value,
-        "following": following,
-        "beyond": following,
+        "next_value": next_value,
+        "next_value_untruncated": next_value,
         "terminated": record.terminated,
         "truncated": record.truncated,
     }

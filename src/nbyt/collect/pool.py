@@ -15,8 +15,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
 from nbyt.collect.device_pool import device_segments
+from nbyt.collect.host_policy import HostPolicy, StageHostPolicy
 from nbyt.collect.host_pool import host_segments
-from nbyt.collect.mind import Mind, StageMind
 from nbyt.collect.segment import PoolPlan, Segment
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvError
@@ -42,8 +42,8 @@ class Pool(NamedTuple):
     action: Shaped[np.ndarray, "L n ..."]
     reward: Float[np.ndarray, "L n"]
     value: Float[np.ndarray, "L n"]
-    following: Float[np.ndarray, "L n"]
-    beyond: Float[np.ndarray, "L n"]
+    next_value: Float[np.ndarray, "L n"]
+    next_value_untruncated: Float[np.ndarray, "L n"]
     terminated: Bool[np.ndarray, "L n"]
     truncated: Bool[np.ndarray, "L n"]
 
@@ -68,7 +68,7 @@ def collect_pool(
     """The pool that `plan` asks for; `progress` hears of steps done and steps in all."""
     key = _key(plan)
     if isinstance(env, HostEnv):
-        return collect_host_pool(env, StageMind(policy, params, key), plan, progress)
+        return collect_host_pool(env, StageHostPolicy(policy, params, key), plan, progress)
     return _put_together(env.id, device_segments(env, policy, params, plan, key), plan, progress)
 
 
@@ -76,7 +76,7 @@ def collect_part(
     env: HostEnv, policy: ActorCritic, params: Params, plan: PoolPlan, part: range
 ) -> Pool:
     """Some chains of the pool that `plan` asks for, to the last byte; all are of one group."""
-    segments = host_segments(env, StageMind(policy, params, _key(plan)), plan, part)
+    segments = host_segments(env, StageHostPolicy(policy, params, _key(plan)), plan, part)
     return _put_together(env.id, segments, plan, lambda done, total: None, part)
 
 
@@ -88,12 +88,12 @@ def joined(parts: Sequence[Pool]) -> Pool:
 
 def collect_host_pool(
     env: HostEnv,
-    mind: Mind,
+    host_policy: HostPolicy,
     plan: PoolPlan,
     progress: Progress = lambda done, total: None,
 ) -> Pool:
     """The pool that `plan` asks for, under a mind of any framework."""
-    return _put_together(env.id, host_segments(env, mind, plan), plan, progress)
+    return _put_together(env.id, host_segments(env, host_policy, plan), plan, progress)
 
 
 def _key(plan: PoolPlan) -> jax.Array:
@@ -150,7 +150,7 @@ def _place(pool: Pool, segment: Segment, first: int) -> None:
 
 
 def _require_finite(id: str, segment: Segment, plan: PoolPlan) -> None:
-    for name in ("reward", "observation", "value", "following"):
+    for name in ("reward", "observation", "value", "next_value"):
         rows = segment.rows[name]
         if rows.dtype.kind == "f" and not np.isfinite(rows).all():
             time, chain = np.argwhere(~np.isfinite(rows.reshape(*rows.shape[:2], -1)).all(-1))[0]

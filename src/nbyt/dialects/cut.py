@@ -48,7 +48,7 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Order:
+class MinibatchOrder:
     """What is to be cut: a batch into mini-batches of a size, of which a count was asked."""
 
     batch: int
@@ -57,7 +57,7 @@ class Order:
     epochs: int
 
 
-def cut(rule: str, order: Order) -> Cut | None:
+def cut(rule: str, order: MinibatchOrder) -> Cut | None:
     """The mini-batches, or None where the library stops with an error."""
     if order.minibatch < 1:
         return None
@@ -68,51 +68,51 @@ def _runs(*runs: tuple[int, int]) -> Runs:
     return tuple((size, count) for size, count in runs if size and count)
 
 
-def _keep_short(order: Order) -> Cut:
+def _keep_short(order: MinibatchOrder) -> Cut:
     full, rest = divmod(order.batch, order.minibatch)
     return Cut(_runs((order.minibatch, full), (rest, 1)))
 
 
-def _drop(order: Order) -> Cut:
+def _drop(order: MinibatchOrder) -> Cut:
     """Where the count is the setting, exactly so many; else as many as fit."""
     count = order.minibatches or order.batch // order.minibatch
     return Cut(_runs((order.minibatch, count)), left_out=order.batch - order.minibatch * count)
 
 
-def _merge_last(order: Order) -> Cut:
+def _merge_last(order: MinibatchOrder) -> Cut:
     full, rest = divmod(order.batch, order.minibatch)
     if not full or not rest:
         return _keep_short(order)
     return Cut(_runs((order.minibatch, full - 1), (order.minibatch + rest, 1)))
 
 
-def _wrap(order: Order) -> Cut:
+def _wrap(order: MinibatchOrder) -> Cut:
     """A mini-batch that the end of a pass leaves short is filled from the next pass."""
     count = -(-order.epochs * order.batch // order.minibatch)
     return Cut(_runs((order.minibatch, count)), whole_update=True)
 
 
-def _floor_count(order: Order) -> Cut:
+def _floor_count(order: MinibatchOrder) -> Cut:
     count = order.epochs * order.batch // order.minibatch
     return Cut(_runs((order.minibatch, count)), whole_update=True)
 
 
-def _even_split(order: Order) -> Cut:
+def _even_split(order: MinibatchOrder) -> Cut:
     """Sizes that differ by at most one, the larger first."""
     small, larger = divmod(order.batch, order.minibatches)
     return Cut(_runs((small + 1, larger), (small, order.minibatches - larger)))
 
 
-def _error(order: Order) -> Cut | None:
+def _error(order: MinibatchOrder) -> Cut | None:
     count = order.minibatches or order.batch // order.minibatch
     return None if order.minibatch * count != order.batch else _keep_short(order)
 
 
-def _full_batch(order: Order) -> Cut:
+def _full_batch(order: MinibatchOrder) -> Cut:
     return Cut(_runs((order.batch, 1)))
 
 
-RAGGED: dict[str, Callable[[Order], Cut | None]] = {
+RAGGED: dict[str, Callable[[MinibatchOrder], Cut | None]] = {
     "keep_short": _keep_short,
     # A floored size, sliced until nothing is left: one mini-batch more than was asked for.
     "extra_short": _keep_short,

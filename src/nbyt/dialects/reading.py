@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nbyt.dialects.cut import Cut, Order, cut
+from nbyt.dialects.cut import Cut, MinibatchOrder, cut
 from nbyt.dialects.dialect import Dialect, Rules
 from nbyt.dialects.refusals import refusals
 from nbyt.dialects.settings import Settings, contradiction
-from nbyt.dialects.sizes import Sizes, Source, sizes
+from nbyt.dialects.sizes import BatchSizes, Source, sizes
 from nbyt.errors import DialectError
 
 
@@ -19,7 +19,7 @@ class Reading:
     dialect: Dialect
     settings: Settings
     rules: Rules
-    sizes: Sizes
+    sizes: BatchSizes
     cut: Cut
     refusals: tuple[str, ...] = ()
     total: int | None = None
@@ -95,7 +95,7 @@ def read(dialect: Dialect, given: Settings) -> Reading:
     source = Source(dialect, rules, values)
     found = sizes(source)
     _agree(source)
-    order = Order(found.batch, found.minibatch, found.minibatches, found.epochs)
+    order = MinibatchOrder(found.batch, found.minibatch, found.minibatches, found.epochs)
     pieces = cut(rules.ragged, order)
     refused = refusals(source, found, pieces)
     reading = Reading(

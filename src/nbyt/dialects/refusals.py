@@ -6,10 +6,10 @@ from typing import Any
 
 from nbyt.dialects.cut import Cut
 from nbyt.dialects.dialect import Check
-from nbyt.dialects.sizes import Sizes, Source
+from nbyt.dialects.sizes import BatchSizes, Source
 
 
-def refusals(source: Source, size: Sizes, pieces: Cut | None) -> tuple[str, ...]:
+def refusals(source: Source, size: BatchSizes, pieces: Cut | None) -> tuple[str, ...]:
     """Why the library would stop, in words; nothing if it would not."""
     rules, library = source.rules, source.dialect.library
     found = [_check(source, size, check) for check in source.dialect.checks]
@@ -29,7 +29,7 @@ def refusals(source: Source, size: Sizes, pieces: Cut | None) -> tuple[str, ...]
     return tuple(reason for reason in found if reason)
 
 
-def _does_not_split(source: Source, size: Sizes) -> str:
+def _does_not_split(source: Source, size: BatchSizes) -> str:
     """Why a batch could not be cut."""
     if size.minibatch < 1:
         return f"{size.minibatches} mini-batches of {size.batch} samples would be empty"
@@ -42,7 +42,7 @@ def _does_not_split(source: Source, size: Sizes) -> str:
     return f"{said}: {source.dialect.library} stops with {source.rules.ragged_says}"
 
 
-def _check(source: Source, size: Sizes, check: Check) -> str:
+def _check(source: Source, size: BatchSizes, check: Check) -> str:
     """What one demand of the library says about these sizes; empty if it is met."""
     values: Mapping[str, Any] = {**size.as_dict(), **source.values}
     if any(values.get(key) != value for key, value in check.when.items()):

@@ -11,7 +11,7 @@ from nbyt.errors import DialectError
 
 
 @dataclass(frozen=True)
-class Sizes:
+class BatchSizes:
     """What one update collects and how it is cut, as asked for.
 
     `fragment` is the length over which advantages are computed; it is `steps` unless the library
@@ -68,13 +68,13 @@ class Source:
         return max(value, 1) if key in self.rules.zero_is_one else value
 
 
-def sizes(source: Source) -> Sizes:
+def sizes(source: Source) -> BatchSizes:
     """The sizes that these settings ask for."""
     envs, steps, fragment, batch = _COLLECT[source.rules.collect](source)
     minibatch, count = _minibatch(source, batch)
     epochs = source.needed("epochs")
     asked = batch if source.rules.collect == "per_env" else _asked(source, batch)
-    return Sizes(envs, steps, fragment, batch, minibatch, count, epochs, asked)
+    return BatchSizes(envs, steps, fragment, batch, minibatch, count, epochs, asked)
 
 
 Collected = tuple[int, int, int, int]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import floor, prod
 from typing import Any
 
-from nbyt.dialects.cut import Order, cut
+from nbyt.dialects.cut import MinibatchOrder, cut
 from nbyt.dialects.dialect import Dialect
 from nbyt.dialects.reading import Reading
 from nbyt.layout import nearest_divisors
@@ -67,7 +67,9 @@ def _count(reading: Reading, target: Dialect) -> int:
     usual = [reading.minibatch, *(number for number, _ in reading.cut.runs[:1])]
     near = [whole(size.batch / number) for number in usual for whole in (round, floor)]
     counts = [n for n in (size.minibatches, *near, reading.cut.count, 1) if 0 < n <= size.batch]
-    orders = [Order(size.batch, size.batch // count, count, size.epochs) for count in counts]
+    orders = [
+        MinibatchOrder(size.batch, size.batch // count, count, size.epochs) for count in counts
+    ]
     return next((one.minibatches for one in orders if _is_cut(reading, target, one)), counts[0])
 
 
@@ -75,11 +77,11 @@ def _size(reading: Reading, target: Dialect) -> int:
     """The size of mini-batches that the target cuts as they are, or else the usual one."""
     size, runs = reading.sizes, reading.cut.runs
     sizes = [reading.minibatch, *(number for number, _ in runs[:1])]
-    orders = [Order(size.batch, number, 0, size.epochs) for number in sizes]
+    orders = [MinibatchOrder(size.batch, number, 0, size.epochs) for number in sizes]
     return next((one.minibatch for one in orders if _is_cut(reading, target, one)), sizes[0])
 
 
-def _is_cut(reading: Reading, target: Dialect, order: Order) -> bool:
+def _is_cut(reading: Reading, target: Dialect, order: MinibatchOrder) -> bool:
     pieces, epochs = cut(target.rules.ragged, order), order.epochs
     return pieces is not None and pieces.signature(epochs) == reading.cut.signature(epochs)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.exact.limits import require_count, require_room
-from nbyt.exact.luck import Behind, Parts, one_step, seen_from_end
+from nbyt.exact.noise import Behind, Parts, one_step, seen_from_end
 from nbyt.exact.problem import Options, PerGradient, Problem, pose
 from nbyt.policy.stage import Stage
 

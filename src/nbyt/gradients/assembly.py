@@ -5,31 +5,36 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from nbyt.gradients.engine import Gathered, Harvest
-from nbyt.gradients.weights import Aim
+from nbyt.gradients.engine import ChainSums, PoolSums
+from nbyt.gradients.weights import GradientSpec
 from nbyt.stats.products import Products
 
 OBJECTIVES = ("actor", "critic", "total")
 
 
 def products_of(
-    found: Harvest, aim: Aim, objective: str, k: int, m: int, settled: Harvest | None = None
+    found: PoolSums,
+    spec: GradientSpec,
+    objective: str,
+    k: int,
+    m: int,
+    settled: PoolSums | None = None,
 ) -> Products:
     """Products of one objective at the k-th T and m-th lambda.
 
     settled: the harvest of chains at random phases, where `found` is of chains that begin at a
     reset; the reference is then theirs.
     """
-    if objective == "total" and not aim.joined:
-        actor = products_of(found, aim, "actor", k, m, settled)
-        critic = products_of(found, aim, "critic", k, m, settled)
-        return _side_by_side(actor, critic, aim.value_coefficient)
+    if objective == "total" and not spec.joined:
+        actor = products_of(found, spec, "actor", k, m, settled)
+        critic = products_of(found, spec, "critic", k, m, settled)
+        return _side_by_side(actor, critic, spec.value_coefficient)
     own, spread = found.objectives[objective], float(found.scale.spread[k, m])
     means = own.vectors[:, k, m].astype(float)
     home = own if settled is None else settled.objectives[objective]
-    reference = means if aim.bare else _reference(home.whole[:, 1:], spread)
+    reference = means if spec.bare else _reference(home.whole[:, 1:], spread)
     products = Products(
-        aim.steps[k],
+        spec.steps[k],
         own.square[k, m][None],
         own.step_square[k, m][None],
         own.step_pairs[k, m][None],
@@ -40,14 +45,14 @@ def products_of(
     )
     if settled is None:
         return products
-    here = _reference(own.vectors[:, k, len(aim.lambdas) :], spread)
+    here = _reference(own.vectors[:, k, len(spec.lambdas) :], spread)
     advantage, phase = means - here, here - reference
     return replace(
         products, advantage_part=_gram(advantage, advantage), phase_part=_gram(phase, phase)
     )
 
 
-def endless_gram(own: Gathered) -> Float[np.ndarray, "n n"]:
+def endless_gram(own: ChainSums) -> Float[np.ndarray, "n n"]:
     """Inner products of the chains' mean contributions with advantages that are never cut."""
     mean = own.whole[:, 0].astype(float)
     return _gram(mean, mean).mean(axis=0)

@@ -12,10 +12,10 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from nbyt.collect.pool import Pool
-from nbyt.gradients.digest import Digest, Slab, lag_rows
-from nbyt.gradients.plan import Footprint, Plan
+from nbyt.gradients.plan import Footprint, SlabPlan
 from nbyt.gradients.sketch import Sketch
-from nbyt.gradients.weights import Aim, Parts, Scale, scale_of, weigh
+from nbyt.gradients.slab_sums import Slab, SlabSums, lag_rows
+from nbyt.gradients.weights import AdvantageScale, GradientSpec, Parts, scale_of, weigh
 
 Progress = Callable[[int, int], None]
 
@@ -32,17 +32,17 @@ class Engine(Protocol):
         """Whether actor and critic have weights in common."""
         ...
 
-    def footprint(self, aim: Aim) -> Footprint:
+    def footprint(self, spec: GradientSpec) -> Footprint:
         """What measuring takes."""
         ...
 
-    def digest(
+    def sum_slab(
         self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-    ) -> dict[str, Digest]:
+    ) -> dict[str, SlabSums]:
         """A slab's sums for each objective; `steps` are the lengths of the K fragments."""
         ...
 
-    def crowd_squares(
+    def batch_norm_sq(
         self, slab: Slab, steps: tuple[int, ...]
     ) -> dict[str, Float[np.ndarray, "K M"]]:
         """Sums over updates of the squared norm of all chains' summed contributions."""
@@ -67,7 +67,7 @@ class Engine(Protocol):
         ...
 
 
-class Gathered(NamedTuple):
+class ChainSums(NamedTuple):
     """One objective's sums over a pool, chain by chain, as NumPy arrays.
 
     vectors: mean contributions S_n at each T and lambda, sketched in G groups where G > 1.
@@ -86,52 +86,52 @@ class Gathered(NamedTuple):
     lags: Float[np.ndarray, "lags n"]
 
 
-CHAIN_AXES = dict(zip(Gathered._fields, (3, 2, 2, 2, 2, 0, 0, 1), strict=True))
+CHAIN_AXES = dict(zip(ChainSums._fields, (3, 2, 2, 2, 2, 0, 0, 1), strict=True))
 """Where the chains are in each field."""
 
 
-class Harvest(NamedTuple):
+class PoolSums(NamedTuple):
     """All objectives' sums, the scale of the advantages, and each chain's partners."""
 
-    objectives: dict[str, Gathered]
-    scale: Scale
+    objectives: dict[str, ChainSums]
+    scale: AdvantageScale
     partners: Int[np.ndarray, " n"]
     lags: tuple[int, ...]
 
 
-def harvest(
+def reduce_pool(
     engine: Engine,
     pool: Pool,
-    aim: Aim,
-    plan: Plan,
-    scale: Scale | None = None,
+    spec: GradientSpec,
+    plan: SlabPlan,
+    scale: AdvantageScale | None = None,
     progress: Progress = lambda done, total: None,
-) -> Harvest:
+) -> PoolSums:
     """Everything that the statistics need of a pool; `scale` is the pool's own unless given."""
-    scale = scale_of(pool, aim) if scale is None else scale
-    blocks: list[dict[str, Gathered]] = []
+    scale = scale_of(pool, spec) if scale is None else scale
+    blocks: list[dict[str, ChainSums]] = []
     partners: list[int] = []
     for chains in plan.blocks(pool.chains):
-        blocks.append(_block(engine, pool, aim, scale, plan, chains))
+        blocks.append(_block(engine, pool, spec, scale, plan, chains))
         size = chains.stop - chains.start
         partners += [size - 1] * size
         progress(chains.stop, pool.chains)
     joined = {name: _beside([block[name] for block in blocks]) for name in blocks[0]}
-    return Harvest(joined, scale, np.array(partners), plan.lags)
+    return PoolSums(joined, scale, np.array(partners), plan.lags)
 
 
-def _beside(some: list[Gathered]) -> Gathered:
+def _beside(some: list[ChainSums]) -> ChainSums:
     """The sums of several sets of chains as those of one."""
     fields = zip(zip(*some, strict=True), CHAIN_AXES.values(), strict=True)
-    return Gathered(*(np.concatenate(parts, axis) for parts, axis in fields))
+    return ChainSums(*(np.concatenate(parts, axis) for parts, axis in fields))
 
 
 def slabs(
-    pool: Pool, aim: Aim, scale: Scale, plan: Plan, chains: slice
+    pool: Pool, spec: GradientSpec, scale: AdvantageScale, plan: SlabPlan, chains: slice
 ) -> Iterator[tuple[int, Slab]]:
     """A block's slabs in order of time, each with the step at which it ends."""
-    fragment, whole = (_padded(w, plan.chains) for w in weigh(pool, aim, scale, chains))
-    for first in range(0, aim.measured, plan.steps):
+    fragment, whole = (_padded(w, plan.chains) for w in weigh(pool, spec, scale, chains))
+    for first in range(0, spec.measured, plan.steps):
         time = slice(first, first + plan.steps)
         parts = jax.tree.map(lambda w, time=time: w[..., time], (fragment, whole))
         observation = _rows(pool.observation, time, chains, plan.chains)
@@ -140,13 +140,18 @@ def slabs(
 
 
 def _block(
-    engine: Engine, pool: Pool, aim: Aim, scale: Scale, plan: Plan, chains: slice
-) -> dict[str, Gathered]:
+    engine: Engine,
+    pool: Pool,
+    spec: GradientSpec,
+    scale: AdvantageScale,
+    plan: SlabPlan,
+    chains: slice,
+) -> dict[str, ChainSums]:
     """Sums of one block of chains, slab after slab in time."""
     sums: dict[str, _Sums] = {}
-    for end, slab in slabs(pool, aim, scale, plan, chains):
-        for name, found in engine.digest(slab, aim.steps, plan.lags).items():
-            sums.setdefault(name, _Sums(aim, plan)).add(found, end)
+    for end, slab in slabs(pool, spec, scale, plan, chains):
+        for name, found in engine.sum_slab(slab, spec.steps, plan.lags).items():
+            sums.setdefault(name, _Sums(spec, plan)).add(found, end)
     size = chains.stop - chains.start
     return {name: one.gathered(size) for name, one in sums.items()}
 
@@ -154,15 +159,15 @@ def _block(
 class _Sums:
     """Adds up the digests of a block's slabs; longer fragments grow from slab to slab."""
 
-    def __init__(self, aim: Aim, plan: Plan) -> None:
-        self._aim, self._plan = aim, plan
+    def __init__(self, spec: GradientSpec, plan: SlabPlan) -> None:
+        self._spec, self._plan = spec, plan
         self._total: Any = None
         self._growing: dict[int, np.ndarray] = {}
 
     def add(self, found: Any, end: int) -> None:
         """The digest of one more slab, which ends at step `end` of the chains."""
         square = np.array(found.square)
-        for place, length in enumerate(self._aim.steps):
+        for place, length in enumerate(self._spec.steps):
             if length <= self._plan.steps:
                 continue
             grown = found.vectors[place] + self._growing.get(place, 0.0)
@@ -173,22 +178,22 @@ class _Sums:
         found = found._replace(square=square)
         self._total = found if self._total is None else jax.tree.map(np.add, self._total, found)
 
-    def gathered(self, chains: int) -> Gathered:
+    def gathered(self, chains: int) -> ChainSums:
         """Means over the steps and fragments that count, of the first `chains` chains."""
-        aim, total = self._aim, self._total
-        fragments = np.array([aim.fragments(steps) for steps in aim.steps], float)[:, None, None]
-        length = np.array(aim.steps, float)[:, None, None]
+        spec, total = self._spec, self._total
+        fragments = np.array([spec.fragments(steps) for steps in spec.steps], float)[:, None, None]
+        length = np.array(spec.steps, float)[:, None, None]
         rows = fragments * length
-        slabs = aim.measured // self._plan.steps
+        slabs = spec.measured // self._plan.steps
         pairs = np.array([[slabs * lag_rows(self._plan.steps, lag)] for lag in self._plan.lags])
-        return Gathered(
+        return ChainSums(
             self._short(total.vectors[:, :, :chains] / rows[..., None].astype(np.float32)),
-            self._short(total.whole[:, :chains] / np.float32(aim.measured)),
+            self._short(total.whole[:, :chains] / np.float32(spec.measured)),
             total.square[:, :, :chains] / (rows * length),
             total.step_square[:, :, :chains] / rows,
             total.step_pairs[:, :, :chains] / rows,
-            total.endless_square[:chains] / aim.measured,
-            total.endless_pairs[:chains] / aim.measured,
+            total.endless_square[:chains] / spec.measured,
+            total.endless_pairs[:chains] / spec.measured,
             total.lags[:, :chains] / pairs.reshape(-1, 1),
         )
 

@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Shaped
 
-from nbyt.gradients.digest import Digest, Slab
 from nbyt.gradients.plan import Footprint
 from nbyt.gradients.reach import reached_leaves
-from nbyt.gradients.weights import Aim, objective_parts
-from nbyt.gradients.written import crowd_squares, digest_written
+from nbyt.gradients.slab_sums import Slab, SlabSums
+from nbyt.gradients.weights import GradientSpec, objective_parts
+from nbyt.gradients.written import batch_norm_sq, digest_written
 
 Rows = Callable[..., Any]
 
@@ -71,23 +71,23 @@ class FunctionEngine:
         parts = dict(self.parts)
         return bool(set(parts["actor"].leaves) & set(parts["critic"].leaves))
 
-    def footprint(self, aim: Aim) -> Footprint:
+    def footprint(self, spec: GradientSpec) -> Footprint:
         """What measuring takes."""
         sizes = [prod(np.shape(leaf)) for leaf in jax.tree.leaves(self.params)]
         written = {
             name: sum(sizes[place] for place in _leaves(dict(self.parts), own))
-            for name, own in objective_parts(aim).items()
+            for name, own in objective_parts(spec).items()
         }
-        row = sum(written[name] * len(own) for name, own in objective_parts(aim).items())
+        row = sum(written[name] * len(own) for name, own in objective_parts(spec).items())
         return Footprint(row * _COPIES * _BYTES, sum(written.values()))
 
-    def digest(
+    def sum_slab(
         self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-    ) -> dict[str, Digest]:
+    ) -> dict[str, SlabSums]:
         """A slab's sums for each objective."""
-        return jax.device_get(digest(self.parts, self.params, slab, steps, lags))
+        return jax.device_get(sum_slab(self.parts, self.params, slab, steps, lags))
 
-    def crowd_squares(
+    def batch_norm_sq(
         self, slab: Slab, steps: tuple[int, ...]
     ) -> dict[str, Float[np.ndarray, "K M"]]:
         """Sums over updates of the squared norm of all chains' summed contributions."""
@@ -115,9 +115,9 @@ class FunctionEngine:
 
 
 @partial(jax.jit, static_argnames=("parts", "steps", "lags"))
-def digest(
+def sum_slab(
     parts: Parts, params: Any, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-) -> dict[str, Digest]:
+) -> dict[str, SlabSums]:
     """The digest of each objective; `steps` are the lengths of the K fragments."""
     return {
         name: digest_written(jnp, scores, slab.fragment[name], slab.whole[name], steps, lags)
@@ -130,7 +130,7 @@ def _crowd_squares(
     parts: Parts, params: Any, slab: Slab, steps: tuple[int, ...]
 ) -> dict[str, Float[Array, "K M"]]:
     return {
-        name: crowd_squares(jnp, scores, slab.fragment[name], steps)
+        name: batch_norm_sq(jnp, scores, slab.fragment[name], steps)
         for name, scores in _objectives(dict(parts), params, slab)
     }
 

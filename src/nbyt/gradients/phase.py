@@ -9,14 +9,14 @@ import numpy as np
 from jaxtyping import Float
 
 from nbyt.collect.pool import Pool
-from nbyt.gradients.engine import Engine, Gathered, Harvest, slabs
-from nbyt.gradients.plan import Plan
-from nbyt.gradients.weights import Aim
+from nbyt.gradients.engine import ChainSums, Engine, PoolSums, slabs
+from nbyt.gradients.plan import SlabPlan
+from nbyt.gradients.weights import GradientSpec
 from nbyt.stats.phase import PhaseProducts
 
 
 def phase_products(
-    engine: Engine, pool: Pool, found: Harvest, aim: Aim, plan: Plan
+    engine: Engine, pool: Pool, found: PoolSums, spec: GradientSpec, plan: SlabPlan
 ) -> dict[str, dict[tuple[int, int], PhaseProducts]]:
     """Products between chains at the same update, by objective and places of T and lambda.
 
@@ -26,36 +26,36 @@ def phase_products(
     blocks = list(plan.blocks(pool.chains))
     crowds: dict[str, list[np.ndarray]] = {}
     for chains in blocks:
-        for _, slab in slabs(pool, aim, found.scale, plan, chains):
-            for name, value in engine.crowd_squares(slab, aim.steps).items():
+        for _, slab in slabs(pool, spec, found.scale, plan, chains):
+            for name, value in engine.batch_norm_sq(slab, spec.steps).items():
                 crowds.setdefault(name, []).append(value)
     return {
         name: {
-            (k, m): _compared(own, np.stack(crowds[name])[:, k, m], blocks, aim, k, m)
-            for k, steps in enumerate(aim.steps)
-            for m in range(len(aim.lambdas))
-            if aim.fragments(steps) > 1
+            (k, m): _compared(own, np.stack(crowds[name])[:, k, m], blocks, spec, k, m)
+            for k, steps in enumerate(spec.steps)
+            for m in range(len(spec.lambdas))
+            if spec.fragments(steps) > 1
         }
         for name, own in found.objectives.items()
     }
 
 
 def _compared(
-    own: Gathered,
+    own: ChainSums,
     crowd: Float[np.ndarray, " blocks"],
     blocks: list[slice],
-    aim: Aim,
+    spec: GradientSpec,
     k: int,
     m: int,
 ) -> PhaseProducts:
     """Mean products over pairs of different chains: at the same update, and of their means."""
-    steps = aim.steps[k]
+    steps = spec.steps[k]
     within, overall = [], []
     for square, chains in zip(crowd, blocks, strict=True):
         size = chains.stop - chains.start
         pairs = size * (size - 1)
         alone = own.square[k, m, chains].sum()
-        within.append((square / (aim.fragments(steps) * steps**2) - alone) / pairs)
+        within.append((square / (spec.fragments(steps) * steps**2) - alone) / pairs)
         means = own.vectors[:, k, m, chains].astype(float)
         together = np.sum(means.sum(axis=1) ** 2) - np.sum(means**2)
         overall.append(together / len(means) / pairs)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nbyt.errors import UsageError
 from nbyt.gradients.sketch import GROUPS
-from nbyt.gradients.weights import Aim
+from nbyt.gradients.weights import GradientSpec
 
 _LEAST_CHAINS = 4
 _LEAST_PLACES = 64
@@ -28,7 +28,7 @@ class Footprint:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SlabPlan:
     """Chains and steps of a slab, the lags looked at, and the sketch's places (0: none needed)."""
 
     chains: int
@@ -44,12 +44,14 @@ class Plan:
             yield slice(place * chains // count, (place + 1) * chains // count)
 
 
-def plan_for(foot: Footprint, chains: int, aim: Aim, memory: int, seed: int = 0) -> Plan:
+def plan_for(
+    foot: Footprint, chains: int, spec: GradientSpec, memory: int, seed: int = 0
+) -> SlabPlan:
     """A plan whose program and vectors each take about half of `memory` bytes at most."""
     rows = max(1, min(memory // 2, foot.slab_bytes) // foot.row_bytes)
     allowed = max(1, memory // 2 // foot.row_bytes)
     most = min(foot.chains, chains)
-    steps = _slab_steps(aim, rows, most)
+    steps = _slab_steps(spec, rows, most)
     at_once = max(min(_LEAST_CHAINS, chains), min(most, rows // steps))
     if at_once * steps > 2 * allowed and steps > 1:
         need = 2 * at_once * steps * foot.row_bytes
@@ -61,43 +63,45 @@ def plan_for(foot: Footprint, chains: int, aim: Aim, memory: int, seed: int = 0)
             "each other",
         )
     lags = tuple(2**k for k in range(10) if 2**k <= min(steps // 2, _LONGEST_LAG))
-    return Plan(at_once, steps, lags, _places(foot, chains, aim, memory // 2), seed)
+    return SlabPlan(at_once, steps, lags, _places(foot, chains, spec, memory // 2), seed)
 
 
-def _slab_steps(aim: Aim, rows: int, chains: int) -> int:
+def _slab_steps(spec: GradientSpec, rows: int, chains: int) -> int:
     """Steps of a slab: the most that fit, out of those that fragments either fill or are filled by.
 
     If none fits, the fewest.
     """
-    whole = [steps for steps in range(1, aim.measured + 1) if aim.measured % steps == 0]
-    even = [s for s in whole if not any(length % s and s % length for length in aim.steps)]
+    whole = [steps for steps in range(1, spec.measured + 1) if spec.measured % steps == 0]
+    even = [s for s in whole if not any(length % s and s % length for length in spec.steps)]
     return max((s for s in even if s * chains <= rows), default=even[0])
 
 
-def vector_bytes(foot: Footprint, chains: int, aim: Aim, plan: Plan) -> int:
+def vector_bytes(foot: Footprint, chains: int, spec: GradientSpec, plan: SlabPlan) -> int:
     """Bytes of all chains' vectors, as they are or sketched."""
     if not plan.places:
-        return written_bytes(foot, chains, aim)
-    return _sets(aim) * chains * _objectives(aim) * GROUPS * plan.places * _BYTES
+        return written_bytes(foot, chains, spec)
+    return _sets(spec) * chains * _objectives(spec) * GROUPS * plan.places * _BYTES
 
 
-def written_bytes(foot: Footprint, chains: int, aim: Aim) -> int:
+def written_bytes(foot: Footprint, chains: int, spec: GradientSpec) -> int:
     """Bytes of the vectors of so many chains, written out for every objective."""
-    return _sets(aim) * chains * foot.vectors * _BYTES
+    return _sets(spec) * chains * foot.vectors * _BYTES
 
 
-def _places(foot: Footprint, chains: int, aim: Aim, memory: int) -> int:
+def _places(foot: Footprint, chains: int, spec: GradientSpec, memory: int) -> int:
     """Places of a sketch's group so that all chains' vectors fit; 0 if they fit as they are."""
-    if written_bytes(foot, chains, aim) <= memory:
+    if written_bytes(foot, chains, spec) <= memory:
         return 0
-    return max(_LEAST_PLACES, memory // (_sets(aim) * chains * _objectives(aim) * _BYTES * GROUPS))
+    return max(
+        _LEAST_PLACES, memory // (_sets(spec) * chains * _objectives(spec) * _BYTES * GROUPS)
+    )
 
 
-def _sets(aim: Aim) -> int:
+def _sets(spec: GradientSpec) -> int:
     """Vectors of each objective that every chain has."""
-    return len(aim.steps) * len(aim.lambdas) + aim.sums
+    return len(spec.steps) * len(spec.lambdas) + spec.sums
 
 
-def _objectives(aim: Aim) -> int:
+def _objectives(spec: GradientSpec) -> int:
     """Gradients that are measured by themselves."""
-    return 3 if aim.joined else 2
+    return 3 if spec.joined else 2

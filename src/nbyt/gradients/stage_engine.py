@@ -11,10 +11,10 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Shaped
 
 from nbyt.gradients import products
-from nbyt.gradients.digest import Digest, Slab, Weights, digest
 from nbyt.gradients.layers import PARTS, Layer, layers
-from nbyt.gradients.plan import Footprint, Plan
-from nbyt.gradients.weights import Aim, objective_parts
+from nbyt.gradients.plan import Footprint, SlabPlan
+from nbyt.gradients.slab_sums import Slab, SlabSums, Weights, sum_slab
+from nbyt.gradients.weights import GradientSpec, objective_parts
 from nbyt.policy.actor_critic import ActorCritic, Params
 
 # Numbers that the compiled program keeps for each number of a row's layers: measured.
@@ -34,7 +34,7 @@ class StageEngine:
         """Whether actor and critic have weights in common."""
         return self.policy.shared
 
-    def footprint(self, aim: Aim) -> Footprint:
+    def footprint(self, spec: GradientSpec) -> Footprint:
         """What measuring takes."""
         row = one_row(self.policy, self.params)
         shapes = jax.eval_shape(lambda o, a: layers(self.policy, self.params, o, a, PARTS), *row)
@@ -42,16 +42,16 @@ class StageEngine:
         size = sum(leaf.size for leaf in jax.tree.leaves(_trained(self.params)))
         # Each objective reaches a shared torso; without one, actor and critic are the total's
         # halves.
-        copies = 3 if self.params.torso else 2 if aim.joined else 1
+        copies = 3 if self.params.torso else 2 if spec.joined else 1
         return Footprint(numbers * COPIES * BYTES, copies * size)
 
-    def digest(
+    def sum_slab(
         self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-    ) -> dict[str, Digest]:
+    ) -> dict[str, SlabSums]:
         """A slab's sums for each objective."""
-        return jax.device_get(digest(self.policy, self.params, slab, steps, lags))
+        return jax.device_get(sum_slab(self.policy, self.params, slab, steps, lags))
 
-    def crowd_squares(
+    def batch_norm_sq(
         self, slab: Slab, steps: tuple[int, ...]
     ) -> dict[str, Float[np.ndarray, "K M"]]:
         """Sums over updates of the squared norm of all chains' summed contributions."""
@@ -87,24 +87,24 @@ def one_row(policy: ActorCritic, params: Params) -> tuple[jax.Array, jax.Array]:
     return observation, policy.head.sample(policy.parameters(params, observation), noise)
 
 
-def program_bytes(engine: StageEngine, aim: Aim, plan: Plan) -> int:
+def program_bytes(engine: StageEngine, spec: GradientSpec, plan: SlabPlan) -> int:
     """Memory of the compiled program with its arguments and results."""
     rows = (plan.chains, plan.steps)
     observation, action = (
         jax.ShapeDtypeStruct((*rows, *x.shape[1:]), x.dtype)
         for x in one_row(engine.policy, engine.params)
     )
-    sets = len(aim.lambdas) + (2 if aim.first_only else 0)
-    names = objective_parts(aim)
+    sets = len(spec.lambdas) + (2 if spec.first_only else 0)
+    names = objective_parts(spec)
     fragment, whole = (
         {
             name: {part: jax.ShapeDtypeStruct((*shape, *rows), jnp.float32) for part in parts}
             for name, parts in names.items()
         }
-        for shape in ((len(aim.steps), sets), (3,))
+        for shape in ((len(spec.steps), sets), (3,))
     )
     slab: Any = Slab(observation, action, fragment, whole)  # type: ignore[arg-type]
-    program = digest.lower(engine.policy, engine.params, slab, aim.steps, plan.lags).compile()
+    program = sum_slab.lower(engine.policy, engine.params, slab, spec.steps, plan.lags).compile()
     needs: Any = program.memory_analysis()
     return int(needs.temp_size_in_bytes + needs.argument_size_in_bytes + needs.output_size_in_bytes)
 

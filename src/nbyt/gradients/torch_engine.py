@@ -13,17 +13,17 @@ import jax
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from nbyt.gradients.digest import Digest, Slab, digest_layers
 from nbyt.gradients.layers import PARTS, Layer
 from nbyt.gradients.plan import Footprint
+from nbyt.gradients.slab_sums import Slab, SlabSums, sum_slab_layers
 from nbyt.gradients.stage_engine import BYTES, COPIES, crowd_layers
 from nbyt.gradients.torch_functions import TorchFunctions
 from nbyt.gradients.torch_layers import can_be_layered, torch_layers
 from nbyt.gradients.torch_modes import quietly
 from nbyt.gradients.torch_package import Tensor, torch
 from nbyt.gradients.torch_policy import TorchPolicy
-from nbyt.gradients.weights import Aim, objective_parts
-from nbyt.gradients.written import crowd_squares, digest_written
+from nbyt.gradients.weights import GradientSpec, objective_parts
+from nbyt.gradients.written import batch_norm_sq, digest_written
 
 # Parameters from which on writing scores down costs more than compiling a program for layers.
 LARGE = 50_000
@@ -70,9 +70,9 @@ class TorchEngine:
         """Whether the network is large, and layers give its gradients."""
         return self.sizes["total"] >= LARGE and can_be_layered(self.functions)
 
-    def footprint(self, aim: Aim) -> Footprint:
+    def footprint(self, spec: GradientSpec) -> Footprint:
         """What measuring takes."""
-        sizes, parts = self.sizes, objective_parts(aim)
+        sizes, parts = self.sizes, objective_parts(spec)
         vectors = sum(sizes[name] for name in parts)
         if self.by_layers:
             used = tuple(part for part in PARTS if part in self.functions.calls)
@@ -82,20 +82,20 @@ class TorchEngine:
         row = sum(sizes[name] * len(own) for name, own in parts.items())
         return Footprint(row * _WRITTEN_COPIES * BYTES, vectors, _CHAINS, _SLAB)
 
-    def digest(
+    def sum_slab(
         self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-    ) -> dict[str, Digest]:
+    ) -> dict[str, SlabSums]:
         """A slab's sums for each objective."""
         if self.by_layers:
             rows = self._layers(slab.observation, slab.action, _used(slab))
-            return jax.device_get(digest_layers(rows, slab.fragment, slab.whole, steps, lags))
+            return jax.device_get(sum_slab_layers(rows, slab.fragment, slab.whole, steps, lags))
         found = {}
         for name, scores, fragment, whole in self._objectives(slab):
             made = digest_written(torch, scores, fragment, whole, steps, lags)
-            found[name] = Digest(*map(_numpy, made))
+            found[name] = SlabSums(*map(_numpy, made))
         return found
 
-    def crowd_squares(
+    def batch_norm_sq(
         self, slab: Slab, steps: tuple[int, ...]
     ) -> dict[str, Float[np.ndarray, "K M"]]:
         """Sums over updates of the squared norm of all chains' summed contributions."""
@@ -104,7 +104,7 @@ class TorchEngine:
             rows = self._layers(seen, done, _used(slab))
             return jax.device_get(crowd_layers(rows, slab.fragment, steps))
         return {
-            name: _numpy(crowd_squares(torch, scores, fragment, steps))
+            name: _numpy(batch_norm_sq(torch, scores, fragment, steps))
             for name, scores, fragment, _ in self._objectives(slab)
         }
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from nbyt.gradients.engine import CHAIN_AXES, Gathered, Harvest
+from nbyt.gradients.engine import CHAIN_AXES, ChainSums, PoolSums
 
 MOST = 256
 # Sums over partners: a unit has the partners of all its chains.
@@ -29,7 +29,7 @@ class Units:
         self._sums: dict[str, dict[str, np.ndarray]] = {}
         self._partners = np.zeros(0, int)
 
-    def add(self, found: Harvest) -> None:
+    def add(self, found: PoolSums) -> None:
         """Take the next chains in, no more than there are units."""
         count = len(found.partners)
         assert count <= self._most, "chains of one harvest would meet in a unit"
@@ -42,7 +42,7 @@ class Units:
         self.chains, self._last = self.chains + count, found
 
     @property
-    def harvest(self) -> Harvest:
+    def sums(self) -> PoolSums:
         """All chains so far as the harvest of their units."""
         sizes = np.bincount(np.arange(self.chains) % self._most)
         objectives = {name: _means(sums, sizes) for name, sums in self._sums.items()}
@@ -62,13 +62,13 @@ def _added(
     return grown
 
 
-def _means(sums: dict[str, np.ndarray], sizes: Int[np.ndarray, " units"]) -> Gathered:
+def _means(sums: dict[str, np.ndarray], sizes: Int[np.ndarray, " units"]) -> ChainSums:
     if sizes.max() == 1:
-        return Gathered(**sums)
+        return ChainSums(**sums)
     fields = {}
     for name, total in sums.items():
         axis = CHAIN_AXES[name]
         shape = [-1 if place == axis else 1 for place in range(total.ndim)]
         by = 1 if name in _SUMMED else sizes.reshape(shape).astype(total.dtype)
         fields[name] = total / by
-    return Gathered(**fields)
+    return ChainSums(**fields)

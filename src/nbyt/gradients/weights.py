@@ -20,7 +20,7 @@ _CHAINS_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
-class Aim:
+class GradientSpec:
     """What is asked of a pool: fragment lengths, lambdas, and the objective's numbers.
 
     measured: steps of each chain that count; those after them only serve the reference.
@@ -56,7 +56,7 @@ class Aim:
         return np.arange(self.measured) < self.fragments(steps) * steps
 
 
-class Scale(NamedTuple):
+class AdvantageScale(NamedTuple):
     """Mean and standard deviation of the advantages at each T and lambda, and of the reference.
 
     0 and 1 where advantages are used as they are.
@@ -69,18 +69,18 @@ class Scale(NamedTuple):
     endless_spread: float
 
 
-def scale_of(pool: Pool, aim: Aim) -> Scale:
+def scale_of(pool: Pool, spec: GradientSpec) -> AdvantageScale:
     """The moments over the whole pool, a few chains at a time."""
-    shape = (len(aim.steps), len(aim.lambdas))
-    if not aim.normalise:
-        return Scale(np.zeros(shape), np.ones(shape), 0.0, 0.0, 1.0)
+    shape = (len(spec.steps), len(spec.lambdas))
+    if not spec.normalise:
+        return AdvantageScale(np.zeros(shape), np.ones(shape), 0.0, 0.0, 1.0)
     sums: list[list[np.ndarray]] = []
     for first in range(0, pool.chains, _CHAINS_AT_ONCE):
         some = _chains(pool, slice(first, first + _CHAINS_AT_ONCE))
-        sets = [a for row in _fragment_sets(some, aim) for a in row]
-        counts = [aim.counted(steps).sum() for steps in aim.steps for _ in aim.lambdas]
-        sets += [reference_advantages(some, aim.gamma)[: aim.measured], _endless(some, aim)]
-        rows = [*counts, aim.measured, aim.measured]
+        sets = [a for row in _fragment_sets(some, spec) for a in row]
+        counts = [spec.counted(steps).sum() for steps in spec.steps for _ in spec.lambdas]
+        sets += [reference_advantages(some, spec.gamma)[: spec.measured], _endless(some, spec)]
+        rows = [*counts, spec.measured, spec.measured]
         sums.append(
             [
                 np.array([a.sum(), (a**2).sum(), k * a.shape[1]])
@@ -91,7 +91,7 @@ def scale_of(pool: Pool, aim: Aim) -> Scale:
     mean = total / count
     spread = np.sqrt(np.maximum(square / count - mean**2, 0.0))
     spread[spread == 0] = 1.0  # no advantage differs from another: nothing to scale
-    return Scale(
+    return AdvantageScale(
         mean[:-2].reshape(shape),
         spread[:-2].reshape(shape),
         float(mean[-2]),
@@ -100,7 +100,9 @@ def scale_of(pool: Pool, aim: Aim) -> Scale:
     )
 
 
-def weigh(pool: Pool, aim: Aim, scale: Scale, chains: slice) -> tuple[Parts, Parts]:
+def weigh(
+    pool: Pool, spec: GradientSpec, scale: AdvantageScale, chains: slice
+) -> tuple[Parts, Parts]:
     """Weights of some chains' measured steps: of fragments [K, M, c, L], and of sums [W, c, L].
 
     The sums are those of the endless chain, and of the reference: what is to be divided by a
@@ -108,11 +110,11 @@ def weigh(pool: Pool, aim: Aim, scale: Scale, chains: slice) -> tuple[Parts, Par
     steps of the fragment follow the M lambdas.
     """
     some = _chains(pool, chains)
-    raw = np.stack([np.stack(row) for row in _fragment_sets(some, aim)])
-    counted = np.stack([aim.counted(steps) for steps in aim.steps])[:, None, :, None]
+    raw = np.stack([np.stack(row) for row in _fragment_sets(some, spec)])
+    counted = np.stack([spec.counted(steps) for steps in spec.steps])[:, None, :, None]
     mean, spread = scale.mean[..., None, None], scale.spread[..., None, None]
-    endless = _endless(some, aim)
-    reference = reference_advantages(some, aim.gamma)[: aim.measured]
+    endless = _endless(some, spec)
+    reference = reference_advantages(some, spec.gamma)[: spec.measured]
     one, none = np.ones_like(endless), np.zeros_like(endless)
     sums = (
         np.stack([reference - scale.reference_mean, none]),
@@ -124,13 +126,13 @@ def weigh(pool: Pool, aim: Aim, scale: Scale, chains: slice) -> tuple[Parts, Par
         endless,
         one,
     )
-    whole = [np.stack([a, *b])[: aim.sums] for a, b in zip(first, sums, strict=True)]
+    whole = [np.stack([a, *b])[: spec.sums] for a, b in zip(first, sums, strict=True)]
     fragment = [(raw - mean) / spread * counted, raw, np.broadcast_to(counted, raw.shape)]
-    if aim.first_only:
+    if spec.first_only:
         fragment = [
             np.concatenate([a, b * counted], axis=1) for a, b in zip(fragment, sums, strict=True)
         ]
-    return _chain_first(_objectives(aim, *fragment)), _chain_first(_objectives(aim, *whole))
+    return _chain_first(_objectives(spec, *fragment)), _chain_first(_objectives(spec, *whole))
 
 
 def fragment_advantages(
@@ -153,49 +155,51 @@ def fragment_advantages(
 
 def reference_advantages(pool: Pool, gamma: float) -> Float[np.ndarray, "L n"]:
     """Advantages that wait for all rewards (lambda 1), time limits gone past where possible."""
-    onward = pool._replace(following=pool.beyond)
+    onward = pool._replace(next_value=pool.next_value_untruncated)
     return fragment_advantages(onward, gamma, 1.0, pool.steps, pool.steps)
 
 
 def _terms(pool: Pool, gamma: float, lam: float) -> tuple[np.ndarray, np.ndarray]:
     """delta, and the factor of the next step's advantage: 0 where an episode ends."""
-    delta = pool.reward.astype(float) + gamma * pool.following - pool.value
+    delta = pool.reward.astype(float) + gamma * pool.next_value - pool.value
     return delta, gamma * lam * ~(pool.terminated | pool.truncated)
 
 
-def _fragment_sets(pool: Pool, aim: Aim) -> list[list[np.ndarray]]:
+def _fragment_sets(pool: Pool, spec: GradientSpec) -> list[list[np.ndarray]]:
     """Advantages [L, n] at every T and lambda, 0 where they do not count."""
     return [
         [
-            fragment_advantages(pool, aim.gamma, lam, steps, aim.measured)
-            * aim.counted(steps)[:, None]
-            for lam in aim.lambdas
+            fragment_advantages(pool, spec.gamma, lam, steps, spec.measured)
+            * spec.counted(steps)[:, None]
+            for lam in spec.lambdas
         ]
-        for steps in aim.steps
+        for steps in spec.steps
     ]
 
 
-def _endless(pool: Pool, aim: Aim) -> Float[np.ndarray, "L n"]:
+def _endless(pool: Pool, spec: GradientSpec) -> Float[np.ndarray, "L n"]:
     """Advantages at the first lambda with no cut but the pool's end, far behind."""
-    lam = aim.lambdas[0]
-    return fragment_advantages(pool, aim.gamma, lam, pool.steps, pool.steps)[: aim.measured]
+    lam = spec.lambdas[0]
+    return fragment_advantages(pool, spec.gamma, lam, pool.steps, pool.steps)[: spec.measured]
 
 
-def objective_parts(aim: Aim) -> dict[str, dict[str, float]]:
+def objective_parts(spec: GradientSpec) -> dict[str, dict[str, float]]:
     """The parts of each objective that is measured by itself, with their coefficients."""
     found = {"actor": {"actor": 1.0}, "critic": {"critic": 1.0}}
-    if aim.joined:
-        found["total"] = {"actor": 1.0, "critic": aim.value_coefficient}
-        if aim.entropy_coefficient:
-            found["total"]["entropy"] = aim.entropy_coefficient
+    if spec.joined:
+        found["total"] = {"actor": 1.0, "critic": spec.value_coefficient}
+        if spec.entropy_coefficient:
+            found["total"]["entropy"] = spec.entropy_coefficient
     return found
 
 
-def _objectives(aim: Aim, actor: np.ndarray, critic: np.ndarray, entropy: np.ndarray) -> Parts:
+def _objectives(
+    spec: GradientSpec, actor: np.ndarray, critic: np.ndarray, entropy: np.ndarray
+) -> Parts:
     weights = {"actor": actor, "critic": critic, "entropy": entropy}
     return {
         name: {part: coefficient * weights[part] for part, coefficient in parts.items()}
-        for name, parts in objective_parts(aim).items()
+        for name, parts in objective_parts(spec).items()
     }
 
 

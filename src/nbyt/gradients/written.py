@@ -7,7 +7,7 @@ sums as in `digest`, from the gradients themselves; `xp` is the library's module
 from collections.abc import Iterator
 from typing import Any
 
-from nbyt.gradients.digest import LAG_STRIDE, Digest
+from nbyt.gradients.slab_sums import LAG_STRIDE, SlabSums
 
 # part -> scores [c, t, P]; part -> weights [..., c, t]; of one objective
 Scores = dict[str, Any]
@@ -21,7 +21,7 @@ def digest_written(
     whole: Weights,
     steps: tuple[int, ...],
     lags: tuple[int, ...],
-) -> Digest:
+) -> SlabSums:
     """The digest of one objective; fragment: [K, M, c, t], whole: [W, c, t]."""
     parts = [
         _fragments(xp, scores, {part: w[place] for part, w in fragment.items()}, length)
@@ -32,7 +32,7 @@ def digest_written(
     weights = {part: xp.concatenate([w, endless[part]]) for part, w in flat.items()}
     square, pairs = _step_square(xp, scores, weights), _step_pairs(xp, scores, weights)
     shape = (len(steps), -1, square.shape[-1])
-    return Digest(
+    return SlabSums(
         xp.stack([vectors for vectors, _ in parts]),
         _summed(xp, "wct,ctp->wcp", whole, scores),
         xp.stack([own for _, own in parts]),
@@ -44,7 +44,7 @@ def digest_written(
     )
 
 
-def crowd_squares(xp: Any, scores: Scores, fragment: Weights, steps: tuple[int, ...]) -> Any:
+def batch_norm_sq(xp: Any, scores: Scores, fragment: Weights, steps: tuple[int, ...]) -> Any:
     """Sums over updates of the squared norm of all chains' summed contributions, [K, M]."""
     rows = []
     for place, length in enumerate(steps):

@@ -80,15 +80,15 @@ def _with_gae(
         last, steps = given["values"][-1], steps - 1
     own = {name: one[:steps] for name, one in given.items()}
     cut = own["truncated"] & ~own["terminated"]
-    following = np.concatenate([own["values"][1:], array(last).reshape(1, -1)]).astype(np.float32)
-    following = _ended(following, own["terminated"], cut, final, steps)
+    next_value = np.concatenate([own["values"][1:], array(last).reshape(1, -1)]).astype(np.float32)
+    next_value = _ended(next_value, own["terminated"], cut, final, steps)
     pool = Pool(
         own["obs"],
         own["actions"],
         own["rewards"],
         own["values"],
-        following,
-        following,
+        next_value,
+        next_value,
         own["terminated"],
         cut,
     )
@@ -98,17 +98,23 @@ def _with_gae(
 
 
 def _ended(
-    following: Float[np.ndarray, "T N"],
+    next_value: Float[np.ndarray, "T N"],
     terminated: Bool[np.ndarray, "T N"],
     cut: Bool[np.ndarray, "T N"],
     final: Any,
     steps: int,
 ) -> Float[np.ndarray, "T N"]:
     """The values that follow, with those of episodes that ended."""
-    beyond = np.zeros_like(following) if final is None else array(final)[:steps]
-    if beyond.shape != following.shape:
-        raise _wrong("final_values", beyond.shape, f"[{', '.join(map(str, following.shape))}]")
-    return np.where(terminated, 0.0, np.where(cut, beyond, following)).astype(np.float32)
+    next_value_untruncated = np.zeros_like(next_value) if final is None else array(final)[:steps]
+    if next_value_untruncated.shape != next_value.shape:
+        raise _wrong(
+            "final_values",
+            next_value_untruncated.shape,
+            f"[{', '.join(map(str, next_value.shape))}]",
+        )
+    return np.where(terminated, 0.0, np.where(cut, next_value_untruncated, next_value)).astype(
+        np.float32
+    )
 
 
 def _wrong(name: str, shape: Any, wanted: str) -> UsageError:

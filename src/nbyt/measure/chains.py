@@ -9,16 +9,16 @@ import numpy as np
 
 from nbyt.collect.pool import Pool
 from nbyt.collect.segment import PoolPlan
-from nbyt.gradients.engine import Harvest, harvest
+from nbyt.gradients.engine import PoolSums, reduce_pool
 from nbyt.gradients.phase import phase_products
-from nbyt.gradients.plan import Plan, plan_for
+from nbyt.gradients.plan import SlabPlan, plan_for
 from nbyt.gradients.units import MOST, Units
-from nbyt.gradients.weights import Aim, Scale, scale_of
+from nbyt.gradients.weights import AdvantageScale, GradientSpec, scale_of
 from nbyt.measure.critic import critic_sums
+from nbyt.measure.frozen_policy import FrozenPolicy
 from nbyt.measure.remarks import limit_weight
 from nbyt.measure.request import Request
 from nbyt.measure.returns import return_sums
-from nbyt.measure.specimen import Specimen
 from nbyt.numbers import MEMORY, Size, check_fields
 from nbyt.stats.phase import PhaseProducts
 
@@ -49,24 +49,24 @@ class Chains:
     mean return.
     """
 
-    specimen: Specimen
+    frozen_policy: FrozenPolicy
     request: Request
     resources: Resources
     most: int
     progress: Progress
     rounds: int = 0
     limit_weight: float = 0.0
-    _scale: Scale | None = None
+    _scale: AdvantageScale | None = None
     _found: Units = field(default_factory=Units)
     _settled: Units = field(default_factory=Units)
     _critic: list[np.ndarray] = field(default_factory=list)
     _returns: list[np.ndarray] = field(default_factory=list)
 
     @property
-    def aim(self) -> Aim:
+    def spec(self) -> GradientSpec:
         """What is asked of the chains."""
         request = self.request
-        return Aim(
+        return GradientSpec(
             request.steps,
             request.lambdas,
             request.chain_steps,
@@ -74,26 +74,26 @@ class Chains:
             request.normalise,
             request.value_coefficient,
             request.entropy_coefficient,
-            joined=self.specimen.engine.shared or request.entropy_coefficient > 0,
+            joined=self.frozen_policy.engine.shared or request.entropy_coefficient > 0,
             first_only=request.start == "reset",
         )
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> SlabPlan:
         """How the chains are cut to fit in memory."""
-        foot = self.specimen.engine.footprint(self.aim)
+        foot = self.frozen_policy.engine.footprint(self.spec)
         chains = min(self.most, MOST)
-        return plan_for(foot, chains, self.aim, self.resources.memory, self.request.seed)
+        return plan_for(foot, chains, self.spec, self.resources.memory, self.request.seed)
 
     @property
-    def found(self) -> Harvest:
+    def found(self) -> PoolSums:
         """The harvest of all chains so far."""
-        return self._found.harvest
+        return self._found.sums
 
     @property
-    def settled(self) -> Harvest | None:
+    def settled(self) -> PoolSums | None:
         """That of the chains at random phases, where the others began at a reset."""
-        return self._settled.harvest if self._settled.chains else None
+        return self._settled.sums if self._settled.chains else None
 
     @property
     def critic(self) -> np.ndarray:
@@ -107,32 +107,32 @@ class Chains:
 
     def add(self) -> None:
         """Collect and harvest another round of chains."""
-        aim = self.aim
-        pool = self._collect(synchronised=aim.first_only)
-        self._scale = self._scale or scale_of(pool, aim)
-        self._gather(self._found, pool, aim, self._scale)
-        if aim.first_only:
+        spec = self.spec
+        pool = self._collect(synchronised=spec.first_only)
+        self._scale = self._scale or scale_of(pool, spec)
+        self._gather(self._found, pool, spec, self._scale)
+        if spec.first_only:
             pool = self._collect(synchronised=False)
-            own = replace(aim, steps=(1,), first_only=False)
+            own = replace(spec, steps=(1,), first_only=False)
             self._gather(self._settled, pool, own, scale_of(pool, own))
-        self._critic.append(critic_sums(pool, aim.gamma, aim.measured))
-        self._returns.append(return_sums(pool, self.specimen.reward_unit))
-        if not self.specimen.goes_on:
-            self.limit_weight = limit_weight(pool, aim.gamma)
+        self._critic.append(critic_sums(pool, spec.gamma, spec.measured))
+        self._returns.append(return_sums(pool, self.frozen_policy.reward_unit))
+        if not self.frozen_policy.passes_time_limits:
+            self.limit_weight = limit_weight(pool, spec.gamma)
         self.rounds += 1
 
     def phase(self) -> dict[str, dict[tuple[int, int], PhaseProducts]]:
         """Products of a synchronised pool's chains at the same update; none if memory is short."""
-        aim = replace(self.aim, first_only=False, lambdas=self.aim.lambdas[:1])
+        spec = replace(self.spec, first_only=False, lambdas=self.spec.lambdas[:1])
         plan = self.plan
-        if plan.steps < aim.measured:
+        if plan.steps < spec.measured:
             return {}
         pool = self._collect(synchronised=True, chains=_PHASE_CHAINS, ahead=0, what="phase chains")
         scale = self.found.scale
         own = scale._replace(mean=scale.mean[:, :1], spread=scale.spread[:, :1])
         done = partial(self._say, "phase gradients", 0, pool.chains)
-        found = self._harvest(pool, aim, own, done)
-        return phase_products(self.specimen.engine, pool, found, aim, plan)
+        found = self._harvest(pool, spec, own, done)
+        return phase_products(self.frozen_policy.engine, pool, found, spec, plan)
 
     def _collect(
         self,
@@ -151,24 +151,30 @@ class Chains:
             request.gamma,
             request.seed,
             synchronised,
-            self.specimen.facts.get("reward_scale"),
+            self.frozen_policy.facts.get("reward_scale"),
             self.resources.envs,
             self.resources.vector,
             self.rounds,
         )
-        return self.specimen.collect(plan, lambda done, total: self.progress(what, done, total))
+        return self.frozen_policy.collect(
+            plan, lambda done, total: self.progress(what, done, total)
+        )
 
-    def _gather(self, units: Units, pool: Pool, aim: Aim, scale: Scale) -> None:
+    def _gather(self, units: Units, pool: Pool, spec: GradientSpec, scale: AdvantageScale) -> None:
         """Harvest a pool, no more chains at a time than there are units."""
         for first in range(0, pool.chains, MOST):
             some = Pool(*(array[:, first : first + MOST] for array in pool))
             done = partial(self._say, "gradients", first, pool.chains)
-            units.add(self._harvest(some, aim, scale, done))
+            units.add(self._harvest(some, spec, scale, done))
 
     def _harvest(
-        self, pool: Pool, aim: Aim, scale: Scale, progress: Callable[[int, int], None]
-    ) -> Harvest:
-        return harvest(self.specimen.engine, pool, aim, self.plan, scale, progress)
+        self,
+        pool: Pool,
+        spec: GradientSpec,
+        scale: AdvantageScale,
+        progress: Callable[[int, int], None],
+    ) -> PoolSums:
+        return reduce_pool(self.frozen_policy.engine, pool, spec, self.plan, scale, progress)
 
     def _say(self, what: str, before: int, total: int, done: int, _part: int) -> None:
         self.progress(what, before + done, total)

@@ -10,8 +10,8 @@ from nbyt.gradients.plan import vector_bytes, written_bytes
 from nbyt.gradients.stage_engine import program_bytes
 from nbyt.gradients.units import MOST
 from nbyt.measure.chains import Chains, Resources
+from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.request import Request
-from nbyt.measure.specimen import StageSpecimen
 from nbyt.policy.stage import Stage
 from nbyt.system import resident_bytes
 
@@ -26,18 +26,18 @@ def cost_of(
 ) -> dict[str, int]:
     """Samples of the pool, and bytes: of the pool, the units' vectors, the program, and at most."""
     process = resident_bytes()
-    specimen = StageSpecimen(env, stage)
-    chains = Chains(specimen, request, Resources(memory), request.chains, lambda *_: None)
-    aim, plan, foot = chains.aim, chains.plan, specimen.engine.footprint(chains.aim)
+    frozen_policy = FrozenStage(env, stage)
+    chains = Chains(frozen_policy, request, Resources(memory), request.chains, lambda *_: None)
+    spec, plan, foot = chains.spec, chains.plan, frozen_policy.engine.footprint(chains.spec)
     samples = request.chains * (request.chain_steps + request.ahead)
     seen = np.dtype(env.observation_space.dtype).itemsize * prod(env.observation_space.shape or ())
     pool = samples * (seen + 4 * 6 + 2)
     units = min(request.chains, MOST)
     # Of all chains at once, block by block and joined; further chains are added to those.
     copies = 2 if units == request.chains else 3
-    vectors = copies * vector_bytes(foot, units, aim, plan)
-    vectors += _BLOCK * written_bytes(foot, plan.chains, aim)
-    program = program_bytes(specimen.engine, aim, plan)
+    vectors = copies * vector_bytes(foot, units, spec, plan)
+    vectors += _BLOCK * written_bytes(foot, plan.chains, spec)
+    program = program_bytes(frozen_policy.engine, spec, plan)
     return {
         "samples": samples,
         "process_bytes": process + _COMPILING,

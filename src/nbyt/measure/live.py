@@ -14,9 +14,9 @@ from jaxtyping import Float, Shaped
 from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
 from nbyt.gradients.assembly import OBJECTIVES, products_of
-from nbyt.gradients.engine import Engine, harvest
+from nbyt.gradients.engine import Engine, reduce_pool
 from nbyt.gradients.plan import plan_for
-from nbyt.gradients.weights import Aim
+from nbyt.gradients.weights import GradientSpec
 from nbyt.stats.live import BatchEstimates, describe_batch
 
 # From so many envs on their streams are taken as they are; fewer are cut into so many pieces.
@@ -117,7 +117,7 @@ def measure_batch(
     length, units = steps // cuts, envs * cuts
     # Of the batch as it is: a few last steps may be left over when its streams are cut.
     shares = envs * steps / length
-    aim = Aim(
+    spec = GradientSpec(
         (length,),
         (0.0,),
         length,
@@ -128,10 +128,10 @@ def measure_batch(
         joined=engine.shared or loss.entropy_coefficient > 0,
         bare=True,
     )
-    chosen = _chosen(engine, units, aim)
+    chosen = _chosen(engine, units, spec)
     pool = _pool(batch, cuts, chosen)
-    plan = replace(plan_for(engine.footprint(aim), len(chosen), aim, memory), lags=())
-    found = harvest(engine, pool, aim, plan)
+    plan = replace(plan_for(engine.footprint(spec), len(chosen), spec, memory), lags=())
+    found = reduce_pool(engine, pool, spec, plan)
     return BatchMeasurement(
         envs,
         steps,
@@ -140,7 +140,7 @@ def measure_batch(
         len(chosen),
         {
             name: describe_batch(
-                products_of(found, aim, name, 0, 0),
+                products_of(found, spec, name, 0, 0),
                 shares,
                 rough=cuts > 1 or (loss.normalise and name != "critic"),
             )
@@ -167,10 +167,10 @@ def pieces(envs: int, steps: int) -> int:
     return cuts
 
 
-def _chosen(engine: Engine, units: int, aim: Aim) -> np.ndarray:
+def _chosen(engine: Engine, units: int, spec: GradientSpec) -> np.ndarray:
     """The units that are looked at: all, or as many as are affordable, evenly spread."""
-    row = engine.footprint(aim).row_bytes
-    affordable = max(_LEAST, _MOST // (row * aim.measured))
+    row = engine.footprint(spec).row_bytes
+    affordable = max(_LEAST, _MOST // (row * spec.measured))
     return np.unique(np.linspace(0, units - 1, min(units, affordable)).round().astype(int))
 
 

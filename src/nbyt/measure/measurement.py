@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbyt.errors import LayoutError
-from nbyt.gradients.weights import Scale
+from nbyt.gradients.weights import AdvantageScale
 from nbyt.measure.request import Request
 from nbyt.stats.comparison import Candidate, Comparison, compare
 from nbyt.stats.estimate import Estimate, undetermined
@@ -73,7 +73,7 @@ class Measurement:
     engine: dict[str, Any]
     warnings: tuple[str, ...] = ()
     products: dict[tuple[str, int, float], Products] = field(default_factory=dict, repr=False)
-    scale: Scale | None = field(default=None, repr=False)
+    scale: AdvantageScale | None = field(default=None, repr=False)
 
     def layout(
         self, *, steps: int, envs: int | None = None, lam: float | None = None

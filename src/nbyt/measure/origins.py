@@ -10,9 +10,9 @@ from nbyt.envs.tabular import TabularEnv
 from nbyt.errors import LayoutError, UsageError
 from nbyt.exact import sources as exact_sources
 from nbyt.gradients.sources import measure_sources
-from nbyt.gradients.weights import Scale
+from nbyt.gradients.weights import AdvantageScale
+from nbyt.measure.frozen_policy import FrozenPolicy, FrozenStage
 from nbyt.measure.request import Request
-from nbyt.measure.specimen import Specimen, StageSpecimen
 from nbyt.policy.stage import Stage
 
 OBJECTIVES = ("actor", "critic")
@@ -38,10 +38,10 @@ def require_measured(request: Request, steps: tuple[int, ...]) -> None:
 
 
 def sources_of(
-    specimen: Specimen,
+    frozen_policy: FrozenPolicy,
     request: Request,
     steps: tuple[int, ...],
-    scale: Scale,
+    scale: AdvantageScale,
     progress: Progress,
 ) -> dict[str, Any]:
     """The sources at each of the given T, or the reason why there are none.
@@ -50,9 +50,9 @@ def sources_of(
     """
     if not steps:
         return {"reason": "not asked for"}
-    if not isinstance(specimen, StageSpecimen):
+    if not isinstance(frozen_policy, FrozenStage):
         return {"reason": OTHER_FRAMEWORK}
-    env, stage = specimen.env, specimen.stage
+    env, stage = frozen_policy.env, frozen_policy.stage
     if isinstance(env, HostEnv) and (reason := why_not(env)):
         return {"reason": reason}
     exact = _exact(env, stage, request, steps)
@@ -103,7 +103,7 @@ def _cloned(
     stage: Stage,
     request: Request,
     steps: int,
-    scale: Scale,
+    scale: AdvantageScale,
     progress: Progress,
 ) -> dict[str, Any]:
     place, envs = request.steps.index(steps), request.batch // steps

@@ -13,10 +13,10 @@ from jaxtyping import Float
 from nbyt.collect.pool import Pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.gradients.engine import Engine
-from nbyt.gradients.weights import Scale, fragment_advantages, reference_advantages
+from nbyt.gradients.weights import AdvantageScale, fragment_advantages, reference_advantages
 from nbyt.measure.chains import Progress, Resources
+from nbyt.measure.frozen_policy import FrozenPolicy
 from nbyt.measure.request import Request
-from nbyt.measure.specimen import Specimen
 from nbyt.rng import numpy_stream
 
 # Rounds of a measurement count from 0; chains for the picture are never among those measured.
@@ -26,9 +26,9 @@ _POINTS = 80
 
 
 def draw_plane(
-    specimen: Specimen,
+    frozen_policy: FrozenPolicy,
     request: Request,
-    scale: Scale,
+    scale: AdvantageScale,
     steps: tuple[int, ...],
     resources: Resources,
     progress: Progress,
@@ -37,7 +37,7 @@ def draw_plane(
 
     scale: of the advantages at each of the request's T, at its first lambda.
     """
-    pool, engine = _pool(specimen, request, resources, progress), specimen.engine
+    pool, engine = _pool(frozen_policy, request, resources, progress), frozen_policy.engine
     half = pool.chains // 2
     rows = request.chain_steps
     reference = reference_advantages(pool, request.gamma)[:rows]
@@ -57,19 +57,21 @@ def draw_plane(
     return found
 
 
-def _pool(specimen: Specimen, request: Request, resources: Resources, progress: Progress) -> Pool:
+def _pool(
+    frozen_policy: FrozenPolicy, request: Request, resources: Resources, progress: Progress
+) -> Pool:
     plan = PoolPlan(
         request.chains,
         request.chain_steps + request.ahead,
         request.ahead,
         request.gamma,
         request.seed,
-        reward_scale=specimen.facts.get("reward_scale"),
+        reward_scale=frozen_policy.facts.get("reward_scale"),
         envs=resources.envs,
         vector=resources.vector,
         round=_ROUND,
     )
-    return specimen.collect(
+    return frozen_policy.collect(
         plan, lambda done, total: progress("chains of the picture", done, total)
     )
 

@@ -9,15 +9,15 @@ import numpy as np
 
 from nbyt.envs import resolve
 from nbyt.gradients.assembly import endless_gram, products_of
-from nbyt.gradients.weights import Aim
+from nbyt.gradients.weights import GradientSpec
 from nbyt.measure.chains import Chains, Progress, Resources
 from nbyt.measure.critic import explained_variance
+from nbyt.measure.frozen_policy import FrozenPolicy, FrozenStage
 from nbyt.measure.measurement import OBJECTIVES, LayoutMeasurement, Measurement
 from nbyt.measure.origins import require_measured, sources_of
 from nbyt.measure.remarks import remarks
 from nbyt.measure.request import CHAINS, Request, Start, make_request
 from nbyt.measure.returns import mean_return
-from nbyt.measure.specimen import Specimen, StageSpecimen
 from nbyt.numbers import POSITIVE, SIZES, STEPS
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
@@ -83,7 +83,7 @@ def probe(
         seed=seed,
     )
     return examine(
-        StageSpecimen(found, stage),
+        FrozenStage(found, stage),
         request,
         precision=precision,
         max_samples=max_samples,
@@ -95,7 +95,7 @@ def probe(
 
 
 def examine(
-    specimen: Specimen,
+    frozen_policy: FrozenPolicy,
     request: Request,
     *,
     precision: float | None = None,
@@ -110,7 +110,7 @@ def examine(
     require_measured(request, sources)
     began = time.monotonic()
     rounds = _most_rounds(request, precision, max_samples)
-    pooled = Chains(specimen, request, resources, rounds * request.chains, progress)
+    pooled = Chains(frozen_policy, request, resources, rounds * request.chains, progress)
     measured, reached = _until_precise(pooled, precision, rounds)
     looked = phase and request.start == "stationary"
     found = pooled.phase() if looked else {}
@@ -119,7 +119,7 @@ def examine(
         measured,
         phase=found,
         said=(NO_PHASE,) if looked and not found else (),
-        sources=sources_of(specimen, request, sources, pooled.found.scale, progress),
+        sources=sources_of(frozen_policy, request, sources, pooled.found.scale, progress),
         precision={"asked": precision, "reached": reached, "rounds": pooled.rounds},
         seconds=time.monotonic() - began,
     )
@@ -159,21 +159,21 @@ def _until_precise(
 
 
 def _products(pooled: Chains) -> ProductsBy:
-    found, settled, aim = pooled.found, pooled.settled, pooled.aim
+    found, settled, spec = pooled.found, pooled.settled, pooled.spec
     return {
         (objective, steps, lam): replace(
-            products_of(found, aim, objective, k, m, settled),
-            unit=_unit(objective, aim, float(found.scale.spread[k, m])),
+            products_of(found, spec, objective, k, m, settled),
+            unit=_unit(objective, spec, float(found.scale.spread[k, m])),
         )
         for objective in OBJECTIVES
-        for k, steps in enumerate(aim.steps)
-        for m, lam in enumerate(aim.lambdas)
+        for k, steps in enumerate(spec.steps)
+        for m, lam in enumerate(spec.lambdas)
     }
 
 
-def _unit(objective: str, aim: Aim, spread: float) -> float | None:
+def _unit(objective: str, spec: GradientSpec, spread: float) -> float | None:
     """What the reference is divided by at one T: normalising reaches the actor's part only."""
-    if not aim.normalise or objective == "critic":
+    if not spec.normalise or objective == "critic":
         return 1.0
     return spread if objective == "actor" else None
 
@@ -215,7 +215,7 @@ def _measurement(
     lags = _lags(pooled)
     chains = pooled.rounds * request.chains
     return Measurement(
-        env=pooled.specimen.id,
+        env=pooled.frozen_policy.id,
         request=request,
         chains=chains,
         layouts=tuple(
@@ -234,7 +234,7 @@ def _measurement(
             "sketch_places": plan.places,
             "chains_at_once": plan.chains,
             "steps_at_once": plan.steps,
-            "total": "joint" if pooled.aim.joined else "actor and critic side by side",
+            "total": "joint" if pooled.spec.joined else "actor and critic side by side",
             "wall_seconds": seconds,
         },
         warnings=(*remarks(request, chains, products, lags, pooled.limit_weight), *said),

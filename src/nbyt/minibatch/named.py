@@ -9,7 +9,7 @@ import numpy as np
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
 from nbyt.minibatch import rules, schemes
-from nbyt.minibatch.rules import Minibatches, Rule, Sizes
+from nbyt.minibatch.rules import Minibatches, Rule, SamplerSizes
 from nbyt.minibatch.schemes import Indices, Scheme
 from nbyt.minibatch.shuffle import shuffle_and_chop
 
@@ -27,7 +27,7 @@ class NamedScheme:
 
     def __call__(self, layout: Layout, generator: np.random.Generator) -> Indices:
         """Indices of every mini-batch of one update, in order."""
-        sizes = Sizes(layout.envs, layout.steps, layout.minibatch, layout.epochs)
+        sizes = SamplerSizes(layout.envs, layout.steps, layout.minibatch, layout.epochs)
         return np.stack(self.rule(sizes, generator)).astype(np.int32)
 
     def sampler(self, envs: int, steps: int) -> Sampler:
@@ -40,7 +40,7 @@ class NamedScheme:
                     where="batch",
                 )
             generator = np.random.default_rng(seed)
-            return self.rule(Sizes(envs, steps, minibatch, epochs), generator)
+            return self.rule(SamplerSizes(envs, steps, minibatch, epochs), generator)
 
         return sample
 
@@ -61,7 +61,7 @@ def find(name: str) -> NamedScheme:
 def _divisible(scheme: Scheme) -> Rule:
     """A scheme as a rule; a layout refuses sizes that leave a rest."""
 
-    def rule(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+    def rule(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
         layout = Layout(sizes.envs, sizes.steps, sizes.minibatch, sizes.epochs)
         return list(scheme(layout, generator))
 

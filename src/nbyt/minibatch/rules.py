@@ -18,7 +18,7 @@ Minibatches = list[Int[np.ndarray, " _"]]
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SamplerSizes:
     """A layout's sizes, of which the mini-batch's need not divide the batch."""
 
     envs: int
@@ -37,7 +37,7 @@ class Sizes:
         return gcd(self.steps, self.minibatch)
 
 
-Rule = Callable[[Sizes, np.random.Generator], Minibatches]
+Rule = Callable[[SamplerSizes, np.random.Generator], Minibatches]
 
 
 def by_env(envs: int, steps: int) -> Order:
@@ -45,17 +45,17 @@ def by_env(envs: int, steps: int) -> Order:
     return np.arange(envs * steps).reshape(steps, envs).T.reshape(-1)
 
 
-def short_tail(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def short_tail(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """A fresh shuffle each epoch, chopped until nothing is left: the last one may be short."""
     return _each_epoch(sizes, lambda: _chopped(generator.permutation(sizes.batch), sizes.minibatch))
 
 
-def tail_dropped(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def tail_dropped(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """A fresh shuffle each epoch, of which only full mini-batches are used."""
     return _each_epoch(sizes, lambda: _full(generator.permutation(sizes.batch), sizes.minibatch))
 
 
-def tail_merged(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def tail_merged(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """A fresh shuffle each epoch; what is left over is joined to the last mini-batch."""
 
     def epoch() -> Minibatches:
@@ -67,7 +67,7 @@ def tail_merged(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
     return _each_epoch(sizes, epoch)
 
 
-def even_split(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def even_split(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """A fresh shuffle each epoch, split into parts whose sizes differ by one at most."""
     count = max(sizes.batch // sizes.minibatch, 1)
     return _each_epoch(
@@ -75,18 +75,18 @@ def even_split(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
     )
 
 
-def no_rest(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def no_rest(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """A fresh shuffle each epoch, for sizes that divide."""
     _require_divisible(sizes)
     return short_tail(sizes, generator)
 
 
-def one_permutation(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def one_permutation(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """One shuffle for all epochs of an update; the tail is dropped."""
     return _full(generator.permutation(sizes.batch), sizes.minibatch) * sizes.epochs
 
 
-def cyclic(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def cyclic(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """Passes that run into each other, all mini-batches full; the first pass is not shuffled.
 
     A single epoch is not shuffled at all.
@@ -99,33 +99,33 @@ def cyclic(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
     return _full(np.concatenate([first, *passes]), sizes.minibatch)[:count]
 
 
-def blocks_in_fresh_order(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def blocks_in_fresh_order(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """Steps that follow each other, the blocks' order shuffled each epoch; the tail is dropped."""
     blocks = _full(by_env(sizes.envs, sizes.steps), sizes.minibatch)
     return _each_epoch(sizes, lambda: [blocks[at] for at in generator.permutation(len(blocks))])
 
 
-def blocks_in_one_order(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def blocks_in_one_order(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """Steps that follow each other, the blocks' order shuffled once an update."""
     _require_divisible(sizes)
     blocks = _full(by_env(sizes.envs, sizes.steps), sizes.minibatch)
     return [blocks[at] for at in generator.permutation(len(blocks))] * sizes.epochs
 
 
-def env_slices(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def env_slices(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """Whole rollouts, or slices of one, env after env; nothing is shuffled."""
     del generator
     _require_divisible(sizes)
     return _full(by_env(sizes.envs, sizes.steps), sizes.minibatch) * sizes.epochs
 
 
-def time_slices(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def time_slices(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """A few steps of all envs, in the order they were collected in; the tail is dropped."""
     del generator
     return _full(np.arange(sizes.batch), sizes.minibatch) * sizes.epochs
 
 
-def unrolls(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def unrolls(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """Whole unrolls, shuffled each epoch. An unroll is as long as both sizes allow."""
     _require_divisible(sizes)
     whole = by_env(sizes.envs, sizes.steps).reshape(-1, sizes.unroll)
@@ -134,7 +134,7 @@ def unrolls(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
     )
 
 
-def drawn_unrolls(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
+def drawn_unrolls(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
     """Whole unrolls drawn for each mini-batch, none twice in one, all with equal priority."""
     whole = by_env(sizes.envs, sizes.steps).reshape(-1, sizes.unroll)
     count = sizes.epochs * sizes.batch // sizes.minibatch
@@ -142,7 +142,7 @@ def drawn_unrolls(sizes: Sizes, generator: np.random.Generator) -> Minibatches:
     return [generator.permutation(whole)[:each].reshape(-1) for _ in range(count)]
 
 
-def _each_epoch(sizes: Sizes, epoch: Callable[[], Minibatches]) -> Minibatches:
+def _each_epoch(sizes: SamplerSizes, epoch: Callable[[], Minibatches]) -> Minibatches:
     return [one for _ in range(sizes.epochs) for one in epoch()]
 
 
@@ -154,7 +154,7 @@ def _full(order: Order, minibatch: int) -> Minibatches:
     return [one for one in _chopped(order, minibatch) if len(one) == minibatch]
 
 
-def _require_divisible(sizes: Sizes) -> None:
+def _require_divisible(sizes: SamplerSizes) -> None:
     if sizes.batch % sizes.minibatch:
         raise LayoutError(
             f"this scheme refuses {sizes.batch} samples in mini-batches of {sizes.minibatch}",

@@ -33,7 +33,7 @@ class Params(NamedTuple):
     actor: Any
     critic: Any
     torso: Any = ()
-    observation: normalise.Moments | None = None
+    observation: normalise.RunningMoments | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ CLIP = 10.0
 TINY = 1e-8
 
 
-class Moments(NamedTuple):
+class RunningMoments(NamedTuple):
     """How many values were seen, their mean and their variance."""
 
     seen: jax.Array
@@ -18,12 +18,14 @@ class Moments(NamedTuple):
     variance: jax.Array
 
 
-def fresh(shape: tuple[int, ...]) -> Moments:
+def fresh(shape: tuple[int, ...]) -> RunningMoments:
     """Moments before any data: mean 0, variance 1, with next to no weight."""
-    return Moments(jnp.float32(1e-4), jnp.zeros(shape), jnp.ones(shape))
+    return RunningMoments(jnp.float32(1e-4), jnp.zeros(shape), jnp.ones(shape))
 
 
-def update(moments: Moments, values: Float[Array, "B ..."], weight: Float[Array, " B"]) -> Moments:
+def update(
+    moments: RunningMoments, values: Float[Array, "B ..."], weight: Float[Array, " B"]
+) -> RunningMoments:
     """Moments that have also seen the rows of `values` whose weight is 1 (Chan's merge)."""
     spread = weight.reshape(-1, *(1,) * (values.ndim - 1))
     count = jnp.sum(weight)
@@ -33,21 +35,21 @@ def update(moments: Moments, values: Float[Array, "B ..."], weight: Float[Array,
     shift = mean - moments.mean
     merged = moments.variance * moments.seen + variance * count
     merged = merged + shift**2 * moments.seen * count / total
-    return Moments(total, moments.mean + shift * count / total, merged / total)
+    return RunningMoments(total, moments.mean + shift * count / total, merged / total)
 
 
-def standardise(moments: Moments, values: jax.Array) -> jax.Array:
+def standardise(moments: RunningMoments, values: jax.Array) -> jax.Array:
     """Values with mean 0 and variance 1 under the moments, clipped to +-10."""
     scaled = (values - moments.mean) / jnp.sqrt(moments.variance + TINY)
     return jnp.clip(scaled, -CLIP, CLIP)
 
 
-def rescale(moments: Moments, values: jax.Array) -> jax.Array:
+def rescale(moments: RunningMoments, values: jax.Array) -> jax.Array:
     """Values divided by the standard deviation only (for rewards), clipped to +-10."""
     return divided(values, spread(moments))
 
 
-def spread(moments: Moments) -> jax.Array:
+def spread(moments: RunningMoments) -> jax.Array:
     """The standard deviation under the moments."""
     return jnp.sqrt(moments.variance + TINY)
 

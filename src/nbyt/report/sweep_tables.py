@@ -74,8 +74,8 @@ def _row(data: Data, layout: Data) -> list[str]:
 
 
 def _answer(one: Data) -> str:
-    settle = one["to_settle"]
-    return f"{one['sentence']} {settle['sentence']}" if settle else one["sentence"]
+    unsettled = one["to_settle"]
+    return f"{one['sentence']} {unsettled['sentence']}" if unsettled else one["sentence"]
 
 
 def _remark(data: Data, layout: Data) -> str:

@@ -14,7 +14,7 @@ from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.fieller import ratio_set, within
 from nbyt.stats.jackknife import Bounds, correlation, is_rough
 from nbyt.stats.length import FEW_DIRECTIONS, dimension, squared_length
-from nbyt.stats.moments import Moments
+from nbyt.stats.moments import PoolMoments
 from nbyt.stats.products import Products
 from nbyt.stats.samples import Replicates
 from nbyt.stats.variance import ZERO, is_zero
@@ -32,7 +32,7 @@ class Direction:
     alignment: Estimate
 
 
-def direction(products: Products, moments: Moments, variance: Estimate, envs: int) -> Direction:
+def direction(products: Products, moments: PoolMoments, variance: Estimate, envs: int) -> Direction:
     """Cosine, bias factor, noise factor and alignment, each null with a reason where undefined.
 
     Cosine, bias factor and alignment are approximate together: where the cosine may be ±1, the top
@@ -90,7 +90,7 @@ def _bounds(top: Replicates, lengths: list[Replicates], chains: int) -> Bounds |
 
 
 def noise_factor(
-    products: Products, moments: Moments, variance: Estimate, envs: int | float
+    products: Products, moments: PoolMoments, variance: Estimate, envs: int | float
 ) -> Estimate:
     """u / (u + V/N) = r / (r + 1), from the interval of the ratio r = u / (V/N), kept in [0, 1].
 

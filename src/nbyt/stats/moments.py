@@ -9,7 +9,7 @@ from nbyt.stats.samples import Replicates, Samples
 
 
 @dataclass(frozen=True)
-class Moments:
+class PoolMoments:
     """Averages of one gradient, each an array over samples of the chains.
 
     Squares of means are means over pairs of different chains, so each moment is unbiased:
@@ -35,9 +35,9 @@ class Moments:
         return self.mean_sq + self.variance / envs
 
 
-def moments_of(products: Products, samples: Samples) -> Moments:
+def moments_of(products: Products, samples: Samples) -> PoolMoments:
     """The moments of a gradient in every sample."""
-    return Moments(
+    return PoolMoments(
         square=samples.mean(products.square),
         mean_sq=samples.mean_of_pairs(products.means),
         along=samples.mean_of_pairs(products.cross),

@@ -9,7 +9,7 @@ import numpy as np
 from nbyt.stats.comparison import Candidate, common_samples
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.jackknife import positive_ratio, real
-from nbyt.stats.moments import Moments, moments_of, step_variance
+from nbyt.stats.moments import PoolMoments, moments_of, step_variance
 from nbyt.stats.samples import Replicates, Samples
 from nbyt.stats.variance import decompose
 
@@ -69,7 +69,7 @@ def _individual(one: Candidate, samples: Samples) -> Replicates:
     return step_variance(one.products, samples) / (one.products.steps * one.envs)
 
 
-def _bias(moments: Moments) -> Replicates:
+def _bias(moments: PoolMoments) -> Replicates:
     return moments.mean_sq - 2 * moments.along + moments.reference_sq
 
 

@@ -7,7 +7,7 @@ from nbyt.stats.bias import bias_sq
 from nbyt.stats.combine import added
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.jackknife import correlation
-from nbyt.stats.moments import Moments, moments_of
+from nbyt.stats.moments import PoolMoments, moments_of
 from nbyt.stats.products import Products
 from nbyt.stats.samples import leave_one_out
 from nbyt.stats.variance import decompose
@@ -66,7 +66,7 @@ def _normalised(found: GradientEstimates) -> GradientEstimates:
     return replace(found, **{n: replace(getattr(found, n), approximate=True) for n in names})
 
 
-def _mse(products: Products, moments: Moments, bias: Estimate, variance: Estimate) -> Estimate:
+def _mse(products: Products, moments: PoolMoments, bias: Estimate, variance: Estimate) -> Estimate:
     """E|G_B - G*|² = squared bias + variance."""
     if variance.value is None:
         return variance

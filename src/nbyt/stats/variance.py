@@ -7,7 +7,7 @@ import numpy as np
 from nbyt.stats.combine import mapped
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.jackknife import positive, positive_ratio, real
-from nbyt.stats.moments import Moments, step_variance
+from nbyt.stats.moments import PoolMoments, step_variance
 from nbyt.stats.products import Products
 from nbyt.stats.samples import Replicates, Samples
 
@@ -28,7 +28,7 @@ class Decomposition:
 
 
 def decompose(
-    products: Products, moments: Moments, samples: Samples, envs: int | float
+    products: Products, moments: PoolMoments, samples: Samples, envs: int | float
 ) -> Decomposition:
     """The variance of the gradient of N envs, split into its two parts.
 

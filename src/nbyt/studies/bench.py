@@ -17,8 +17,8 @@ from nbyt.store.study import StudyFolder
 from nbyt.train import hardware
 from nbyt.train.loop import Watch, kept_stages, train
 from nbyt.train.metrics import Row
-from nbyt.train.plan import Plan
-from nbyt.train.ppo_course import beginning
+from nbyt.train.plan import PPOPlan
+from nbyt.train.ppo_algorithm import beginning
 from nbyt.train.settings import PPOSettings
 
 Choice = TypeVar("Choice")
@@ -74,7 +74,7 @@ class Bench:
         """
         found = resolve(env)
         last = max(stages)
-        plan = Plan(
+        plan = PPOPlan(
             found.id, layout, last * layout.batch, self.seed + seed, settings, tuple(sorted(stages))
         )
         words = f"{found.id.partition(':')[2]}-{layout.envs}x{layout.steps}-{plan.seed}"
@@ -100,7 +100,7 @@ class Bench:
     ) -> Stage:
         """The stage before the first update of such a run."""
         found = resolve(env)
-        plan = Plan(found.id, layout, layout.batch, self.seed + seed, settings, (1,))
+        plan = PPOPlan(found.id, layout, layout.batch, self.seed + seed, settings, (1,))
         policy, learner = beginning(plan, found)
         facts: dict[str, Any] = {
             "env": found.id,

@@ -12,10 +12,10 @@ from nbyt.envs.protocol import HostEnv
 from nbyt.errors import NbytError, UsageError
 from nbyt.sweep.answers import outcomes_of, setup_of
 from nbyt.sweep.cells import Job, Outcome, Outcomes, Watch
-from nbyt.sweep.errand import run_errand, versions
 from nbyt.sweep.grid import Grid
-from nbyt.sweep.order import order_of
+from nbyt.sweep.grid_spec import order_of
 from nbyt.sweep.ray_package import Connection
+from nbyt.sweep.ray_task import run_errand, versions
 from nbyt.sweep.workers import STEP_LIMIT
 
 RETRIES = 2

@@ -10,15 +10,15 @@ from nbyt.collect.part import parts_of
 from nbyt.collect.pool import Pool, joined
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import HostEnv
-from nbyt.measure.specimen import Progress
+from nbyt.measure.frozen_policy import Progress
 from nbyt.policy.files import describe, stage_tensors
 from nbyt.policy.stage import Stage
 from nbyt.store import header
 from nbyt.store.tensors import write_folder
 from nbyt.sweep.answers import failure_of
 from nbyt.sweep.cluster import asked_of, require_same
-from nbyt.sweep.errand import run_pool_errand
 from nbyt.sweep.ray_package import Connection
+from nbyt.sweep.ray_task import run_pool_errand
 from nbyt.sweep.workers import STEP_LIMIT
 
 RETRIES = 2

@@ -9,16 +9,16 @@ from nbyt.errors import UsageError
 from nbyt.layout import Layout
 from nbyt.numbers import COUNT, SIZE, SPLITS, STEPS, require
 from nbyt.rng import require_seed
-from nbyt.train.plan import Plan, stage_updates
+from nbyt.train.plan import PPOPlan, stage_updates
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.effort import EFFORTS, Effort
-from nbyt.workflow.question import (
+from nbyt.workflow.request import (
     EPOCHS,
     HOST_ENVS,
-    Question,
+    AdviceRequest,
     default_minibatch,
     lengths_of,
-    make_question,
+    make_advice_request,
 )
 
 POINTS = 20
@@ -64,10 +64,10 @@ class Grid:
             Cell(layout.envs, layout.steps, seed) for layout in self.layouts for seed in self.seeds
         )
 
-    def plan(self, cell: Cell) -> Plan:
+    def plan(self, cell: Cell) -> PPOPlan:
         """The training of a cell; its stages are the points at which it is played."""
         layout = next(one for one in self.layouts if (one.envs, one.steps) == cell[:2])
-        return Plan(
+        return PPOPlan(
             self.env.id, layout, self.total, cell.seed, self.settings, self.points, self.vector
         )
 
@@ -121,15 +121,15 @@ def make_grid(
     return Grid(env, chosen, own, total, points, settings, vector)
 
 
-def question_of(
+def advice_request(
     grid: Grid,
     *,
     effort: Effort = EFFORTS["normal"],
     seed: int | None = None,
     total: int | None = None,
-) -> Question:
+) -> AdviceRequest:
     """The question that the sweep answers; total: of trainings of another length."""
-    return make_question(
+    return make_advice_request(
         grid.env,
         batch=grid.batch,
         effort=effort,

@@ -10,10 +10,10 @@ from nbyt.rng import numpy_stream
 from nbyt.stats.combine import mapped
 from nbyt.stats.estimate import undetermined
 from nbyt.stats.runs import iqm
-from nbyt.sweep.beside import beside
+from nbyt.sweep.against_advice import compare_with_advice
 from nbyt.sweep.equal_time import Pace, pace_of, slowed
 from nbyt.sweep.grid import Cell, Grid
-from nbyt.sweep.race import Race
+from nbyt.sweep.layout_comparison import LayoutComparison
 from nbyt.sweep.verdict import verdict
 from nbyt.train.curves import Curve
 from nbyt.workflow.costs import Costs
@@ -78,14 +78,14 @@ def _generator(grid: Grid, role: str) -> np.random.Generator:
     return numpy_stream(grid.seeds[0], f"sweep.{role}")
 
 
-def _race(grid: Grid, curves: Mapping[Cell, Curve]) -> Race:
+def _race(grid: Grid, curves: Mapping[Cell, Curve]) -> LayoutComparison:
     """The layouts at equal samples; a curve that is not finite is none."""
     splits = tuple((one.envs, one.steps) for one in grid.layouts)
     whole = [cell for cell, curve in curves.items() if np.isfinite(curve.returns).all()]
     cells = [[cell for cell in whole if cell[:2] == split] for split in splits]
     ordered = [sorted(own, key=lambda cell: cell.seed) for own in cells]
     width = len(grid.points)
-    return Race(
+    return LayoutComparison(
         splits,
         tuple(tuple(cell.seed for cell in own) for own in ordered),
         tuple(
@@ -96,7 +96,7 @@ def _race(grid: Grid, curves: Mapping[Cell, Curve]) -> Race:
     )
 
 
-def _start(race: Race) -> float | None:
+def _start(race: LayoutComparison) -> float | None:
     """Where curves begin: the lowest IQM at the first point.
 
     An untrained policy is not played, and this is the nearest to it that the curves know.
@@ -105,9 +105,9 @@ def _start(race: Race) -> float | None:
     return min(heights) if heights else None
 
 
-def _timed(grid: Grid, race: Race, pace: Pace, start: float) -> Race:
+def _timed(grid: Grid, race: LayoutComparison, pace: Pace, start: float) -> LayoutComparison:
     """The layouts at equal seconds."""
-    return Race(
+    return LayoutComparison(
         race.layouts,
         race.seeds,
         tuple(
@@ -129,7 +129,7 @@ def _budget(grid: Grid, pace: Pace) -> Data:
 def _layout(
     grid: Grid,
     place: int,
-    races: Mapping[str, Race | None],
+    races: Mapping[str, LayoutComparison | None],
     pace: Pace | None,
     failures: Mapping[Cell, Any],
     libraries: Sequence[Data],
@@ -159,14 +159,18 @@ def _defaults_of(split: list[int], libraries: Sequence[Data]) -> list[str]:
     return list(dict.fromkeys(here))
 
 
-def _wins(race: Race) -> list[list[Data | None]]:
+def _wins(race: LayoutComparison) -> list[list[Data | None]]:
     """Of every pair of layouts, how probable it is that the first is better."""
     places = range(len(race.layouts))
     return [[race.wins(first, second) for second in places] for first in places]
 
 
-def _beside(advice: Data, races: Mapping[str, Race | None], start: float | None) -> Data:
+def _beside(
+    advice: Data, races: Mapping[str, LayoutComparison | None], start: float | None
+) -> Data:
     return {
-        kind: None if race is None or start is None else beside(advice, kind, race, start)
+        kind: None
+        if race is None or start is None
+        else compare_with_advice(advice, kind, race, start)
         for kind, race in races.items()
     }

@@ -13,16 +13,16 @@ from nbyt.store.lock import at_work
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.run import open_as, slug
 from nbyt.store.sweep import PAGE, SweepFolder, read_sweep
-from nbyt.sweep.asides import find_asides, known_advice, known_costs
 from nbyt.sweep.cells import Runner
 from nbyt.sweep.grid import Grid, make_grid
 from nbyt.sweep.running import Tally, curves_of, failures_of, run_cells
 from nbyt.sweep.summary import summarise
 from nbyt.sweep.table import table_text
+from nbyt.sweep.timing_and_advice import find_asides, known_advice, known_costs
 from nbyt.sweep.workers import STEP_LIMIT, Workers
 from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
-from nbyt.workflow.question import EPOCHS, default_minibatch
+from nbyt.workflow.request import EPOCHS, default_minibatch
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from math import ceil
 from typing import Any
 
 from nbyt.rank.words import listed
-from nbyt.sweep.race import Race, Split
+from nbyt.sweep.layout_comparison import LayoutComparison, Split
 
 Data = dict[str, Any]
 
 
-def verdict(race: Race) -> Data | None:
+def verdict(race: LayoutComparison) -> Data | None:
     """The best layout and its ties, as data and as a sentence; None where none is finished."""
     if race.best is None:
         return None
@@ -30,7 +30,7 @@ def verdict(race: Race) -> Data | None:
     }
 
 
-def _sentence(race: Race, best: int, known: Sequence[int], tied: Sequence[int]) -> str:
+def _sentence(race: LayoutComparison, best: int, known: Sequence[int], tied: Sequence[int]) -> str:
     over = race.heights[best].over_training
     reached = f"{_name(race.layouts[best])} has the highest mean return over training, {over}"
     if not known:
@@ -43,14 +43,14 @@ def _sentence(race: Race, best: int, known: Sequence[int], tied: Sequence[int]) 
     return f"{reached}; cannot be told apart from it: {names}{_but(race, known)}."
 
 
-def _but(race: Race, known: Sequence[int]) -> str:
+def _but(race: LayoutComparison, known: Sequence[int]) -> str:
     """The layouts that nothing can be said of, where there are some."""
     places = [k for k in range(len(race.layouts)) if k != race.best and k not in known]
     names = [_name(race.layouts[place]) for place in places]
     return f"; too few seeds to say: {listed(names)}" if names else ""
 
 
-def _to_settle(race: Race, tied: Sequence[int]) -> Data:
+def _to_settle(race: LayoutComparison, tied: Sequence[int]) -> Data:
     """How many seeds would tell the best from the worst; the error falls with their root."""
     gaps = [one for place in tied if (one := race.behind[place])]
     worst = max(gaps, key=lambda one: one.value or 0.0)

@@ -12,9 +12,9 @@ from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import Bell, WorkerProcess
 from nbyt.sweep.answers import outcomes_of, setup_of
 from nbyt.sweep.cells import Job, Outcomes, Watch
-from nbyt.sweep.errand import LANE
 from nbyt.sweep.grid import Grid
-from nbyt.sweep.order import order_of
+from nbyt.sweep.grid_spec import order_of
+from nbyt.sweep.ray_task import LANE
 from nbyt.system import usable_cores
 
 STEP_LIMIT = 60.0

@@ -5,9 +5,9 @@ from typing import Any
 
 from nbyt.errors import LayoutError
 from nbyt.layout import Layout
+from nbyt.train.layout_controller import LayoutController
 from nbyt.train.plan import RunPlan
 from nbyt.train.settings import PPOSettings
-from nbyt.train.steering import Steering
 
 # A rollout that is looked at has so many envs, whose streams are independent; half of its steps
 # are looked at, and the longest T that a run may take is that half.
@@ -22,7 +22,7 @@ class AdaptivePlan(RunPlan[Layout, PPOSettings]):
 
     algo = "ppo"
 
-    steering: Steering = field(default_factory=Steering)
+    steering: LayoutController = field(default_factory=LayoutController)
     most: int = 2**62
 
     @property
@@ -42,7 +42,9 @@ class AdaptivePlan(RunPlan[Layout, PPOSettings]):
 
     def identity(self) -> dict[str, Any]:
         """All that decides the run's numbers, as plain values."""
-        steering = {name: getattr(self.steering, name) for name in Steering.__dataclass_fields__}
+        steering = {
+            name: getattr(self.steering, name) for name in LayoutController.__dataclass_fields__
+        }
         return {**super().identity(), "adaptive": {**steering, "lengths": list(self.lengths)}}
 
 

@@ -14,10 +14,10 @@ from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.train.settings import PPOSettings
 
 
-class Scale(NamedTuple):
+class RewardScale(NamedTuple):
     """Moments of the discounted return, and each env's discounted return so far."""
 
-    moments: normalise.Moments
+    moments: normalise.RunningMoments
     discounted: Float[Array, " N"]
 
 
@@ -34,23 +34,23 @@ class BatchNumbers(NamedTuple):
     dropped: jax.Array
 
 
-class Digest(NamedTuple):
+class PreparedBatch(NamedTuple):
     """A batch and the moments that have seen it (they count from the next rollout on)."""
 
     batch: Batch
-    observation: normalise.Moments | None
-    scale: Scale | None
+    observation: normalise.RunningMoments | None
+    scale: RewardScale | None
     numbers: BatchNumbers
 
 
-def digest(
+def prepare_batch(
     policy: ActorCritic,
     settings: PPOSettings,
     params: Params,
     rollout: Rollout,
-    scale: Scale | None,
+    scale: RewardScale | None,
     coefficients: Coefficients,
-) -> Digest:
+) -> PreparedBatch:
     """The batch of a rollout."""
     bad = _bad(rollout)
     if settings.on_nonfinite == "drop":
@@ -73,7 +73,7 @@ def digest(
     )
     if settings.normalise_advantages == "batch":
         batch = batch._replace(advantage=normalised(batch))
-    return Digest(batch, moments, scale, numbers)
+    return PreparedBatch(batch, moments, scale, numbers)
 
 
 def _flat(rollout: Rollout, advantage: Float[Array, "T N"]) -> Batch:
@@ -111,7 +111,9 @@ def _finite(x: jax.Array) -> jax.Array:
     return jnp.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0)
 
 
-def _scaled(scale: Scale, rollout: Rollout, gamma: jax.Array) -> tuple[Scale, Float[Array, "T N"]]:
+def _scaled(
+    scale: RewardScale, rollout: Rollout, gamma: jax.Array
+) -> tuple[RewardScale, Float[Array, "T N"]]:
     """Rewards divided by the spread of discounted returns, and the moments brought up to date."""
     ended = rollout.terminated | rollout.truncated
 
@@ -125,4 +127,4 @@ def _scaled(scale: Scale, rollout: Rollout, gamma: jax.Array) -> tuple[Scale, Fl
     last, totals = jax.lax.scan(forwards, scale.discounted, (rollout.reward, ended))
     weight = rollout.valid.astype(jnp.float32).reshape(-1)
     moments = normalise.update(scale.moments, totals.reshape(-1), weight)
-    return Scale(moments, last), normalise.rescale(moments, rollout.reward)
+    return RewardScale(moments, last), normalise.rescale(moments, rollout.reward)

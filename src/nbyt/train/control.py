@@ -16,7 +16,7 @@ from nbyt.policy.files import read_stage
 from nbyt.stats import Estimate, mean
 from nbyt.store.run import open_run
 from nbyt.train.loop import train
-from nbyt.train.plan import Plan
+from nbyt.train.plan import PPOPlan
 from nbyt.train.settings import PPOSettings
 
 _ENV = "FrozenLake-v1"
@@ -55,7 +55,7 @@ def run_control(folder: Path, seed: int) -> Control:
         raise EnvUsageError(f"Gymnasium has no {_ENV}", fix="install gymnasium[toy-text]")
     settings = PPOSettings(learning_rate=0.01, network="table")
     layout = Layout(envs=32, steps=64, minibatch=512, epochs=4)
-    plan = Plan(env.id, layout, 100_000, seed, settings, (layout.updates(100_000),))
+    plan = PPOPlan(env.id, layout, 100_000, seed, settings, (layout.updates(100_000),))
     run = open_run(folder / "control", plan.identity())
     train(plan, run)
     stage = read_stage(run.stage_path(1))

@@ -9,8 +9,8 @@ from nbyt.collect.evaluate import Evaluation, episode_returns
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvError
 from nbyt.train.adaptive_plan import AdaptivePlan
-from nbyt.train.courses import course_of
-from nbyt.train.plan import Plan
+from nbyt.train.plan import PPOPlan
+from nbyt.train.registry import build_algorithm
 
 
 class Curve(NamedTuple):
@@ -40,7 +40,7 @@ def curve_from(facts: dict[str, Any]) -> Curve:
 
 
 def train_curve(
-    plan: Plan | AdaptivePlan,
+    plan: PPOPlan | AdaptivePlan,
     env: DeviceEnv | HostEnv,
     watch: Callable[[int], None] = lambda updates: None,
 ) -> Curve:
@@ -48,20 +48,20 @@ def train_curve(
 
     watch: called with the number of updates made.
     """
-    course = course_of(plan, env)
+    algorithm = build_algorithm(plan, env)
     played: list[Evaluation] = []
     try:
-        for made in course.updates(1):
-            course.row(made)
+        for made in algorithm.updates(1):
+            algorithm.row(made)
             watch(made.number)
             if made.number in plan.stages:
-                played.append(episode_returns(env, course.policy, course.params, plan.seed))
+                played.append(episode_returns(env, algorithm.policy, algorithm.params, plan.seed))
     finally:
-        course.close()
+        algorithm.close()
     return curve_of(plan, played)
 
 
-def curve_of(plan: Plan | AdaptivePlan, played: list[Evaluation]) -> Curve:
+def curve_of(plan: PPOPlan | AdaptivePlan, played: list[Evaluation]) -> Curve:
     """The curve of what was played at the plan's stages; an error where a reward was no number."""
     spoiled = sum(one.spoiled for one in played)
     if spoiled and plan.settings.on_nonfinite == "stop":

@@ -11,9 +11,9 @@ from nbyt.layout import Layout
 from nbyt.objective.ppo import Coefficients
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import stream
-from nbyt.train.batch import Digest, Scale, digest
-from nbyt.train.hardware import settle
-from nbyt.train.ppo import Gathered, Learner, coefficients_of
+from nbyt.train.batch import PreparedBatch, RewardScale, prepare_batch
+from nbyt.train.hardware import pin_to_device
+from nbyt.train.ppo import Learner, SourceBatch, coefficients_of
 from nbyt.train.settings import PPOSettings
 
 
@@ -34,9 +34,9 @@ class DeviceSource:
         self.runner = start(self._env, self._layout.envs, key)
         if self._settings.stagger:
             self.runner = stagger(self._env, self._policy, learner.params, self.runner, key)
-        self.runner = settle(self.runner)
+        self.runner = pin_to_device(self.runner)
 
-    def gather(self, learner: Learner, key: jax.Array) -> Gathered:
+    def gather(self, learner: Learner, key: jax.Array) -> SourceBatch:
         """The next N x T samples under the learner's policy."""
         self.runner, made, episodes = experience(
             self._env,
@@ -49,7 +49,7 @@ class DeviceSource:
             key,
             self._coefficients,
         )
-        return Gathered(**made._asdict(), episodes=episodes)
+        return SourceBatch(**made._asdict(), episodes=episodes)
 
     def close(self) -> None:
         """Nothing to release on the device."""
@@ -63,10 +63,10 @@ def experience(
     steps: int,
     params: Params,
     runner: Runner,
-    scale: Scale | None,
+    scale: RewardScale | None,
     key: jax.Array,
     coefficients: Coefficients,
-) -> tuple[Runner, Digest, Episodes]:
+) -> tuple[Runner, PreparedBatch, Episodes]:
     """The environments after `steps` steps, the batch they gave, and the episodes that ended."""
     runner, rollout, episodes = collect(env, policy, params, runner, key, steps)
-    return runner, digest(policy, settings, params, rollout, scale, coefficients), episodes
+    return runner, prepare_batch(policy, settings, params, rollout, scale, coefficients), episodes

@@ -43,7 +43,7 @@ class Tally(NamedTuple):
 
 
 @runtime_checkable
-class World(Protocol):
+class ReplaySource(Protocol):
     """Environments, their buffer and what is learnt from it, on the device or on the host."""
 
     @property

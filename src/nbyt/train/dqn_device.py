@@ -16,7 +16,7 @@ from nbyt.rng import stream
 from nbyt.train.dqn import QLearner, copied, improve
 from nbyt.train.dqn_block import Schedule, Tally, nonfinite, row_of, without
 from nbyt.train.dqn_settings import DQNSettings
-from nbyt.train.hardware import settle
+from nbyt.train.hardware import pin_to_device
 from nbyt.train.replay_layout import ReplayLayout
 
 
@@ -28,7 +28,7 @@ class Carried(NamedTuple):
     replay: Replay
 
 
-class DeviceWorld:
+class DeviceReplaySource:
     """N environments, their buffer and the learner, all on the device."""
 
     def __init__(
@@ -39,7 +39,7 @@ class DeviceWorld:
         runner = start(env, layout.envs, stream(self._key, "envs"))
         observation = jax.ShapeDtypeStruct(runner.observation.shape[1:], runner.observation.dtype)
         replay = empty(layout.buffer, row_of(observation))
-        self._carried = settle(Carried(learner, runner, replay))
+        self._carried = pin_to_device(Carried(learner, runner, replay))
 
     @property
     def learner(self) -> QLearner:
@@ -63,7 +63,7 @@ class DeviceWorld:
 
     def restore(self, state: Any) -> None:
         """Go on from a checkpoint."""
-        self._carried = settle(state)
+        self._carried = pin_to_device(state)
 
     def close(self) -> None:
         """Nothing to release on the device."""

@@ -20,7 +20,7 @@ from nbyt.train.dqn_settings import DQNSettings
 from nbyt.train.replay_layout import ReplayLayout
 
 
-class HostWorld:
+class HostReplaySource:
     """N running host environments, their buffer, and what is learnt."""
 
     def __init__(

@@ -4,10 +4,10 @@ import jax
 
 from nbyt.errors import TrainingError
 from nbyt.train.dqn_plan import DQNPlan
-from nbyt.train.metrics import Made, Row, env_fault, finite
+from nbyt.train.metrics import Row, UpdateMetrics, env_fault, finite
 
 
-def dqn_row(plan: DQNPlan, made: Made) -> Row:
+def dqn_row(plan: DQNPlan, made: UpdateMetrics) -> Row:
     """The block's numbers as plain floats; an error where the env or the loss gave a NaN."""
     numbers = jax.device_get(made.numbers)
     sizes, first = plan.layout, made.number - numbers["updates"] + 1

@@ -46,7 +46,7 @@ def prepared() -> dict[str, Any]:
     }
 
 
-def settle(tree: Any) -> Any:
+def pin_to_device(tree: Any) -> Any:
     """The tree with every array bound to the first device.
 
     JAX compiles anew when an array that was bound to no device comes back bound to one, so what is

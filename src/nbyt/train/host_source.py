@@ -13,8 +13,8 @@ from nbyt.layout import Layout
 from nbyt.objective.ppo import Coefficients
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import numpy_stream, seeds, stream
-from nbyt.train.batch import Digest, Scale, digest
-from nbyt.train.ppo import Gathered, Learner, coefficients_of
+from nbyt.train.batch import PreparedBatch, RewardScale, prepare_batch
+from nbyt.train.ppo import Learner, SourceBatch, coefficients_of
 from nbyt.train.settings import PPOSettings
 
 
@@ -46,7 +46,7 @@ class HostSource:
             actor = self._actor(learner, key, max(int(counts.max()), 1))
             self._running.wander(actor, np.asarray(counts))
 
-    def gather(self, learner: Learner, key: jax.Array) -> Gathered:
+    def gather(self, learner: Learner, key: jax.Array) -> SourceBatch:
         """The next N x T samples under the learner's policy."""
         assert self._running is not None, "begin() comes first"
         steps = self._layout.steps
@@ -59,7 +59,7 @@ class HostSource:
             learner.scale,
             self._coefficients,
         )
-        return Gathered(**made._asdict(), episodes=episodes)
+        return SourceBatch(**made._asdict(), episodes=episodes)
 
     def close(self) -> None:
         """Stop the environments."""
@@ -76,9 +76,9 @@ def experience(
     settings: PPOSettings,
     params: Params,
     record: Record,
-    scale: Scale | None,
+    scale: RewardScale | None,
     coefficients: Coefficients,
-) -> Digest:
+) -> PreparedBatch:
     """The batch of a record."""
     made = rollout(policy, params, record)
-    return digest(policy, settings, params, made, scale, coefficients)
+    return prepare_batch(policy, settings, params, made, scale, coefficients)

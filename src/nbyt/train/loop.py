@@ -29,9 +29,9 @@ from nbyt.stats import Estimate, mean
 from nbyt.store.lock import at_work
 from nbyt.store.run import RunFolder
 from nbyt.store.tensors import match
-from nbyt.train.course import Course
-from nbyt.train.courses import AnyPlan, course_of
-from nbyt.train.metrics import Made, Row
+from nbyt.train.algorithm import Algorithm
+from nbyt.train.metrics import Row, UpdateMetrics
+from nbyt.train.registry import AnyPlan, build_algorithm
 from nbyt.train.signals import StopRequest, stop_on_signal
 
 _CHECKPOINT_SECONDS = 15.0
@@ -51,7 +51,7 @@ class Listener(Protocol):
 
 
 @runtime_checkable
-class Herald(Protocol):
+class NoteListener(Protocol):
     """A listener that also tells what the course has to say of itself."""
 
     def on_note(self, note: str) -> None:
@@ -128,7 +128,7 @@ class Run:
     plan: AnyPlan
     folder: RunFolder
     env: DeviceEnv | HostEnv
-    course: Course
+    algorithm: Algorithm
     updates_made: int = 0
     rows: list[Row] = field(default_factory=list)
 
@@ -147,20 +147,20 @@ def train(
     """
     found = env or resolve(plan.env)
     with at_work(folder.path):
-        run = Run(plan, folder, found, course_of(plan, found, weights))
+        run = Run(plan, folder, found, build_algorithm(plan, found, weights))
         clock = _Clock()
         try:
             _resume(run)
             with stop_on_signal() as request:
                 _advance(run, (*listeners, clock), request)
         finally:
-            run.course.close()
+            run.algorithm.close()
         return _finish(run, _evaluate(run), clock.steps_per_second())
 
 
 def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) -> None:
-    plan, waiting, saving = run.plan, deque[Made](), _Saving()
-    for made in run.course.updates(run.updates_made + 1):
+    plan, waiting, saving = run.plan, deque[UpdateMetrics](), _Saving()
+    for made in run.algorithm.updates(run.updates_made + 1):
         run.updates_made = made.number
         waiting.append(made)
         at_stage = made.number in plan.stages
@@ -183,20 +183,22 @@ def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) ->
     _look(run, waiting, listeners, leave=0)
 
 
-def _look(run: Run, waiting: deque[Made], listeners: tuple[Listener, ...], *, leave: int) -> None:
+def _look(
+    run: Run, waiting: deque[UpdateMetrics], listeners: tuple[Listener, ...], *, leave: int
+) -> None:
     """Read the numbers of all but the last `leave` updates; nothing unread is ever saved."""
     while len(waiting) > leave:
-        row = run.course.row(waiting.popleft())
+        row = run.algorithm.row(waiting.popleft())
         note = row.pop("note", "")
         run.rows.append(row)
         for listener in listeners:
             listener.on_update(row)
-            if note and isinstance(listener, Herald):
+            if note and isinstance(listener, NoteListener):
                 listener.on_note(note)
 
 
 def _save_stage(run: Run) -> None:
-    plan, course = run.plan, run.course
+    plan, algorithm = run.plan, run.algorithm
     facts = {
         "algo": plan.algo,
         "env": run.env.id,
@@ -205,19 +207,19 @@ def _save_stage(run: Run) -> None:
         "layout": plan.layout.as_dict(),
         "seed": plan.seed,
         "settings": plan.settings.as_dict(),
-        "policy": describe(course.policy),
+        "policy": describe(algorithm.policy),
         "mean_return": run.rows[-1]["mean_return"],
-        **course.facts(),
+        **algorithm.facts(),
     }
     number = plan.stages.index(run.updates_made) + 1
-    stage = Stage(course.policy, course.params, facts)
+    stage = Stage(algorithm.policy, algorithm.params, facts)
     run.folder.save_stage(number, stage_tensors(stage), facts)
 
 
 def _save_checkpoint(run: Run) -> None:
     run.folder.write_metrics(run.rows)
     facts = {"updates": run.updates_made, "rows": len(run.rows)}
-    run.folder.save_checkpoint(to_tensors(run.course.state()), facts)
+    run.folder.save_checkpoint(to_tensors(run.algorithm.state()), facts)
 
 
 def _resume(run: Run) -> None:
@@ -226,9 +228,9 @@ def _resume(run: Run) -> None:
     if saved is None:
         return
     tensors, facts = saved
-    template = run.course.state()
+    template = run.algorithm.state()
     match(tensors, shapes(template), str(run.folder.path))
-    run.course.restore(from_tensors(template, tensors))
+    run.algorithm.restore(from_tensors(template, tensors))
     run.updates_made = facts.updates
     rows = run.folder.read_metrics()
     run.rows = [row for row in rows if _made_by(row, run.updates_made)]
@@ -267,7 +269,7 @@ def _made_by(row: Row, updates: int) -> bool:
 
 def _evaluate(run: Run) -> Evaluation:
     plan = run.plan
-    seen = episode_returns(run.env, run.course.policy, run.course.params, plan.seed)
+    seen = episode_returns(run.env, run.algorithm.policy, run.algorithm.params, plan.seed)
     if seen.spoiled and plan.settings.on_nonfinite == "stop":
         raise EnvError(
             f"env '{plan.env}' gave a reward that is not finite",
@@ -278,7 +280,7 @@ def _evaluate(run: Run) -> Evaluation:
 
 
 def _finish(run: Run, seen: Evaluation, speed: float | None) -> Result:
-    final, findings = mean(seen.returns), run.course.findings()
+    final, findings = mean(seen.returns), run.algorithm.findings()
     stages = [str(run.folder.stage_path(n + 1)) for n in range(len(run.plan.stages))]
     run.folder.write_metrics(run.rows)
     run.folder.write_result(

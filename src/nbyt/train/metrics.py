@@ -8,20 +8,20 @@ import numpy as np
 
 from nbyt.errors import EnvError, TrainingError
 from nbyt.train.dqn_plan import DQNPlan
-from nbyt.train.plan import Plan
+from nbyt.train.plan import PPOPlan
 from nbyt.train.ppo import Update
 
 Row = dict[str, Any]
 
 
-class Made(NamedTuple):
+class UpdateMetrics(NamedTuple):
     """An update that was made, the last of several or one; numbers may still be on their way."""
 
     number: int
     numbers: dict[str, Any]
 
 
-def row_of(plan: Plan, update: Update | Made) -> Row:
+def row_of(plan: PPOPlan, update: Update | UpdateMetrics) -> Row:
     """The update's numbers as plain floats; an error where the env or the loss gave a NaN."""
     numbers = jax.device_get(update.numbers)
     action = numbers.pop("fault_action")
@@ -54,7 +54,7 @@ def finite(value: Any) -> float | None:
     return float(value) if math.isfinite(float(value)) else None
 
 
-def env_fault(plan: Plan | DQNPlan, env: int, step: int, action: np.ndarray) -> EnvError:
+def env_fault(plan: PPOPlan | DQNPlan, env: int, step: int, action: np.ndarray) -> EnvError:
     """The error for a number that is not finite, in that env's so-manieth step."""
     return EnvError(
         f"env '{plan.env}' gave a reward or observation that is not finite",

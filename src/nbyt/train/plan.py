@@ -13,7 +13,7 @@ from nbyt.train.settings import PPOSettings
 _DEFAULT_SHARES = (0.1, 0.5, 1.0)
 
 
-class Sizes(Protocol):
+class LayoutLike(Protocol):
     """How an update gets and uses its samples."""
 
     @property
@@ -43,7 +43,7 @@ class Settings(Protocol):
         ...
 
 
-AnySizes = TypeVar("AnySizes", bound=Sizes)
+AnySizes = TypeVar("AnySizes", bound=LayoutLike)
 AnySettings = TypeVar("AnySettings", bound=Settings)
 
 
@@ -86,7 +86,7 @@ class RunPlan(Generic[AnySizes, AnySettings]):
         }
 
 
-class Plan(RunPlan[Layout, PPOSettings]):
+class PPOPlan(RunPlan[Layout, PPOSettings]):
     """A run of PPO."""
 
     algo = "ppo"

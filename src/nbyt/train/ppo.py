@@ -23,9 +23,9 @@ from nbyt.objective.ppo import Batch, Coefficients, actor_loss, critic_loss, nor
 from nbyt.policy import normalise
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import numpy_stream, stream
-from nbyt.train.batch import BatchNumbers, Scale
+from nbyt.train.batch import BatchNumbers, RewardScale
 from nbyt.train.flat import flat_if_small
-from nbyt.train.hardware import settle
+from nbyt.train.hardware import pin_to_device
 from nbyt.train.settings import PPOSettings
 
 _ADAM_EPS = 1e-5
@@ -37,15 +37,15 @@ class Learner(NamedTuple):
 
     params: Params
     optimiser: dict[str, Any]
-    scale: Scale | None
+    scale: RewardScale | None
 
 
-class Gathered(NamedTuple):
+class SourceBatch(NamedTuple):
     """One update's batch, with what it brings for the next one."""
 
     batch: Batch
-    observation: normalise.Moments | None
-    scale: Scale | None
+    observation: normalise.RunningMoments | None
+    scale: RewardScale | None
     numbers: BatchNumbers
     episodes: Episodes
 
@@ -53,7 +53,7 @@ class Gathered(NamedTuple):
 class Source(Protocol):
     """Where batches come from: environments on the device or on the host."""
 
-    def gather(self, learner: Learner, key: jax.Array) -> Gathered:
+    def gather(self, learner: Learner, key: jax.Array) -> SourceBatch:
         """The next N x T samples under the learner's policy."""
         ...
 
@@ -76,7 +76,7 @@ def new_learner(
     optimiser = {part: fresh_optimiser(settings, params, part) for part in settings.parts}
     scale = None
     if settings.normalise_rewards:
-        scale = Scale(normalise.fresh(()), jnp.zeros(layout.envs))
+        scale = RewardScale(normalise.fresh(()), jnp.zeros(layout.envs))
     return Learner(params, optimiser, scale)
 
 
@@ -96,7 +96,7 @@ def updates(
     Randomness is found by the update's number, so starting at any update meets the same numbers.
     """
     key = jax.random.key(seed)
-    coefficients, learner = coefficients_of(settings), settle(learner)
+    coefficients, learner = coefficients_of(settings), pin_to_device(learner)
     for number in range(first, last + 1):
         gathered = source.gather(learner, update_key(key, number))
         indices = shuffle_and_chop(layout, numpy_stream(seed, "minibatch.shuffle", number))
@@ -109,7 +109,7 @@ def learn(
     policy: ActorCritic,
     settings: PPOSettings,
     learner: Learner,
-    gathered: Gathered,
+    gathered: SourceBatch,
     indices: Int[Any, "gradient_steps minibatch"],
     coefficients: Coefficients,
     rate: jax.Array,
@@ -130,7 +130,7 @@ def learn(
             inputs, rest = jax.device_put((inputs, rest), device)
         improved, state, seen = improve(policy, settings.form, part, *inputs, *rest, indices)
         if device is not None:
-            improved, state, seen = settle((improved, state, seen))
+            improved, state, seen = pin_to_device((improved, state, seen))
         params, optimiser[part] = params._replace(**improved), state
         numbers |= seen
     numbers |= {**gathered.numbers._asdict(), **gathered.episodes._asdict(), "learning_rate": rate}
@@ -144,7 +144,7 @@ def improve(
     settings: PPOSettings,
     part: str,
     weights: dict[str, Any],
-    observation: normalise.Moments | None,
+    observation: normalise.RunningMoments | None,
     optimiser: Any,
     batch: Batch,
     coefficients: Coefficients,
@@ -223,7 +223,7 @@ def part_loss(
     policy: ActorCritic,
     settings: PPOSettings,
     part: str,
-    observation: normalise.Moments | None,
+    observation: normalise.RunningMoments | None,
     coefficients: Coefficients,
     weights: dict[str, Any],
     minibatch: Batch,

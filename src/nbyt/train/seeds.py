@@ -26,10 +26,10 @@ from nbyt.policy.actor_critic import ActorCritic
 from nbyt.rng import numpy_stream
 from nbyt.train.curves import Curve, curve_of
 from nbyt.train.device_source import DeviceSource, experience
-from nbyt.train.metrics import Made, row_of
-from nbyt.train.plan import Plan
-from nbyt.train.ppo import Gathered, Learner, coefficients_of, learn, rate_of
-from nbyt.train.ppo_course import beginning
+from nbyt.train.metrics import UpdateMetrics, row_of
+from nbyt.train.plan import PPOPlan
+from nbyt.train.ppo import Learner, SourceBatch, coefficients_of, learn, rate_of
+from nbyt.train.ppo_algorithm import beginning
 from nbyt.train.settings import PPOSettings
 
 # Updates that may be under way before anyone looks whether their numbers are numbers.
@@ -49,7 +49,7 @@ class _State(NamedTuple):
 class _Group:
     """The seeds, and what came of each."""
 
-    plans: Sequence[Plan]
+    plans: Sequence[PPOPlan]
     mesh: Mesh
     state: _State
     played: list[Watched] = field(default_factory=list)
@@ -58,7 +58,7 @@ class _Group:
 
 
 def train_seeds(
-    plans: Sequence[Plan], env: DeviceEnv, watch: Callable[[int], None] = lambda updates: None
+    plans: Sequence[PPOPlan], env: DeviceEnv, watch: Callable[[int], None] = lambda updates: None
 ) -> list[Curve | NbytError]:
     """The curve of every plan, or why it failed; the plans differ in their seeds alone.
 
@@ -78,7 +78,7 @@ def train_seeds(
     return _outcomes(group)
 
 
-def _first_state(plan: Plan, env: DeviceEnv) -> _State:
+def _first_state(plan: PPOPlan, env: DeviceEnv) -> _State:
     policy, learner = beginning(plan, env)
     source = DeviceSource(env, policy, plan.settings, plan.layout)
     source.begin(learner, plan.seed)
@@ -145,7 +145,7 @@ def _update(
             update_key(key, number),
             coefficients,
         )
-        gathered = Gathered(**made._asdict(), episodes=episodes)
+        gathered = SourceBatch(**made._asdict(), episodes=episodes)
         learner, numbers = learn(
             policy, settings, learner, gathered, indices, coefficients, rate, side_by_side=False
         )
@@ -164,7 +164,9 @@ def _look(group: _Group, *, leave: int) -> None:
         for k, plan in enumerate(group.plans):
             if suspect[k] and k not in group.failed:
                 try:
-                    row_of(plan, Made(number, {name: rows[k] for name, rows in seen.items()}))
+                    row_of(
+                        plan, UpdateMetrics(number, {name: rows[k] for name, rows in seen.items()})
+                    )
                 except NbytError as error:
                     group.failed[k] = error
 

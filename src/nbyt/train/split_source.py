@@ -17,16 +17,18 @@ from nbyt.objective.ppo import Coefficients
 from nbyt.policy import normalise
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import seeds, stream
-from nbyt.train.batch import Digest, Scale, digest
-from nbyt.train.hardware import settle
-from nbyt.train.ppo import Gathered, Learner, coefficients_of
+from nbyt.train.batch import PreparedBatch, RewardScale, prepare_batch
+from nbyt.train.hardware import pin_to_device
+from nbyt.train.ppo import Learner, SourceBatch, coefficients_of
 from nbyt.train.settings import PPOSettings
 
 
 class SplitSource(Protocol):
     """Envs that give a batch in whatever layout is asked for."""
 
-    def gather(self, learner: Learner, key: jax.Array, layout: Layout) -> tuple[Gathered, Rollout]:
+    def gather(
+        self, learner: Learner, key: jax.Array, layout: Layout
+    ) -> tuple[SourceBatch, Rollout]:
         """The next batch in that layout, and the rollout it came from, rewards as learnt from."""
         ...
 
@@ -61,10 +63,12 @@ class DeviceSplits:
         runner = start(env, most, key)
         if settings.stagger:
             runner = stagger(env, policy, learner.params, runner, key)
-        self._runner = settle(runner)
-        self._discounted = settle(jnp.zeros(most))
+        self._runner = pin_to_device(runner)
+        self._discounted = pin_to_device(jnp.zeros(most))
 
-    def gather(self, learner: Learner, key: jax.Array, layout: Layout) -> tuple[Gathered, Rollout]:
+    def gather(
+        self, learner: Learner, key: jax.Array, layout: Layout
+    ) -> tuple[SourceBatch, Rollout]:
         """The next batch in that layout, and the rollout it came from."""
         (self._runner, self._discounted), made, episodes, seen = _experience(
             self._env,
@@ -87,7 +91,7 @@ class DeviceSplits:
 
     def restore(self, state: Any) -> None:
         """Put all envs back."""
-        self._runner, self._discounted = settle((state["runner"], state["discounted"]))
+        self._runner, self._discounted = pin_to_device((state["runner"], state["discounted"]))
 
     def close(self) -> None:
         """Nothing to release on the device."""
@@ -105,13 +109,15 @@ class HostSplits:
         self._runners: dict[int, HostRunner] = {}
         self._discounted: dict[int, Float[Array, " N"]] = {}
 
-    def gather(self, learner: Learner, key: jax.Array, layout: Layout) -> tuple[Gathered, Rollout]:
+    def gather(
+        self, learner: Learner, key: jax.Array, layout: Layout
+    ) -> tuple[SourceBatch, Rollout]:
         """The next batch in that layout, and the rollout it came from."""
         envs, steps = layout.envs, layout.steps
         runner = self._started(envs)
         actor = HostActor(self._policy, learner.params, key, steps, envs)
         record, episodes = runner.go(actor, steps)
-        scale = learner.scale and Scale(learner.scale.moments, self._discounted[envs])
+        scale = learner.scale and RewardScale(learner.scale.moments, self._discounted[envs])
         made, seen = _digested(
             self._policy, self._settings.form, learner.params, record, scale, self._coefficients
         )
@@ -148,17 +154,17 @@ def _experience(
     steps: int,
     params: Params,
     runner: Runner,
-    moments: normalise.Moments | None,
+    moments: normalise.RunningMoments | None,
     discounted: Float[Array, " most"],
     key: jax.Array,
     coefficients: Coefficients,
-) -> tuple[tuple[Runner, Float[Array, " most"]], Digest, Episodes, Rollout]:
+) -> tuple[tuple[Runner, Float[Array, " most"]], PreparedBatch, Episodes, Rollout]:
     """Where all envs stand after the first of them went so many steps, and what they gave."""
     first = jax.tree.map(lambda rows: rows[:envs], runner)
     first, made, episodes = collect(env, policy, params, first, key, steps)
     runner = jax.tree.map(lambda rows, own: rows.at[:envs].set(own), runner, first)
-    scale = None if moments is None else Scale(moments, discounted[:envs])
-    found = digest(policy, settings, params, made, scale, coefficients)
+    scale = None if moments is None else RewardScale(moments, discounted[:envs])
+    found = prepare_batch(policy, settings, params, made, scale, coefficients)
     if found.scale is not None:
         discounted = discounted.at[:envs].set(found.scale.discounted)
     return (runner, discounted), found, episodes, _as_learnt(made, found)
@@ -170,25 +176,25 @@ def _digested(
     settings: PPOSettings,
     params: Params,
     record: Any,
-    scale: Scale | None,
+    scale: RewardScale | None,
     coefficients: Coefficients,
-) -> tuple[Digest, Rollout]:
+) -> tuple[PreparedBatch, Rollout]:
     made = rollout(policy, params, record)
-    found = digest(policy, settings, params, made, scale, coefficients)
+    found = prepare_batch(policy, settings, params, made, scale, coefficients)
     return found, _as_learnt(made, found)
 
 
-def without_envs(scale: Scale | None) -> Scale | None:
+def without_envs(scale: RewardScale | None) -> RewardScale | None:
     """The scale as a learner keeps it: its envs' part stays with them, whatever their number."""
     return scale and scale._replace(discounted=jnp.zeros(0))
 
 
-def _gathered(made: Digest, episodes: Episodes) -> Gathered:
+def _gathered(made: PreparedBatch, episodes: Episodes) -> SourceBatch:
     fields = {**made._asdict(), "scale": without_envs(made.scale)}
-    return Gathered(**fields, episodes=episodes)
+    return SourceBatch(**fields, episodes=episodes)
 
 
-def _as_learnt(made: Rollout, found: Digest) -> Rollout:
+def _as_learnt(made: Rollout, found: PreparedBatch) -> Rollout:
     """The rollout with rewards as its batch has them."""
     if found.scale is None:
         return made

@@ -11,7 +11,7 @@ from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import UsageError
 from nbyt.measure.chains import Progress
-from nbyt.measure.specimen import Collector
+from nbyt.measure.frozen_policy import Collector
 from nbyt.numbers import SIZE, SPLIT, require
 from nbyt.policy.stage import Stage
 from nbyt.report.page import card, write_page
@@ -22,15 +22,15 @@ from nbyt.store.paths import resolved_entry
 from nbyt.store.run import open_as, slug
 from nbyt.train import hardware
 from nbyt.train.settings import PPOSettings
+from nbyt.workflow.assemble import AdviceInputs, advice_data, deciding_stage
 from nbyt.workflow.budget import SCOUT, Budget, candidates, propose
-from nbyt.workflow.closer import look_closer
-from nbyt.workflow.composing import Finding, compose, deciding_stage
 from nbyt.workflow.costs import Costs, costs_from, measure_costs
+from nbyt.workflow.diagnostics import diagnose_stage
 from nbyt.workflow.effort import effort as effort_named
 from nbyt.workflow.estimate import startable
 from nbyt.workflow.measuring import measure
-from nbyt.workflow.question import HOST_ENVS, Question, make_question
-from nbyt.workflow.subjects import Subject, collected_by, given_subjects, trained_subjects
+from nbyt.workflow.request import HOST_ENVS, AdviceRequest, make_advice_request
+from nbyt.workflow.stages import StageToMeasure, collected_by, given_stages, train_stages
 
 # The name under which progress speaks of the whole work.
 OVERALL = "parts done"
@@ -83,17 +83,17 @@ def advise(
     """Which N x T to split a batch into, on this env: per sample, and per second.
 
     stages_from: stages to measure instead of training some. current: your own (envs, steps).
-    options: the other words of `make_question`, such as seed, total, stages, lambdas, max_envs.
+    options: the other arguments of `make_advice_request`: seed, total, stages, lambdas, max_envs.
     """
     found = resolve(env)
-    given = given_subjects(stages_from, found) if stages_from else []
+    given = given_stages(stages_from, found) if stages_from else []
     (current,), _ = require(SPLIT, current=current), require(SIZE, max_envs=options.get("max_envs"))
     if isinstance(found, HostEnv):
         wanted = options.get("max_envs") or HOST_ENVS
         options["max_envs"] = startable(
             found, wanted, options.get("vector", "sync"), batch=SIZE.check(batch, "batch")
         )
-    question = make_question(
+    request = make_advice_request(
         found,
         batch=batch,
         effort=effort_named(effort),
@@ -101,9 +101,9 @@ def advise(
         settings=as_trained(given, settings),
         **options,
     )
-    folder = open_folder(question, given, out, force=force)
-    return answer_question(
-        question,
+    folder = open_folder(request, given, out, force=force)
+    return answer_request(
+        request,
         folder,
         given=given,
         own=current and current[1],
@@ -113,9 +113,9 @@ def advise(
     )
 
 
-def as_trained(given: Sequence[Subject], settings: PPOSettings) -> PPOSettings:
+def as_trained(given: Sequence[StageToMeasure], settings: PPOSettings) -> PPOSettings:
     """The settings with gamma and lambda of the stages that are given, where they say them."""
-    known = given[0].specimen.facts.get("settings", {}) if given else {}
+    known = given[0].frozen_policy.facts.get("settings", {}) if given else {}
     return replace(
         settings,
         gamma=known.get("gamma", settings.gamma),
@@ -124,8 +124,8 @@ def as_trained(given: Sequence[Subject], settings: PPOSettings) -> PPOSettings:
 
 
 def open_folder(
-    question: Question,
-    given: Sequence[Subject],
+    request: AdviceRequest,
+    given: Sequence[StageToMeasure],
     out: Path | str | None,
     *,
     force: bool,
@@ -135,19 +135,19 @@ def open_folder(
 
     inner: it is part of another folder; see `open_as`.
     """
-    env, effort = question.env.id.rpartition(":")[2], question.effort.name
-    name = slug(f"advise-{env}-{question.batch}-{effort}-seed{question.seed}")
-    identity = {**question.identity(), "from": [one.specimen.fingerprint for one in given]}
-    made_by = manifest("advise", identity, question.seed, hardware.describe())
+    env, effort = request.env.id.rpartition(":")[2], request.effort.name
+    name = slug(f"advise-{env}-{request.batch}-{effort}-seed{request.seed}")
+    identity = {**request.identity(), "from": [one.frozen_policy.fingerprint for one in given]}
+    made_by = manifest("advise", identity, request.seed, hardware.describe())
     path = Path(out) if out is not None else Path("runs") / name
     return open_as(AdviceFolder, path, identity, manifest=made_by, force=force, inner=inner)
 
 
-def answer_question(
-    question: Question,
+def answer_request(
+    request: AdviceRequest,
     folder: AdviceFolder,
     *,
-    given: Sequence[Subject] = (),
+    given: Sequence[StageToMeasure] = (),
     own: int | None = None,
     per: str = "both",
     weigh: str = "learning",
@@ -166,22 +166,24 @@ def answer_question(
     """
     _require_word("per", per, ("sample", "second", "both"))
     _require_word("weigh", weigh, ("learning", "samples"))
-    parts = _Parts(progress, _count_parts(question, len(given)))
+    parts = _Parts(progress, _count_parts(request, len(given)))
     with at_work(folder.path):
-        costs = None if per == "sample" else _costs(question, folder, progress)
+        costs = None if per == "sample" else _costs(request, folder, progress)
         parts.done()
-        subjects = given or trained_subjects(question, folder, progress)
-        subjects = [collected_by(collector, subject) for subject in subjects]
+        targets = given or train_stages(request, folder, progress)
+        targets = [collected_by(collector, target) for target in targets]
         parts.done()
-        finding = _find(question, subjects, folder, costs, weigh, progress, parts.done)
+        finding = _find(request, targets, folder, costs, weigh, progress, parts.done)
         closer = _closer_looks(finding, folder, progress, parts.done)
         progress(OVERALL, parts.total, parts.total)
         data = {
-            **compose(finding, own=own, closer=closer, per=per, carried=carried, remarks=remarks),
+            **advice_data(
+                finding, own=own, closer=closer, per=per, carried=carried, remarks=remarks
+            ),
             "budget": budget,
             "machine": {"device": hardware.describe(), "platform": platform.platform()},
             "versions": versions(),
-            "reproduce": reproduce or command_line(question, given, per=per, weigh=weigh),
+            "reproduce": reproduce or command_line(request, given, per=per, weigh=weigh),
             "out": str(folder.path),
             "report": str(folder.path / PAGE),
         }
@@ -192,28 +194,30 @@ def answer_question(
 
 
 def _find(
-    question: Question,
-    subjects: Sequence[Subject],
+    request: AdviceRequest,
+    targets: Sequence[StageToMeasure],
     folder: AdviceFolder,
     costs: Costs | None,
     weigh: str,
     progress: Progress,
     done: Callable[[], None],
-) -> Finding:
+) -> AdviceInputs:
     """Measure the subjects, with more chains where the usual number tells no two layouts apart."""
-    measured = measure(question, subjects, folder, progress, done)
-    finding = Finding(question, measured, costs, weigh)
+    measured = measure(request, targets, folder, progress, done)
+    finding = AdviceInputs(request, measured, costs, weigh)
     # An interrupted run has decided already: what it left is a mixture, and must not decide anew.
-    decided = any(one.data["pool"]["chains"] > question.effort.chains for one in measured)
+    decided = any(one.data["pool"]["chains"] > request.effort.chains for one in measured)
     if decided or _wants_more(finding):
-        more = measure(question, subjects, folder, progress, times=question.effort.more)
-        finding = Finding(question, more, costs, weigh)
+        more = measure(request, targets, folder, progress, times=request.effort.more)
+        finding = AdviceInputs(request, more, costs, weigh)
     return finding
 
 
-def command_line(question: Question, given: Sequence[Subject], *, per: str, weigh: str) -> str:
+def command_line(
+    request: AdviceRequest, given: Sequence[StageToMeasure], *, per: str, weigh: str
+) -> str:
     """The command that asks all of this again."""
-    words = [question.command()]
+    words = [request.command()]
     words += [f"--per {per}"] if per != "both" else []
     words += [f"--weigh {weigh}"] if weigh != "learning" else []
     paths = [shlex.quote(one.source) for one in given if one.source]
@@ -225,15 +229,15 @@ def _require_word(name: str, word: str, known: tuple[str, ...]) -> None:
         raise UsageError(f"{name} is '{word}'", where=name, fix=f"one of: {', '.join(known)}")
 
 
-def _wants_more(finding: Finding) -> bool:
+def _wants_more(finding: AdviceInputs) -> bool:
     """Whether nothing is told apart yet, and more chains cost no env of the user's any time."""
-    question = finding.question
-    quick = not isinstance(question.env, HostEnv)
-    return quick and question.effort.more > 1 and finding.answers()[0].open
+    request = finding.request
+    quick = not isinstance(request.env, HostEnv)
+    return quick and request.effort.more > 1 and finding.answers()[0].open
 
 
 def scout(
-    ask: Callable[[int], Question],
+    ask: Callable[[int], AdviceRequest],
     budget: Budget,
     out: Path | None,
     collector: Collector | None = None,
@@ -244,35 +248,35 @@ def scout(
     ask: the question about a batch of so many samples. The scout has a folder of its own, beside
     that of the advice.
     """
-    question = ask(SCOUT)
+    request = ask(SCOUT)
     beside = None if out is None else out.with_name(f"{out.name}-scout")
-    name = slug(f"scout-{question.env.id.partition(':')[2]}-seed{question.seed}")
+    name = slug(f"scout-{request.env.id.partition(':')[2]}-seed{request.seed}")
     path = resolved_entry(beside or Path("runs") / name)
-    folder = open_folder(question, [], path, force=False, inner=True)
+    folder = open_folder(request, [], path, force=False, inner=True)
     with at_work(folder.path):
         known = folder.load_costs()
-        costs = costs_from(known) if known is not None else _scout_costs(question, progress)
+        costs = costs_from(known) if known is not None else _scout_costs(request, progress)
         folder.save_costs(costs.as_dict())
-        subjects = trained_subjects(question, folder, progress)
-        subjects = [collected_by(collector, subject) for subject in subjects]
-        finding = Finding(question, measure(question, subjects, folder, progress), costs)
+        targets = train_stages(request, folder, progress)
+        targets = [collected_by(collector, target) for target in targets]
+        finding = AdviceInputs(request, measure(request, targets, folder, progress), costs)
     stages = [
         finding.evidence(one, weight)
         for one, weight in zip(finding.measured, finding.weights(), strict=True)
     ]
-    return propose(budget, question, stages, costs)
+    return propose(budget, request, stages, costs)
 
 
-def _scout_costs(question: Question, progress: Progress) -> Costs:
+def _scout_costs(request: AdviceRequest, progress: Progress) -> Costs:
     """Costs timed at the corners: the smallest and the largest batch, short and long T."""
-    layouts = candidates(question)
+    layouts = candidates(request)
     sizes = [min(one.batch for one in layouts), max(one.batch for one in layouts)]
     corners = []
     for size in sizes:
         own = sorted((one for one in layouts if one.batch == size), key=lambda one: one.steps)
         corners += [own[0], own[-1]]
-    env, settings = question.env, question.settings
-    return measure_costs(env, settings, corners, vector=question.vector, progress=progress)
+    env, settings = request.env, request.settings
+    return measure_costs(env, settings, corners, vector=request.vector, progress=progress)
 
 
 @dataclass
@@ -289,22 +293,22 @@ class _Parts:
         self.progress(OVERALL, self.finished, self.total)
 
 
-def _count_parts(question: Question, given: int) -> int:
-    stages = given or question.stages * len(question.trained)
-    return 2 + stages + {"none": 0, "one": 1, "all": stages}[question.effort.looks]
+def _count_parts(request: AdviceRequest, given: int) -> int:
+    stages = given or request.stages * len(request.trained)
+    return 2 + stages + {"none": 0, "one": 1, "all": stages}[request.effort.looks]
 
 
-def _costs(question: Question, folder: AdviceFolder, progress: Progress) -> Costs:
+def _costs(request: AdviceRequest, folder: AdviceFolder, progress: Progress) -> Costs:
     known = folder.load_costs()
     if known is not None:
         return costs_from(known)
-    layouts = [question.layout(steps) for steps in question.steps]
+    layouts = [request.layout(steps) for steps in request.steps]
     costs = measure_costs(
-        question.env,
-        question.settings,
+        request.env,
+        request.settings,
         layouts,
-        trained=question.trained[0],
-        vector=question.vector,
+        trained=request.trained[0],
+        vector=request.vector,
         progress=progress,
     )
     folder.save_costs(costs.as_dict())
@@ -312,10 +316,10 @@ def _costs(question: Question, folder: AdviceFolder, progress: Progress) -> Cost
 
 
 def _closer_looks(
-    finding: Finding, folder: AdviceFolder, progress: Progress, done: Callable[[], None]
+    finding: AdviceInputs, folder: AdviceFolder, progress: Progress, done: Callable[[], None]
 ) -> dict[str, dict[str, Any]]:
     """Looks around the advised layout: at the stage that decides, or at all of them."""
-    looks = finding.question.effort.looks
+    looks = finding.request.effort.looks
     chosen = {"none": [], "one": [deciding_stage(finding)], "all": finding.measured}[looks]
     best = finding.answers()[0].best.steps
     found = {}
@@ -323,8 +327,8 @@ def _closer_looks(
         number = finding.measured.index(measured) + 1
         known = folder.load_look(number, best)
         if known is None:
-            known = look_closer(finding.question, measured, best, progress)
+            known = diagnose_stage(finding.request, measured, best, progress)
             folder.save_look(number, best, known)
-        found[measured.subject.name] = known
+        found[measured.target.name] = known
         done()
     return found

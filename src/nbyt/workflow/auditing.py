@@ -28,7 +28,7 @@ from nbyt.stats.penalty import Drawn, penalty
 from nbyt.stats.sampling import spread
 from nbyt.store.run import open_run
 from nbyt.train.loop import Watch, train
-from nbyt.train.plan import Plan
+from nbyt.train.plan import PPOPlan
 from nbyt.train.settings import PPOSettings
 
 ENV = "gymnax:CartPole-v1"
@@ -91,7 +91,7 @@ def planned(asked: Asked) -> Rollouts:
 
 def brief_stage(env: DeviceEnv | HostEnv, seed: int, progress: Progress) -> Stage:
     """A policy that was trained for a moment: no longer random, still learning."""
-    plan = Plan(env.id, _TRAINING, _TRAINED * _TRAINING.batch, seed, PPOSettings(), (_TRAINED,))
+    plan = PPOPlan(env.id, _TRAINING, _TRAINED * _TRAINING.batch, seed, PPOSettings(), (_TRAINED,))
     with tempfile.TemporaryDirectory() as folder:
         run = open_run(Path(folder) / "run", plan.identity(), manifest={})
         train(plan, run, (Watch(progress, "training", _TRAINED),), env=env)

@@ -19,7 +19,7 @@ from nbyt.rank.evidence import Rows, StageEvidence
 from nbyt.rng import numpy_stream
 from nbyt.workflow.costs import Costs
 from nbyt.workflow.measuring import DRAWS
-from nbyt.workflow.question import Question
+from nbyt.workflow.request import AdviceRequest
 
 SCOUT = 2048
 BATCHES = tuple(2**power for power in range(8, 15))
@@ -43,25 +43,25 @@ def budget_from(text: str) -> Budget:
     return Budget(text, kind, BUDGET.read(text, "budget"))
 
 
-def candidates(question: Question) -> list[Layout]:
+def candidates(request: AdviceRequest) -> list[Layout]:
     """Every layout of every batch whose T the scout measures."""
     # As many envs as the scout's batch has samples are no limit that anybody has set.
-    most = max(BATCHES) if question.max_envs >= question.batch else question.max_envs
+    most = max(BATCHES) if request.max_envs >= request.batch else request.max_envs
     return [
-        Layout(batch // steps, steps, min(question.minibatch, batch), question.epochs)
+        Layout(batch // steps, steps, min(request.minibatch, batch), request.epochs)
         for batch in BATCHES
-        for steps in question.steps
+        for steps in request.steps
         if steps <= batch and batch // steps <= most
     ]
 
 
 def propose(
-    budget: Budget, question: Question, stages: Sequence[StageEvidence], costs: Costs
+    budget: Budget, request: AdviceRequest, stages: Sequence[StageEvidence], costs: Costs
 ) -> dict[str, Any]:
     """The batch to use, the best layout of every other, and what each gets out of the budget."""
-    layouts = candidates(question)
+    layouts = candidates(request)
     splits = [(one.envs, one.steps) for one in layouts]
-    prices = _prices(budget, splits, costs, question.seed)
+    prices = _prices(budget, splits, costs, request.seed)
     counts = [int(budget.amount / price) for price in prices[0]]
     kept = [place for place, count in enumerate(counts) if count >= _UPDATES]
     if not kept:

@@ -12,7 +12,7 @@ from nbyt.errors import EnvError, UsageError
 from nbyt.measure.request import horizon
 from nbyt.workflow.costs import ROUNDS, SPLITS, update_seconds
 from nbyt.workflow.effort import EFFORTS, Effort
-from nbyt.workflow.question import Question
+from nbyt.workflow.request import AdviceRequest
 
 # Seconds that no trial shows: imports and compiling, and the statistics of a stage and of a look.
 _FIXED, _STAGE, _LOOK = 10.0, 6.0, 16.0
@@ -50,18 +50,18 @@ class Forecast:
         }
 
 
-def forecast(question: Question, pace: Pace, *, trained: bool, timed: bool) -> Forecast:
+def forecast(request: AdviceRequest, pace: Pace, *, trained: bool, timed: bool) -> Forecast:
     """What the question costs, if stages are trained for it and updates timed, or not."""
-    effort = question.effort
-    subjects = question.stages * effort.trainings
-    longest = max(question.steps[-1], 1024)
-    chain = longest + horizon(question.settings.gamma) + 2 * burn_in(question.env.time_limit)
-    looks = {"none": 0, "one": 1, "all": subjects}[effort.looks]
-    pools = (subjects * effort.chains + looks * _LOOK_POOLS * effort.chains // 2) * chain
-    training = question.total * effort.trainings if trained else 0
-    timing = SPLITS * (ROUNDS + 2) * question.batch if timed else 0
-    learning = (training + timing) * question.epochs + _PASSES * pools
-    seconds = _FIXED + _STAGE * subjects + _LOOK * looks
+    effort = request.effort
+    targets = request.stages * effort.trainings
+    longest = max(request.steps[-1], 1024)
+    chain = longest + horizon(request.settings.gamma) + 2 * burn_in(request.env.time_limit)
+    looks = {"none": 0, "one": 1, "all": targets}[effort.looks]
+    pools = (targets * effort.chains + looks * _LOOK_POOLS * effort.chains // 2) * chain
+    training = request.total * effort.trainings if trained else 0
+    timing = SPLITS * (ROUNDS + 2) * request.batch if timed else 0
+    learning = (training + timing) * request.epochs + _PASSES * pools
+    seconds = _FIXED + _STAGE * targets + _LOOK * looks
     seconds += (training + pools + timing) * pace.step + learning * pace.sample
     return Forecast(training, pools, timing, seconds)
 
@@ -109,25 +109,25 @@ def step_pace(env: Any) -> Pace:
         running.close()
 
 
-def full_pace(question: Question, steps: Pace) -> Pace:
+def full_pace(request: AdviceRequest, steps: Pace) -> Pace:
     """The pace with learning, from one update of the layout that is trained first."""
-    layout = question.layout(question.trained[0])
-    taken = update_seconds(question.env, question.settings, layout, vector=question.vector)
+    layout = request.layout(request.trained[0])
+    taken = update_seconds(request.env, request.settings, layout, vector=request.vector)
     learning = max(taken - layout.batch * steps.step, 0.0)
     return replace(steps, sample=learning / (layout.batch * layout.epochs))
 
 
 def require_time(
-    question: Question, pace: Pace, limit: float, *, trained: bool, timed: bool
+    request: AdviceRequest, pace: Pace, limit: float, *, trained: bool, timed: bool
 ) -> Forecast:
     """The forecast, or an error that says how long it would take and what would be quicker."""
-    expected = forecast(question, pace, trained=trained, timed=timed)
+    expected = forecast(request, pace, trained=trained, timed=timed)
     if expected.seconds <= limit:
         return expected
-    quick = forecast(_quick(question), pace, trained=trained, timed=timed)
+    quick = forecast(_quick(request), pace, trained=trained, timed=timed)
     offer = (
         f"take --effort quick (about {in_words(quick.seconds)}), "
-        if question.effort.name != "quick"
+        if request.effort.name != "quick"
         else "take a smaller --total or --batch, "
     )
     steps = expected.training + expected.pools + expected.timing
@@ -147,11 +147,11 @@ def in_words(seconds: float) -> str:
     return f"{seconds:.0f}s"
 
 
-def _quick(question: Question) -> Question:
+def _quick(request: AdviceRequest) -> AdviceRequest:
     effort: Effort = EFFORTS["quick"]
     return replace(
-        question,
+        request,
         effort=effort,
-        stages=min(question.stages, effort.stages),
-        trained=question.trained[:1],
+        stages=min(request.stages, effort.stages),
+        trained=request.trained[:1],
     )

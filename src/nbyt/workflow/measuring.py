@@ -14,8 +14,8 @@ from nbyt.rank.evidence import Evidence, evidence_of
 from nbyt.rng import numpy_stream, seeds
 from nbyt.store.advice import AdviceFolder
 from nbyt.store.tensors import Template, Tensors, match
-from nbyt.workflow.question import Question
-from nbyt.workflow.subjects import Subject
+from nbyt.workflow.request import AdviceRequest
+from nbyt.workflow.stages import StageToMeasure
 
 DRAWS = 1000
 _ARRAYS = ("along", "mean_sq", "variance")
@@ -25,7 +25,7 @@ _ARRAYS = ("along", "mean_sq", "variance")
 class Measured:
     """A subject's measurement as plain data, and the arrays behind it."""
 
-    subject: Subject
+    target: StageToMeasure
     data: dict[str, Any]
     tensors: Tensors
 
@@ -36,8 +36,8 @@ class Measured:
 
 
 def measure(
-    question: Question,
-    subjects: Sequence[Subject],
+    request: AdviceRequest,
+    targets: Sequence[StageToMeasure],
     folder: AdviceFolder,
     progress: Progress,
     done: Callable[[], None] = lambda: None,
@@ -48,25 +48,27 @@ def measure(
     done: called after each of them. times: so many times the chains that are usual.
     """
     found = []
-    chains = times * question.effort.chains
-    for number, subject in enumerate(subjects, start=1):
+    chains = times * request.effort.chains
+    for number, target in enumerate(targets, start=1):
         known = folder.load_measurement(number)
         if known is not None:
-            _require_own(question, folder.measured_path(number), *known)
+            _require_own(request, folder.measured_path(number), *known)
         if known is None or known[1]["pool"]["chains"] < chains:
-            what = f"stage {number} of {len(subjects)}"
+            what = f"stage {number} of {len(targets)}"
             what += f", {chains} chains" if times > 1 else ""
-            known = _probe(question, subject, number, chains, what, progress)
+            known = _probe(request, target, number, chains, what, progress)
             folder.save_measurement(number, *known)
-        found.append(Measured(subject, known[1], known[0]))
+        found.append(Measured(target, known[1], known[0]))
         done()
     return found
 
 
-def _require_own(question: Question, path: Path, tensors: Tensors, data: dict[str, Any]) -> None:
+def _require_own(
+    request: AdviceRequest, path: Path, tensors: Tensors, data: dict[str, Any]
+) -> None:
     """Raise a StoreError for a measurement whose layouts or arrays are not the question's."""
     layouts = tuple((one["envs"], one["steps"]) for one in data["layouts"])
-    if layouts != question.layouts:
+    if layouts != request.layouts:
         raise StoreError(
             f"{path} was measured with other layouts than those that are compared here",
             where=str(path),
@@ -79,27 +81,32 @@ def _require_own(question: Question, path: Path, tensors: Tensors, data: dict[st
 
 
 def _probe(
-    question: Question, subject: Subject, number: int, chains: int, what: str, progress: Progress
+    request: AdviceRequest,
+    target: StageToMeasure,
+    number: int,
+    chains: int,
+    what: str,
+    progress: Progress,
 ) -> tuple[Tensors, dict[str, Any]]:
-    request = make_request(
-        subject.specimen.facts,
-        batch=question.batch,
-        steps=question.steps,
-        gamma=question.settings.gamma,
-        lam=question.lambdas[:1],
+    probe_request = make_request(
+        target.frozen_policy.facts,
+        batch=request.batch,
+        steps=request.steps,
+        gamma=request.settings.gamma,
+        lam=request.lambdas[:1],
         chains=chains,
         # Stages are resampled as independent, so their chains must be.
-        seed=seeds(question.seed, "advise.pool", number)[-1],
+        seed=seeds(request.seed, "advise.pool", number)[-1],
     )
     measured = examine(
-        subject.specimen,
-        request,
+        target.frozen_policy,
+        probe_request,
         phase=False,
-        resources=Resources(question.memory, question.max_envs, question.vector),
+        resources=Resources(request.memory, request.max_envs, request.vector),
         progress=lambda part, done, total: progress(f"{what}: {part}", done, total),
     )
     data = {**measured.as_dict(), "warnings": list(measured.warnings)}
-    return _arrays(measured, question.seed, number), data
+    return _arrays(measured, request.seed, number), data
 
 
 def _arrays(measured: Measurement, seed: int, number: int) -> Tensors:

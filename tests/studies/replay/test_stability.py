@@ -14,7 +14,7 @@ from nbyt.studies.replay.claims.stability_figures import share_of_falls
 from nbyt.studies.replay.experiments import stability
 from nbyt.studies.replay.learning import Moment
 from nbyt.studies.study import judged
-from nbyt.train.dqn_course import beginning
+from nbyt.train.dqn_algorithm import beginning
 from nbyt.train.dqn_plan import DQNPlan
 
 LAKE = "tabular:FrozenLake-v1"

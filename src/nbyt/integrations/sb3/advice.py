@@ -7,16 +7,16 @@ from typing import Any
 from nbyt.integrations.sb3.batch import loss_of
 from nbyt.integrations.sb3.costs import measure_costs
 from nbyt.integrations.sb3.envs import Given, host_env
+from nbyt.integrations.sb3.frozen_policy import FrozenSB3Policy
 from nbyt.integrations.sb3.measurable import require_as_trained, require_measurable
 from nbyt.integrations.sb3.policy import engine_of, untouched
-from nbyt.integrations.sb3.specimen import SB3Specimen
 from nbyt.numbers import SIZE, require
 from nbyt.train.settings import PPOSettings
-from nbyt.workflow.advising import Advice, answer_question, open_folder
+from nbyt.workflow.advising import Advice, answer_request, open_folder
 from nbyt.workflow.effort import effort as effort_named
 from nbyt.workflow.estimate import startable
-from nbyt.workflow.question import HOST_ENVS, Question, make_question
-from nbyt.workflow.subjects import subject_of
+from nbyt.workflow.request import HOST_ENVS, AdviceRequest, make_advice_request
+from nbyt.workflow.stages import stage_to_measure
 
 Progress = Callable[[str, int, int], None]
 
@@ -39,7 +39,7 @@ def advise(
 
     batch: the model's own without. per: "sample", "second" (timed with throw-away models) or
     "both". env: a function that makes an env, or an id, where the model's own cannot be copied.
-    options: the other words of `nbyt.workflow.question.make_question`, such as steps, lambdas.
+    options: the other words of `nbyt.workflow.request.make_advice_request`, such as steps, lambdas.
     The model is not trained, and nothing about it changes.
     """
     batch, max_envs = require(SIZE, batch=batch, max_envs=max_envs)
@@ -50,7 +50,7 @@ def advise(
     with untouched(model.policy):
         found = host_env(model, env)
         most = max(startable(found, max_envs, batch=batch or size), model.n_envs if own else 1)
-    question = make_question(
+    request = make_advice_request(
         found,
         batch=size if batch is None else batch,
         effort=effort_named(effort),
@@ -63,19 +63,19 @@ def advise(
         **options,
     )
     with untouched(model.policy):
-        subject = subject_of(SB3Specimen(model, found))
-    folder = open_folder(question, [subject], out, force=force)
+        subject = stage_to_measure(FrozenSB3Policy(model, found))
+    folder = open_folder(request, [subject], out, force=force)
     if per != "sample" and folder.load_costs() is None:
-        layouts = [question.layout(steps) for steps in question.steps]
+        layouts = [request.layout(steps) for steps in request.steps]
         folder.save_costs(measure_costs(model, env, layouts, own, progress).as_dict())
     with untouched(model.policy):
-        return answer_question(
-            question,
+        return answer_request(
+            request,
             folder,
             given=[subject],
             own=own,
             per=per,
-            reproduce=_call(question, per, options),
+            reproduce=_call(request, per, options),
             progress=progress,
         )
 
@@ -100,11 +100,11 @@ def _minibatch(model: Any, batch: int) -> int | None:
     return own if batch % own == 0 else None
 
 
-def _call(question: Question, per: str, options: dict[str, Any]) -> str:
+def _call(request: AdviceRequest, per: str, options: dict[str, Any]) -> str:
     """The call that asks all of this again, of the same model."""
-    words = {"batch": question.batch, "effort": question.effort.name, "seed": question.seed}
+    words = {"batch": request.batch, "effort": request.effort.name, "seed": request.seed}
     words |= {"per": per} if per != "both" else {}
-    words |= {"max_envs": question.max_envs} if question.max_envs != HOST_ENVS else {}
+    words |= {"max_envs": request.max_envs} if request.max_envs != HOST_ENVS else {}
     words |= options
     given = ", ".join(f"{name}={value!r}" for name, value in words.items())
     return f"nbyt.integrations.sb3.advise(model, {given})"

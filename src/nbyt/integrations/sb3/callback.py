@@ -9,13 +9,13 @@ from nbyt.errors import UsageError
 from nbyt.integrations.history import History
 from nbyt.integrations.sb3.batch import batch_of, loss_of
 from nbyt.integrations.sb3.envs import Given, env_name, host_env
+from nbyt.integrations.sb3.frozen_policy import FrozenSB3Policy
 from nbyt.integrations.sb3.logging import log_batch, log_minibatches, log_pool
 from nbyt.integrations.sb3.measurable import require_as_trained, require_measurable
 from nbyt.integrations.sb3.minibatches import MinibatchWatch, batch_gradient
 from nbyt.integrations.sb3.package import module, version
 from nbyt.integrations.sb3.policy import engine_of, untouched
 from nbyt.integrations.sb3.settings import facts_of, head_of
-from nbyt.integrations.sb3.specimen import SB3Specimen
 from nbyt.measure.chains import Resources
 from nbyt.measure.live import measure_batch, pieces
 from nbyt.measure.probing import examine
@@ -147,9 +147,9 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
     def _measure_pool(self, update: int) -> dict[str, Any]:
         """The frozen policy's gradient beside the true one, in copies of the envs."""
         with untouched(self.model.policy):
-            specimen = SB3Specimen(self.model, host_env(self.model, self._env))
+            frozen_policy = FrozenSB3Policy(self.model, host_env(self.model, self._env))
             resources = Resources(envs=self._pool)
-            found = examine(specimen, self._request(update), phase=False, resources=resources)
+            found = examine(frozen_policy, self._request(update), phase=False, resources=resources)
         data = found.as_dict()
         return {
             "chains": found.chains,

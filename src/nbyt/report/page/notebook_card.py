@@ -32,11 +32,11 @@ def card(data: Data) -> str:
 
 def _block(word: str, one: Data, *, unfolded: bool) -> Markup:
     loud = "loud" if one["no_measurable_difference"] else None
-    settle = one.get("to_settle")
+    unsettled = one.get("to_settle")
     lines: list[Child] = [
         tag("h4", word),
         tag("p", one["sentence"], class_=loud),
-        tag("p", settle["sentence"]) if settle else None,
+        tag("p", unsettled["sentence"]) if unsettled else None,
         tag("p", "Alignment ", shown(one["alignment"])),
     ]
     head = tag("tr", *(tag("th", text) for text in _HEAD))

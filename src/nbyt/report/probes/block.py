@@ -12,7 +12,7 @@ from nbyt.report.study.number import Number, has_value
 Data = dict[str, Any]
 
 
-def beside(some: Sequence[Data], name: str) -> Part:
+def side_by_side(some: Sequence[Data], name: str) -> Part:
     """Figures of lines in a row; name: their own on the page, from which elements get ids."""
     known = [one for one in some if _is_known(one)]
     unknown = [one for one in some if not _is_known(one)]

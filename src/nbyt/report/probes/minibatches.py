@@ -6,7 +6,7 @@ from typing import Any
 
 from nbyt.report.page.element import tag
 from nbyt.report.page.part import Part, merged, section
-from nbyt.report.probes.block import beside, unknown_section
+from nbyt.report.probes.block import side_by_side, unknown_section
 from nbyt.report.probes.course import clip_marks, course_part
 from nbyt.report.probes.records import bare
 from nbyt.report.study import figures
@@ -29,8 +29,8 @@ def minibatch_section(data: Data) -> Part:
         return unknown_section("minibatches", _TITLE, None, why)
     marks = clip_marks(data)
     over = [
-        beside([_cosines(looked), _clipped(looked)], "epochs-0"),
-        beside([_ratios(looked, marks), _divergence(looked)], "epochs-1"),
+        side_by_side([_cosines(looked), _clipped(looked)], "epochs-0"),
+        side_by_side([_ratios(looked, marks), _divergence(looked)], "epochs-1"),
     ]
     part = merged(
         [

@@ -6,7 +6,7 @@ from typing import Any
 from nbyt.report.page.element import join, tag
 from nbyt.report.page.part import Part, merged, section
 from nbyt.report.page.quantity import layout_name
-from nbyt.report.probes.block import beside, unknown_section
+from nbyt.report.probes.block import side_by_side, unknown_section
 from nbyt.report.probes.records import SAMPLES, bare, course, present
 from nbyt.report.study import figures
 from nbyt.report.study.figure import figures_part
@@ -57,7 +57,7 @@ def _over_training(data: Data, pooled: Sequence[Data]) -> Part:
         )
         for network in present(own)
     ]
-    return beside(charts, "truth")
+    return side_by_side(charts, "truth")
 
 
 def _own_layout(data: Data, pool: Data) -> Data:
@@ -79,7 +79,7 @@ def _over_steps(last: Data) -> Part:
         return Part(join([]))
     charts = [_against_steps(layouts, network) for network in present(layouts)]
     head = tag("h3", f"Against T, at update {last['update']:,}")
-    drawn = beside(charts, "steps")
+    drawn = side_by_side(charts, "steps")
     return drawn.inside(join([head, drawn.html]))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nbyt.report.page.part import Part, section
-from nbyt.report.probes.block import beside
+from nbyt.report.probes.block import side_by_side
 from nbyt.report.probes.records import SAMPLES, course, fits_log, networks, numbers_of
 from nbyt.report.study import figures
 
@@ -18,7 +18,7 @@ _ADVANTAGES = {
 def variance_section(data: Data) -> Part:
     """Individual part and covariance over the samples so far, a chart for each network."""
     records = data["records"]
-    drawn = beside([_parts(records, network) for network in networks(records)], "variance")
+    drawn = side_by_side([_parts(records, network) for network in networks(records)], "variance")
     lead = (
         "The variance of the batch's mean gradient is the individual part, which single steps "
         "would have if they had nothing in common, plus the covariance of steps of one env, which "

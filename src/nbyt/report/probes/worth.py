@@ -5,7 +5,7 @@ from typing import Any
 
 from nbyt.report.page.element import Child, Markup, tag
 from nbyt.report.page.part import Part, numbers, section, table
-from nbyt.report.probes.block import beside
+from nbyt.report.probes.block import side_by_side
 from nbyt.report.probes.records import SAMPLES, batch_of, course, networks, numbers_of
 from nbyt.report.study import figures
 from nbyt.report.study.number import Number, short, shown
@@ -22,7 +22,7 @@ _COLUMNS = {
 def worth_section(data: Data) -> Part:
     """Both as charts, and every number of every probe in a table that is folded away."""
     records = data["records"]
-    drawn = beside([_ess_chart(records), _scale_chart(records, batch_of(data))], "worth")
+    drawn = side_by_side([_ess_chart(records), _scale_chart(records, batch_of(data))], "worth")
     lead = (
         "A sample is worth less than an independent one where steps of one env are alike. The "
         "noise scale is how many samples, from more envs of the same steps, would make noise and "

@@ -6,14 +6,14 @@ from typing import Any
 from nbyt.report.page.element import Markup, join, tag
 from nbyt.report.page.part import table
 from nbyt.report.study.charts.drawn import remarks
-from nbyt.report.study.charts.scale import Scale, blank
+from nbyt.report.study.charts.scale import AxisScale, blank
 
 Data = dict[str, Any]
 
 _MOST_DECIMALS = 4
 
 
-def colour_map(one: Data, scale: Scale) -> Markup:
+def colour_map(one: Data, scale: AxisScale) -> Markup:
     """The scale, and a cell for each value."""
     decimals = _decimals(one)
     words = " \\ ".join(filter(None, (one["y_title"], one["x_title"])))
@@ -36,7 +36,7 @@ def _name(names: list[str], place: int) -> str:
     return str(names[place]) if place < len(names) else str(place)
 
 
-def _cell(value: float | None, scale: Scale, decimals: int) -> Markup:
+def _cell(value: float | None, scale: AxisScale, decimals: int) -> Markup:
     if value is None:
         return tag("td", "", class_="unknown")
     look = "negative" if scale.two and value < 0 else "positive"

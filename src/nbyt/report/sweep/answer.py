@@ -112,8 +112,8 @@ def _alarm(data: Data) -> Markup | None:
     title = "No measurable difference between the layouts"
     if len(unsure) < sum(one is not None for one in data["answer"].values()):
         title = f"{title} {KINDS[next(iter(unsure))]}"
-    settle = [tag("p", one["to_settle"]["sentence"]) for one in unsure.values()]
-    return tag("div", tag("p", tag("strong", title)), *settle[:1], class_="notice loud")
+    unsettled = [tag("p", one["to_settle"]["sentence"]) for one in unsure.values()]
+    return tag("div", tag("p", tag("strong", title)), *unsettled[:1], class_="notice loud")
 
 
 def _beside(data: Data) -> Markup | None:

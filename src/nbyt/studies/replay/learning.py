@@ -11,7 +11,7 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import QPolicy
 from nbyt.studies.bench import Bench
-from nbyt.train.dqn_course import DQNCourse
+from nbyt.train.dqn_algorithm import DQNAlgorithm
 from nbyt.train.dqn_plan import DQNPlan
 from nbyt.train.dqn_settings import DQNSettings
 from nbyt.train.metrics import Row
@@ -52,7 +52,7 @@ def follow(
     """A whole run, looked at after these updates; seed: counted from the study's own."""
     found = resolve(env)
     plan = DQNPlan(found.id, layout, total, bench.seed + seed, settings, tuple(sorted(moments)))
-    course = DQNCourse(plan, found)
+    course = DQNAlgorithm(plan, found)
     seen: list[Moment] = []
     rows: list[Row] = []
     words = f"{found.id.partition(':')[2]}, seed {plan.seed}"
@@ -68,7 +68,7 @@ def follow(
     return Followed(tuple(seen), tuple(rows), returns)
 
 
-def _moment(course: DQNCourse, updates: int) -> Moment:
+def _moment(course: DQNAlgorithm, updates: int) -> Moment:
     # Copies: the next block takes the arrays over.
     weights, target = jax.device_get((course.learner.weights, course.learner.target))
     return Moment(updates, course.policy, weights, target, course.experience(updates))

@@ -21,7 +21,7 @@ from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import shortened
 from nbyt.studies.replay.learning import Followed, follow
 from nbyt.studies.study import Data
-from nbyt.train.dqn_course import beginning
+from nbyt.train.dqn_algorithm import beginning
 from nbyt.train.dqn_plan import DQNPlan
 from nbyt.train.dqn_settings import DQNSettings
 from nbyt.train.replay_layout import ReplayLayout

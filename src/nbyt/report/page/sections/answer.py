@@ -87,12 +87,12 @@ def _alarm(data: Data) -> Markup | None:
     title = "No measurable difference between the layouts"
     if len(unsure) < len(known):
         title = f"{title} {_KINDS[next(iter(unsure))][0]}"
-    settle = [
+    unsettled = [
         tag("p", f"{_KINDS[kind][0].capitalize()}: {one['to_settle']['sentence']}")
         for kind, one in unsure.items()
         if one.get("to_settle")
     ]
-    return tag("div", tag("p", tag("strong", title)), *settle, class_="notice loud", role="note")
+    return tag("div", tag("p", tag("strong", title)), *unsettled, class_="notice loud", role="note")
 
 
 def _current(current: Data | None) -> Markup | None:

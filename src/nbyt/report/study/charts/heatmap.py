@@ -6,7 +6,7 @@ from math import ceil
 from nbyt.report.page.charts.parts import figure
 from nbyt.report.page.escape import for_chart
 from nbyt.report.study.charts.drawn import Data, Drawn, remarks
-from nbyt.report.study.charts.scale import Scale, blank, scale_of
+from nbyt.report.study.charts.scale import AxisScale, blank, scale_of
 from nbyt.report.study.number import short
 
 _LINE, _LEAST, _MOST = 32, 230, 440  # pixels: of a row, and of the whole
@@ -54,7 +54,7 @@ def _is_square(one: Data) -> bool:
     return len(one["values"]) == _count(one)
 
 
-def _chart(one: Data, scale: Scale) -> Data:
+def _chart(one: Data, scale: AxisScale) -> Data:
     height = _height(one)
     rows = _rows(one, height)
     if _is_square(one):
@@ -74,7 +74,7 @@ def _chart(one: Data, scale: Scale) -> Data:
     )
 
 
-def _cells(one: Data, scale: Scale) -> Data:
+def _cells(one: Data, scale: AxisScale) -> Data:
     gap = 0 if _count(one) * len(one["values"]) > _MANY else 1
     return {
         "type": "heatmap",

@@ -9,7 +9,7 @@ from nbyt.report.study.number import short
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """From low to high; two: one colour for each sign, with 0 in the middle."""
 
     title: str
@@ -34,7 +34,7 @@ class Scale:
         return tag("p", ends[0], strip, ends[1], title, class_="scale")
 
 
-def scale_of(frames: Sequence[Data]) -> Scale:
+def scale_of(frames: Sequence[Data]) -> AxisScale:
     """The ends that are given, or those of all values of all frames."""
     values = [x for one in frames for row in one["values"] for x in row if x is not None]
     lows = [one["scale"]["low"] for one in frames if one["scale"]["low"] is not None]
@@ -43,7 +43,7 @@ def scale_of(frames: Sequence[Data]) -> Scale:
     high = max(highs) if highs else max(values, default=1.0)
     if low < 0 < high and not lows and not highs:
         low, high = -max(-low, high), max(-low, high)
-    return Scale(frames[0]["scale"]["title"], low, high if high > low else low + 1.0)
+    return AxisScale(frames[0]["scale"]["title"], low, high if high > low else low + 1.0)
 
 
 def blank(one: Data) -> bool:

@@ -18,7 +18,7 @@ from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import exact, typical_ratio
 from nbyt.studies.study import Data, Experiment
 from nbyt.train.device_source import DeviceSource
-from nbyt.train.ppo import Gathered, Learner, coefficients_of, improve, new_learner, trained
+from nbyt.train.ppo import Learner, SourceBatch, coefficients_of, improve, new_learner, trained
 from nbyt.train.settings import PPOSettings
 
 ENVS = {"gymnax:CartPole-v1": "64x64", "gymnax:Breakout-MinAtar": "cnn"}
@@ -33,7 +33,7 @@ class _Subject(NamedTuple):
     policy: ActorCritic
     settings: PPOSettings
     learner: Learner
-    gathered: Gathered
+    gathered: SourceBatch
 
 
 class _Program(NamedTuple):

@@ -5,12 +5,12 @@ from typing import Any
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.exact import moments as exact_moments
-from nbyt.gradients.weights import Scale
+from nbyt.gradients.weights import AdvantageScale
 from nbyt.measure.chains import Resources
+from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.plane import draw_plane
 from nbyt.measure.probing import probe
-from nbyt.measure.specimen import StageSpecimen
 from nbyt.policy.stage import Stage
 from nbyt.stats.comparison import Candidate, compare
 from nbyt.stats.lags import LagProfile
@@ -160,10 +160,10 @@ def _planes(
 ) -> list[dict[str, Any]]:
     """Batches of the two extremes beside the true gradient."""
     scale = measured.scale
-    assert isinstance(scale, Scale), "a probe keeps its scale"
+    assert isinstance(scale, AdvantageScale), "a probe keeps its scale"
     steps = (measured.request.steps[0], measured.request.steps[-1])
     return draw_plane(
-        StageSpecimen(env, stage),
+        FrozenStage(env, stage),
         measured.request,
         scale,
         steps,

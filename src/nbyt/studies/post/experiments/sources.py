@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from nbyt.exact import sources as exact_sources
-from nbyt.gradients.weights import Scale
+from nbyt.gradients.weights import AdvantageScale
+from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.origins import sources_of
 from nbyt.measure.request import make_request
-from nbyt.measure.specimen import StageSpecimen
 from nbyt.stats.combine import added, divided
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.studies.bench import Bench
@@ -60,9 +60,9 @@ def _cloned(bench: Bench, task: Task) -> Data:
     stage = training.at(task.stages["middle"])
     steps = bench.pick(_CLONED_STEPS[:-1], _CLONED_STEPS)
     request = make_request(stage.facts, batch=BATCH, steps=steps, advantages="raw", seed=bench.seed)
-    raw = Scale(np.zeros((len(steps), 1)), np.ones((len(steps), 1)), 0.0, 0.0, 1.0)
-    specimen = StageSpecimen(training.env, stage)
-    found = sources_of(specimen, request, steps, raw, bench.saying(task.name))
+    raw = AdvantageScale(np.zeros((len(steps), 1)), np.ones((len(steps), 1)), 0.0, 0.0, 1.0)
+    frozen_policy = FrozenStage(training.env, stage)
+    found = sources_of(frozen_policy, request, steps, raw, bench.saying(task.name))
     layouts = [
         {
             "envs": one["envs"],

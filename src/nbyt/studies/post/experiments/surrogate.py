@@ -10,8 +10,8 @@ from nbyt.minibatch import shuffle_and_chop
 from nbyt.objective.ppo import Batch
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
+from nbyt.studies.along_update import along_update, followed
 from nbyt.studies.bench import Bench
-from nbyt.studies.following import along_update, followed
 from nbyt.studies.minibatch_tasks import (
     LAYOUT,
     Moment,

@@ -12,8 +12,8 @@ from nbyt.minibatch.named import find
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.studies import minibatch_tasks
+from nbyt.studies.along_update import along_update, followed
 from nbyt.studies.bench import Bench
-from nbyt.studies.following import along_update, followed
 from nbyt.studies.minibatch_tasks import LAYOUT, Moment, batches_of, moments_of, plain
 from nbyt.studies.numbers import typical_ratio
 from nbyt.studies.study import Data, Experiment

@@ -19,7 +19,7 @@ from nbyt.studies.replay.buffer_tasks import Task, tasks
 from nbyt.studies.replay.experiments.gradients import SIZES
 from nbyt.studies.study import Data, Experiment
 from nbyt.train.dqn import QLearner, improve, rates_of
-from nbyt.train.dqn_course import beginning
+from nbyt.train.dqn_algorithm import beginning
 from nbyt.train.dqn_plan import DQNPlan
 from nbyt.train.dqn_settings import DQNSettings
 

@@ -9,13 +9,13 @@ from nbyt.gradients.torch_modes import without_gradients
 from nbyt.integrations.sb3.policy import seen, torch_policy
 
 
-class SB3Mind:
+class SB3HostPolicy:
     """The model's policy as a pool's actor and critic; its luck is torch's, as it stands."""
 
     def __init__(self, model: Any) -> None:
         self._model, self._policy = model, torch_policy(model)
 
-    def actor(self, group: int, segment: int | None, steps: int, envs: int) -> "SB3Mind":
+    def actor(self, group: int, segment: int | None, steps: int, envs: int) -> "SB3HostPolicy":
         """Itself: torch's generator goes on from segment to segment."""
         return self
 

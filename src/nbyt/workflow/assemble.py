@@ -19,20 +19,20 @@ from nbyt.stats.estimate import Estimate
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.costs import Costs
 from nbyt.workflow.measuring import DRAWS, Measured
-from nbyt.workflow.question import BOTH, Question
+from nbyt.workflow.request import BOTH, AdviceRequest
 
 Data = dict[str, Any]
 NO_COSTS = "costs were not measured"
 
 
 @dataclass(frozen=True)
-class Finding:
+class AdviceInputs:
     """All that was found out, before it is put into words.
 
     weigh: "learning" or "samples", how stages count. costs: None where they were not asked for.
     """
 
-    question: Question
+    request: AdviceRequest
     measured: Sequence[Measured]
     costs: Costs | None
     weigh: str = "learning"
@@ -47,14 +47,14 @@ class Finding:
                 {**layout, "seconds": seconds[layout["steps"]]} for layout in one.data["layouts"]
             ]
             evidence = self.evidence(one, weight)
-            subject = one.subject
+            target = one.target
             found.append(
                 {
                     **one.data,
-                    "name": subject.name,
-                    "updates": subject.updates,
-                    "samples": subject.samples,
-                    "trained_with": subject.trained_with and list(subject.trained_with),
+                    "name": target.name,
+                    "updates": target.updates,
+                    "samples": target.samples,
+                    "trained_with": target.trained_with and list(target.trained_with),
                     "weight": float(weight),
                     "clear": evidence.counts,
                     "layouts": layouts,
@@ -66,7 +66,7 @@ class Finding:
         """How much each stage counts, 1 in all; stages of different trainings count apart."""
         runs: dict[Any, list[int]] = {}
         for place, one in enumerate(self.measured):
-            runs.setdefault(one.subject.trained_with, []).append(place)
+            runs.setdefault(one.target.trained_with, []).append(place)
         found = np.zeros(len(self.measured))
         for places in runs.values():
             own = self._weights_of([self.measured[place] for place in places])
@@ -74,9 +74,9 @@ class Finding:
         return [float(weight) for weight in found]
 
     def _weights_of(self, run: Sequence[Measured]) -> np.ndarray:
-        if all(one.subject.areas is not None for one in run):
-            return np.array([one.subject.areas[self.weigh] for one in run])  # type: ignore[index]
-        samples = [one.subject.samples for one in run]
+        if all(one.target.areas is not None for one in run):
+            return np.array([one.target.areas[self.weigh] for one in run])  # type: ignore[index]
+        samples = [one.target.samples for one in run]
         if len(run) == 1 or None in samples or len(set(samples)) < len(samples):
             return np.ones(len(run))
         if self.weigh == "samples":
@@ -86,8 +86,8 @@ class Finding:
 
     def evidence(self, one: Measured, weight: float) -> StageEvidence:
         """What a stage says about the question's objective at the lambda it was trained with."""
-        if self.question.objective != BOTH:
-            return self._evidence(one, weight, self.question.objective)
+        if self.request.objective != BOTH:
+            return self._evidence(one, weight, self.request.objective)
         critic = self._evidence(one, weight, "critic")
         return replace(self._evidence(one, weight, "actor"), partner=critic)
 
@@ -97,16 +97,16 @@ class Finding:
         layouts = data["layouts"]
         chains = data["pool"]["chains"]
         return StageEvidence(
-            one.subject.name,
+            one.target.name,
             weight,
             one.evidence(objective),
             tuple(_estimate(own[row["steps"]]["rho"], chains) for row in layouts),
             tuple(_estimate(row[objective]["alignment"], chains) for row in layouts),
         )
 
-    def for_actor(self) -> "Finding":
+    def for_actor(self) -> "AdviceInputs":
         """The same finding, decided by the actor alone."""
-        return replace(self, question=replace(self.question, objective="actor"))
+        return replace(self, request=replace(self.request, objective="actor"))
 
     def answers(self, only: str | None = None) -> tuple[Answer, Answer | None]:
         """The answer per sample, and per second where costs are known.
@@ -118,7 +118,7 @@ class Finding:
             for one, weight in zip(self.measured, self.weights(), strict=True)
             if only is None or _training(one) == only
         ]
-        layouts, seed = self.question.layouts, self.question.seed
+        layouts, seed = self.request.layouts, self.request.seed
         per_sample = answer(chosen, layouts)
         if self.costs is None:
             return per_sample, None
@@ -128,13 +128,13 @@ class Finding:
     def _seconds(self) -> dict[int, Data]:
         if self.costs is None:
             nothing = {"value": None, "low": None, "high": None, "reason": NO_COSTS}
-            return dict.fromkeys(self.question.steps, nothing)
-        found = self.costs.seconds(self.question.layouts)
-        return {t: one.as_dict() for t, one in zip(self.question.steps, found, strict=True)}
+            return dict.fromkeys(self.request.steps, nothing)
+        found = self.costs.seconds(self.request.layouts)
+        return {t: one.as_dict() for t, one in zip(self.request.steps, found, strict=True)}
 
 
-def compose(
-    finding: Finding,
+def advice_data(
+    finding: AdviceInputs,
     *,
     own: int | None,
     closer: Data,
@@ -146,32 +146,32 @@ def compose(
 
     carried: the user's settings in their library's words. remarks: warnings about the question.
     """
-    question, stages = finding.question, finding.stages()
+    request, stages = finding.request, finding.stages()
     stages = [{**stage, "closer": closer.get(stage["name"])} for stage in stages]
     per_sample, per_second = finding.answers()
-    alone = finding.for_actor().answers() if question.objective == BOTH else (None, None)
-    libraries = defaults(question.layouts)
+    alone = finding.for_actor().answers() if request.objective == BOTH else (None, None)
+    libraries = defaults(request.layouts)
     samples = sum(stage["pool"]["samples"] for stage in stages)
-    given = (stages, libraries, question.shown, samples)
+    given = (stages, libraries, request.shown, samples)
     said = {
         "per_sample": advice(per_sample, *given, alone=alone[0]),
         "per_second": per_second and advice(per_second, *given, timed=True, alone=alone[1]),
     }
     main = per_second if per == "second" and per_second is not None else per_sample
-    layout = question.layout(main.best.steps)
+    layout = request.layout(main.best.steps)
     return {
-        "env": question.env.id,
-        "batch": question.batch,
-        "objective": question.shown,
-        "decided_by": question.objective,
-        "effort": question.effort.name,
+        "env": request.env.id,
+        "batch": request.batch,
+        "objective": request.shown,
+        "decided_by": request.objective,
+        "effort": request.effort.name,
         "per": per,
         "gamma": stages[0]["gamma"],
         "lambda": stages[0]["lambda"],
-        "lambdas": list(question.lambdas),
+        "lambdas": list(request.lambdas),
         "advantages": stages[0]["advantages"],
-        "max_envs": question.max_envs,
-        "seed": question.seed,
+        "max_envs": request.max_envs,
+        "seed": request.seed,
         "weigh": finding.weigh,
         "stages": stages,
         "costs": None if finding.costs is None else finding.costs.as_dict(),
@@ -179,18 +179,18 @@ def compose(
         "current": _current(per_sample, per_second, own),
         "agreement": _agreement(finding),
         "libraries": libraries,
-        "settings": settings(layout, _learning(question, carried), carried),
+        "settings": settings(layout, _learning(request, carried), carried),
         "current_settings": carried and _carried(carried),
-        "schedule": _schedule(question, layout.steps, own),
-        "training": _training_facts(question),
+        "schedule": _schedule(request, layout.steps, own),
+        "training": _training_facts(request),
         "warnings": [*remarks, *_warnings(stages)],
     }
 
 
-def deciding_stage(finding: Finding) -> Measured:
+def deciding_stage(finding: AdviceInputs) -> Measured:
     """The stage that counts most."""
     name = deciding(finding.stages())["name"]
-    return next(one for one in finding.measured if one.subject.name == name)
+    return next(one for one in finding.measured if one.target.name == name)
 
 
 def _current(per_sample: Answer, per_second: Answer | None, own: int | None) -> Data | None:
@@ -202,7 +202,7 @@ def _current(per_sample: Answer, per_second: Answer | None, own: int | None) -> 
     }
 
 
-def _agreement(finding: Finding) -> Data | None:
+def _agreement(finding: AdviceInputs) -> Data | None:
     """Whether the advice depends on the layout that the stages were trained with."""
     names = list(dict.fromkeys(_training(one) for one in finding.measured))
     if len(names) < 2:
@@ -222,16 +222,16 @@ def _agreement(finding: Finding) -> Data | None:
 
 
 def _training(one: Measured) -> str:
-    layout = one.subject.trained_with
+    layout = one.target.trained_with
     return "the stages given" if layout is None else f"{layout[0]}x{layout[1]}"
 
 
-def _learning(question: Question, carried: Carried | None) -> Data:
+def _learning(request: AdviceRequest, carried: Carried | None) -> Data:
     """The settings of PPO that a reader needs: the usual three, those they gave, and unusual ones.
 
     They are those that other libraries have too; what only ours has cannot be pasted.
     """
-    own, usual = question.settings.as_dict(), PPOSettings().as_dict()
+    own, usual = request.settings.as_dict(), PPOSettings().as_dict()
     given = set() if carried is None else set(carried.values) & set(SETTINGS)
     named = {*NUMBERS, *given}
     names = [*NUMBERS, *(name for name in SETTINGS if name in own), "normalise_advantages"]
@@ -250,20 +250,20 @@ def _carried(carried: Carried) -> Data:
     }
 
 
-def _schedule(question: Question, steps: int, own: int | None) -> Data:
+def _schedule(request: AdviceRequest, steps: int, own: int | None) -> Data:
     """Gradient steps of an update, and what keeps them the same when N changes."""
-    layout = question.layout(steps)
+    layout = request.layout(steps)
     words = (
         f"Keep the mini-batch at {layout.minibatch} and the learning rate at "
-        f"{question.settings.learning_rate:g}: an update then makes {layout.minibatches} "
+        f"{request.settings.learning_rate:g}: an update then makes {layout.minibatches} "
         f"mini-batches x {layout.epochs} epochs = {layout.gradient_steps} gradient steps. With "
         "more envs and the same T the number of mini-batches grows; the size of one does not."
     )
     return {
         **layout.as_dict(),
         "gradient_steps": layout.gradient_steps,
-        "learning_rate": question.settings.learning_rate,
-        "current": None if own is None else question.layout(own).as_dict(),
+        "learning_rate": request.settings.learning_rate,
+        "current": None if own is None else request.layout(own).as_dict(),
         "sentence": words,
     }
 
@@ -281,9 +281,9 @@ def _warnings(stages: Sequence[Data]) -> list[str]:
     ]
 
 
-def _training_facts(question: Question) -> list[Data]:
+def _training_facts(request: AdviceRequest) -> list[Data]:
     return [
-        {**question.layout(steps).as_dict(), "total": question.total} for steps in question.trained
+        {**request.layout(steps).as_dict(), "total": request.total} for steps in request.trained
     ]
 
 

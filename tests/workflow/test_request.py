@@ -9,13 +9,13 @@ from nbyt.envs import resolve
 from nbyt.errors import LayoutError, UsageError
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.effort import effort
-from nbyt.workflow.question import make_question, stage_updates
+from nbyt.workflow.request import make_advice_request, stage_updates
 
 ENV = resolve("tabular:FrozenLake-v1")
 
 
 def _question(batch=2048, env=ENV, **options):
-    return make_question(env, batch=batch, effort=effort("normal"), **options)
+    return make_advice_request(env, batch=batch, effort=effort("normal"), **options)
 
 
 def test_a_device_env_is_offered_every_split() -> None:
@@ -54,14 +54,14 @@ def test_more_stages_are_kept_than_measured_closer_together_early_on() -> None:
 
 
 def test_thorough_trains_with_two_opposite_layouts() -> None:
-    found = make_question(ENV, batch=2048, effort=effort("thorough"))
+    found = make_advice_request(ENV, batch=2048, effort=effort("thorough"))
     assert found.trained == (8, 256)
-    small = make_question(ENV, batch=8, effort=effort("thorough"), minibatch=8)
+    small = make_advice_request(ENV, batch=8, effort=effort("thorough"), minibatch=8)
     assert small.trained == (8,)  # no batch that small has two
 
 
 def test_quick_measures_the_trained_lambda_only() -> None:
-    assert make_question(ENV, batch=64, effort=effort("quick")).lambdas == (0.95,)
+    assert make_advice_request(ENV, batch=64, effort=effort("quick")).lambdas == (0.95,)
     assert _question(settings=PPOSettings(lam=0.9)).lambdas == (0.9, 0.0, 0.8, 0.95, 1.0)
     assert _question(lambdas=[0.7, 1.0]).lambdas == (0.7, 1.0)
     assert _question(lambdas=[0.7, 1.0]).settings.lam == 0.7  # the first is trained with

@@ -20,7 +20,7 @@ Returns = Float[np.ndarray, "_ points"]
 Varied = Float[np.ndarray, "draws _ points"]
 
 
-class Heights(NamedTuple):
+class LayoutScores(NamedTuple):
     """IQMs of one layout: of the return at every point, of its mean over them, of the last.
 
     drawn: of the mean, in every draw of seeds.
@@ -33,7 +33,7 @@ class Heights(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Race:
+class LayoutComparison:
     """What the finished seeds of every layout reached at the points of the curves.
 
     varied: the same of one layout as each draw has it, where it is not certain when a point was
@@ -58,22 +58,22 @@ class Race:
         return int(np.argmax(heights)) if max(heights) > -np.inf else None
 
     @cached_property
-    def heights(self) -> list[Heights]:
+    def heights(self) -> list[LayoutScores]:
         """What each layout reaches."""
         return [self._heights(place) for place in range(len(self.layouts))]
 
-    def _heights(self, place: int) -> Heights:
+    def _heights(self, place: int) -> LayoutScores:
         returns, seeds = self.returns[place], len(self.seeds[place])
         columns = np.hstack([returns, returns.mean(axis=1, keepdims=True)])
         if not seeds:
             none = undetermined(NO_SEED, 0)
-            return Heights((none,) * returns.shape[1], none, none, np.zeros(0))
+            return LayoutScores((none,) * returns.shape[1], none, none, np.zeros(0))
         drawn = iqm(self._columns(place, redrawn(seeds, self.generator)), axis=1)
         values = iqm(columns, axis=0)
         found = [
             interval(float(value), own, seeds) for value, own in zip(values, drawn.T, strict=True)
         ]
-        return Heights(tuple(found[:-1]), found[-1], found[-2], drawn[:, -1])
+        return LayoutScores(tuple(found[:-1]), found[-1], found[-2], drawn[:, -1])
 
     def _columns(self, place: int, places: np.ndarray) -> Float[np.ndarray, "draws seeds columns"]:
         if self.varied is None:

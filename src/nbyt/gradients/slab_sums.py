@@ -37,7 +37,7 @@ class Slab(NamedTuple):
     whole: dict[str, dict[str, Float[Array, "W c t"]]]
 
 
-class Digest(NamedTuple):
+class SlabSums(NamedTuple):
     """Sums over a slab, for one objective.
 
     vectors: of contributions. square: of squared norms of the fragments that end in the slab (0
@@ -57,24 +57,24 @@ class Digest(NamedTuple):
 
 
 @partial(jax.jit, static_argnames=("policy", "steps", "lags"))
-def digest(
+def sum_slab(
     policy: ActorCritic, params: Params, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-) -> dict[str, Digest]:
+) -> dict[str, SlabSums]:
     """The digest of each objective; `steps` are the lengths of the K fragments."""
     used = [part for parts in slab.fragment.values() for part in parts]
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (slab.observation, slab.action))
     rows = layers(policy, params, flat[0], flat[1], tuple(dict.fromkeys(used)))
-    return digest_layers(rows, slab.fragment, slab.whole, steps, lags)
+    return sum_slab_layers(rows, slab.fragment, slab.whole, steps, lags)
 
 
 @partial(jax.jit, static_argnames=("steps", "lags"))
-def digest_layers(
+def sum_slab_layers(
     rows: list[Layer],
     fragment: Weights,
     whole: Weights,
     steps: tuple[int, ...],
     lags: tuple[int, ...],
-) -> dict[str, Digest]:
+) -> dict[str, SlabSums]:
     """The digest of each objective, from the layers of a slab's steps, chain after chain."""
     chains = next(iter(next(iter(fragment.values())).values())).shape[-2]
     grouped = products.grouped(rows, chains)
@@ -97,7 +97,7 @@ def _objective(
     whole: dict[str, jax.Array],
     steps: tuple[int, ...],
     lags: tuple[int, ...],
-) -> Digest:
+) -> SlabSums:
     time = rows[0].inputs.shape[1]
     cut = [place for place, length in enumerate(steps) if _is_cut(rows, length, time)]
     summed = _sums(rows, fragment, whole, [k for k in range(len(steps)) if k not in cut])
@@ -113,7 +113,7 @@ def _objective(
     order = range(len(steps))
     endless = {part: w[None, :1] for part, w in whole.items()}
     single = _single_steps(rows, fragment, endless)
-    return Digest(
+    return SlabSums(
         jnp.stack([vectors[place] for place in order]),
         summed[1],
         jnp.stack([squares[place] for place in order]),

@@ -13,7 +13,7 @@ from nbyt.measure.measurement import OBJECTIVES
 from nbyt.measure.request import fragment_lengths
 from nbyt.numbers import COUNT, MEMORY, PASSES, PROBABILITIES, SIZE, STEPS, require
 from nbyt.rng import require_seed
-from nbyt.train.plan import Plan
+from nbyt.train.plan import PPOPlan
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.effort import MAP, Effort
 
@@ -32,7 +32,7 @@ DECIDERS = (BOTH, *OBJECTIVES)
 
 
 @dataclass(frozen=True)
-class Question:
+class AdviceRequest:
     """What is asked.
 
     steps: the T to compare at this batch. trained: T of each training. lambdas: the first is
@@ -71,9 +71,9 @@ class Question:
         """The layout with so many steps."""
         return Layout(self.batch // steps, steps, self.minibatch, self.epochs)
 
-    def plan(self, steps: int) -> Plan:
+    def plan(self, steps: int) -> PPOPlan:
         """The training with so many steps."""
-        return Plan(
+        return PPOPlan(
             self.env.id,
             self.layout(steps),
             self.total,
@@ -85,7 +85,7 @@ class Question:
 
     def command(self) -> str:
         """The command line that asks this question; what is as usual is left out."""
-        usual = make_question(
+        usual = make_advice_request(
             self.env, batch=self.batch, effort=self.effort, max_envs=self.max_envs
         )
         words: dict[str, Any] = {"batch": self.batch, "effort": self.effort.name}
@@ -127,7 +127,7 @@ class Question:
         }
 
 
-def make_question(
+def make_advice_request(
     env: DeviceEnv | HostEnv,
     *,
     batch: int,
@@ -145,7 +145,7 @@ def make_question(
     vector: str = "sync",
     seed: int = 0,
     memory: int = 2**30,
-) -> Question:
+) -> AdviceRequest:
     """The question with every default filled in. current: a T that must be among those compared."""
     batch, epochs = SIZE.check(batch, "batch"), PASSES.check(epochs, "epochs")
     max_envs, minibatch = require(SIZE, max_envs=max_envs, minibatch=minibatch)
@@ -166,7 +166,7 @@ def make_question(
     trained = tuple(dict.fromkeys(_nearest(lengths, length) for length in wanted))
     size = minibatch or default_minibatch(batch)
     updates = Layout(batch // trained[0], trained[0], size, epochs).updates(total)
-    return Question(
+    return AdviceRequest(
         env,
         batch,
         lengths,

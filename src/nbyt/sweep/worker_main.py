@@ -18,7 +18,7 @@ from nbyt.store.atomic import write_bytes
 from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.cells import Job, Outcome, same_layout, told, train_job
 from nbyt.sweep.grid import Cell, Grid
-from nbyt.sweep.order import grid_of, order_from
+from nbyt.sweep.grid_spec import grid_of, order_from
 from nbyt.train import hardware
 
 # Seconds between two words about progress.
@@ -68,7 +68,7 @@ class _Helper:
 
     def _aside(self, errand: dict[str, Any]) -> list[Any]:
         """Nothing; the times or the advice are then in the sweep's folder."""
-        from nbyt.sweep.asides import find_aside
+        from nbyt.sweep.timing_and_advice import find_aside
 
         grid = self._grid(errand["order"], errand["order"]["seeds"][0])
         folder = SweepFolder(Path(errand["folder"]))

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from nbyt.gradients.weights import Scale
+from nbyt.gradients.weights import AdvantageScale
 from nbyt.measure.chains import Progress, Resources
+from nbyt.measure.frozen_policy import FrozenPolicy
 from nbyt.measure.origins import sources_of
 from nbyt.measure.plane import draw_plane
 from nbyt.measure.probing import NO_PHASE, examine
 from nbyt.measure.request import Request, make_request
-from nbyt.measure.specimen import Specimen
 from nbyt.stats.jackknife import DEPENDABLE
 from nbyt.workflow.measuring import Measured
-from nbyt.workflow.question import Question
+from nbyt.workflow.request import AdviceRequest
 
 # T of the map of T and lambda; the shortest, the longest and the advised are among them.
 _LENGTHS = 5
@@ -22,37 +22,37 @@ _LENGTHS = 5
 _LONGEST_TRACED = 128
 
 
-def look_closer(
-    question: Question, measured: Measured, best: int, progress: Progress
+def diagnose_stage(
+    request: AdviceRequest, measured: Measured, best: int, progress: Progress
 ) -> dict[str, Any]:
     """What one stage says beside the ranking, around the advised T."""
-    lengths = _lengths(question.steps, best)
-    resources = Resources(question.memory, question.max_envs, question.vector)
-    specimen = measured.subject.specimen
+    lengths = _lengths(request.steps, best)
+    resources = Resources(request.memory, request.max_envs, request.vector)
+    frozen_policy = measured.target.frozen_policy
     found = examine(
-        specimen,
-        _request(question, specimen, lengths, question.lambdas),
+        frozen_policy,
+        _probe_request(request, frozen_policy, lengths, request.lambdas),
         phase=True,
         resources=resources,
         progress=lambda what, done, total: progress(f"closer look: {what}", done, total),
     )
-    request = _request(question, specimen, question.steps, question.lambdas[:1])
+    probe_request = _probe_request(request, frozen_policy, request.steps, request.lambdas[:1])
     scale = _scale(measured)
-    traced = max(t for t in question.steps if t <= max(_LONGEST_TRACED, question.steps[0]))
+    traced = max(t for t in request.steps if t <= max(_LONGEST_TRACED, request.steps[0]))
     traced = min(best, traced)
-    pictured = tuple(sorted({question.steps[0], *question.trained, best, question.steps[-1]}))
+    pictured = tuple(sorted({request.steps[0], *request.trained, best, request.steps[-1]}))
     return {
-        "lambdas": list(question.lambdas),
+        "lambdas": list(request.lambdas),
         "layouts": found.as_dict()["layouts"],
         "left_out": [sentence for sentence in found.warnings if sentence == NO_PHASE],
-        "sources": sources_of(specimen, request, (traced,), scale, progress),
-        "plane": draw_plane(specimen, request, scale, pictured, resources, progress),
+        "sources": sources_of(frozen_policy, probe_request, (traced,), scale, progress),
+        "plane": draw_plane(frozen_policy, probe_request, scale, pictured, resources, progress),
     }
 
 
-def _chains(question: Question) -> int:
+def _chains(request: AdviceRequest) -> int:
     """Half of those that rank: enough for intervals that are not approximate."""
-    return max(DEPENDABLE, question.effort.chains // 2)
+    return max(DEPENDABLE, request.effort.chains // 2)
 
 
 def _lengths(steps: tuple[int, ...], best: int) -> list[int]:
@@ -60,20 +60,23 @@ def _lengths(steps: tuple[int, ...], best: int) -> list[int]:
     return sorted({best, *(steps[place] for place in places)})
 
 
-def _request(
-    question: Question, specimen: Specimen, steps: Sequence[int], lambdas: Sequence[float]
+def _probe_request(
+    request: AdviceRequest,
+    frozen_policy: FrozenPolicy,
+    steps: Sequence[int],
+    lambdas: Sequence[float],
 ) -> Request:
     return make_request(
-        specimen.facts,
-        batch=question.batch,
+        frozen_policy.facts,
+        batch=request.batch,
         steps=steps,
-        gamma=question.settings.gamma,
+        gamma=request.settings.gamma,
         lam=lambdas,
-        chains=_chains(question),
-        seed=question.seed,
+        chains=_chains(request),
+        seed=request.seed,
     )
 
 
-def _scale(measured: Measured) -> Scale:
+def _scale(measured: Measured) -> AdvantageScale:
     mean, spread = (measured.tensors[f"scale/{name}"] for name in ("mean", "spread"))
-    return Scale(mean, spread, 0.0, 0.0, 1.0)
+    return AdvantageScale(mean, spread, 0.0, 0.0, 1.0)

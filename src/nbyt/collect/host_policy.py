@@ -16,7 +16,7 @@ from nbyt.rng import stream
 
 
 @runtime_checkable
-class Mind(Protocol):
+class HostPolicy(Protocol):
     """A frozen actor and critic in whatever framework, as pools of host envs need them.
 
     The luck of its actions is its own: it has to be another one for every group and segment, and
@@ -35,7 +35,7 @@ class Mind(Protocol):
         ...
 
 
-class StageMind:
+class StageHostPolicy:
     """The mind of a stage: policy and weights, with actions drawn from streams of `key`."""
 
     def __init__(self, policy: ActorCritic, params: Params, key: jax.Array) -> None:

@@ -7,12 +7,14 @@ import numpy as np
 from nbyt.stats.combine import mapped
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.regret import rank_agreement
-from nbyt.sweep.race import Race, Split
+from nbyt.sweep.layout_comparison import LayoutComparison, Split
 
 Data = dict[str, Any]
 
 
-def beside(advice: Data, kind: str, race: Race, start: float) -> Data | None:
+def compare_with_advice(
+    advice: Data, kind: str, race: LayoutComparison, start: float
+) -> Data | None:
     """One answer of the advice, per sample or per second, held against its race.
 
     start: where the curves begin; losses are also told as a share of the way from there to the
@@ -41,7 +43,7 @@ def beside(advice: Data, kind: str, race: Race, start: float) -> Data | None:
     }
 
 
-def _correlation(foretold: dict[Split, Data], race: Race) -> Data:
+def _correlation(foretold: dict[Split, Data], race: LayoutComparison) -> Data:
     """Spearman's, over the layouts that were foretold and that have a finished seed."""
     pairs = [
         (scores, foretold[split]["value"])
@@ -52,7 +54,7 @@ def _correlation(foretold: dict[Split, Data], race: Race) -> Data:
     return rank_agreement([one for one, _ in pairs], said, race.generator).as_dict()
 
 
-def _share(loss: Estimate | None, race: Race, start: float) -> Data | None:
+def _share(loss: Estimate | None, race: LayoutComparison, start: float) -> Data | None:
     if loss is None or race.best is None:
         return None
     best = race.heights[race.best].over_training.value

@@ -17,18 +17,18 @@ from nbyt.policy.files import shapes, to_tensors
 from nbyt.rng import numpy_stream
 from nbyt.store.tensors import match
 from nbyt.train.adaptive_plan import AdaptivePlan
-from nbyt.train.hardware import settle
-from nbyt.train.looking import look
-from nbyt.train.metrics import Made, Row, row_of
-from nbyt.train.plan import Plan
+from nbyt.train.hardware import pin_to_device
+from nbyt.train.metrics import Row, UpdateMetrics, row_of
+from nbyt.train.plan import PPOPlan
 from nbyt.train.ppo import coefficients_of, learn, rate_of
-from nbyt.train.ppo_course import beginning
+from nbyt.train.ppo_algorithm import beginning
+from nbyt.train.rollout_probe import look
 from nbyt.train.split_source import DeviceSplits, HostSplits, SplitSource, without_envs
 
 _NOT_YET = -1
 
 
-class AdaptiveCourse:
+class AdaptiveAlgorithm:
     """A learner, its envs, and the T it has chosen so far.
 
     Every choice follows from the looks before it, so a resumed run needs the looks and no more.
@@ -42,7 +42,7 @@ class AdaptiveCourse:
         if weights is not None:
             match(to_tensors(weights), shapes(learner.params), "--from")
             learner = learner._replace(params=weights)
-        self._learner = settle(learner._replace(scale=without_envs(learner.scale)))
+        self._learner = pin_to_device(learner._replace(scale=without_envs(learner.scale)))
         self._source = self._started(env)
         looks = sum(map(plan.steering.looks, range(1, plan.updates + 1)))
         self._seen = np.zeros((looks, len(plan.lengths)), np.float32)
@@ -54,7 +54,7 @@ class AdaptiveCourse:
         """What the policy has learnt."""
         return self._learner.params
 
-    def updates(self, first: int) -> Iterator[Made]:
+    def updates(self, first: int) -> Iterator[UpdateMetrics]:
         """Updates from that number on."""
         plan, key = self._plan, jax.random.key(self._plan.seed)
         for number in range(first, plan.updates + 1):
@@ -75,9 +75,9 @@ class AdaptiveCourse:
             )
             if seen is not None:
                 self._steer(number, np.asarray(seen))
-            yield Made(number, numbers)
+            yield UpdateMetrics(number, numbers)
 
-    def row(self, made: Made) -> Row:
+    def row(self, made: UpdateMetrics) -> Row:
         """The row of the metrics table, with the layout of the update; and a note of a change."""
         layout = self._layout(made.number)
         row = row_of(_fixed(self._plan, layout), made)
@@ -186,6 +186,6 @@ class AdaptiveCourse:
         )
 
 
-def _fixed(plan: AdaptivePlan, layout: Layout) -> Plan:
+def _fixed(plan: AdaptivePlan, layout: Layout) -> PPOPlan:
     """The plan as it would be with one layout for all of the run."""
-    return Plan(plan.env, layout, plan.total, plan.seed, plan.settings, plan.stages, plan.vector)
+    return PPOPlan(plan.env, layout, plan.total, plan.seed, plan.settings, plan.stages, plan.vector)

@@ -15,10 +15,10 @@ from nbyt.processes.worker import WorkerProcess
 from nbyt.store.advice import read_advice
 from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.answers import failure_of, setup_of
-from nbyt.sweep.errand import LANE
-from nbyt.sweep.grid import Grid, question_of
-from nbyt.sweep.order import order_of
-from nbyt.workflow.advising import answer_question, open_folder
+from nbyt.sweep.grid import Grid, advice_request
+from nbyt.sweep.grid_spec import order_of
+from nbyt.sweep.ray_task import LANE
+from nbyt.workflow.advising import answer_request, open_folder
 from nbyt.workflow.costs import Costs, costs_from, measure_costs
 
 
@@ -48,9 +48,9 @@ def find_asides(
 def find_aside(kind: str, grid: Grid, folder: SweepFolder, progress: Progress) -> None:
     """Nothing; the folder then holds the times, or the advice."""
     if kind == "advice":
-        question = question_of(grid)
-        advice = open_folder(question, [], folder.advice, force=False, inner=True)
-        answer_question(question, advice, progress=progress)
+        request = advice_request(grid)
+        advice = open_folder(request, [], folder.advice, force=False, inner=True)
+        answer_request(request, advice, progress=progress)
     else:
         costs = measure_costs(
             grid.env, grid.settings, grid.layouts, vector=grid.vector, progress=progress

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
 
 from nbyt.policy.actor_critic import ActorCritic, Params
-from nbyt.train.metrics import Made, Row
+from nbyt.train.metrics import Row, UpdateMetrics
 
 
 @runtime_checkable
-class Course(Protocol):
+class Algorithm(Protocol):
     """An algorithm on its way through a plan; it keeps what it has learnt so far."""
 
     @property
@@ -21,14 +21,14 @@ class Course(Protocol):
         """What the policy has learnt, ready to be evaluated."""
         ...
 
-    def updates(self, first: int) -> Iterator[Made]:
+    def updates(self, first: int) -> Iterator[UpdateMetrics]:
         """Updates from that number on, each a pure function of the one before.
 
         A course may make several at once and yield only the last of them.
         """
         ...
 
-    def row(self, made: Made) -> Row:
+    def row(self, made: UpdateMetrics) -> Row:
         """The row of the metrics table; an error where the env or the loss gave a NaN."""
         ...
 

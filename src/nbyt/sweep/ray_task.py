@@ -17,7 +17,7 @@ from nbyt.store.atomic import write_bytes
 from nbyt.store.paths import make_folder
 
 # The module that lanes run.
-LANE = "nbyt.sweep.lane_main"
+LANE = "nbyt.sweep.worker_main"
 _lanes: dict[str, tuple[ProcessReaper, WorkerProcess]] = {}
 
 

@@ -17,19 +17,19 @@ from nbyt.policy.q_policy import QPolicy, build_q, greedy, weights_of
 from nbyt.rng import numpy_stream, stream
 from nbyt.store.tensors import TENSORS_LIMIT, match
 from nbyt.train.dqn import QLearner, new_learner, rates_of, with_weights
-from nbyt.train.dqn_block import Schedule, World
-from nbyt.train.dqn_device import DeviceWorld
-from nbyt.train.dqn_host import HostWorld
+from nbyt.train.dqn_block import ReplaySource, Schedule
+from nbyt.train.dqn_device import DeviceReplaySource
+from nbyt.train.dqn_host import HostReplaySource
 from nbyt.train.dqn_metrics import dqn_row
 from nbyt.train.dqn_plan import DQNPlan
-from nbyt.train.metrics import Made, Row
+from nbyt.train.metrics import Row, UpdateMetrics
 from nbyt.train.replay_layout import ReplayLayout
 
 # Environment steps that one block, one row of the metrics table, is about.
 _BLOCK_STEPS = 1000
 
 
-class DQNCourse:
+class DQNAlgorithm:
     """A learner, its environments and its buffer."""
 
     policy: QPolicy
@@ -62,16 +62,16 @@ class DQNCourse:
         places = filled.place(np.arange(filled.count))
         return jax.tree.map(lambda x: np.asarray(x)[places], self._world.rows)
 
-    def updates(self, first: int) -> Iterator[Made]:
+    def updates(self, first: int) -> Iterator[UpdateMetrics]:
         """Blocks of updates; a block ends where a stage is to be kept."""
         plan, rates = self._plan, rates_of(self._plan.settings)
         ends = {*range(self._length, plan.updates, self._length), *plan.stages, plan.updates}
         for last in sorted(end for end in ends if end >= first):
             tally = self._world.block(plan.settings.form, self._schedule(first, last), rates)
-            yield Made(last, {**tally._asdict(), "updates": last - first + 1})
+            yield UpdateMetrics(last, {**tally._asdict(), "updates": last - first + 1})
             first = last + 1
 
-    def row(self, made: Made) -> Row:
+    def row(self, made: UpdateMetrics) -> Row:
         """The row of the metrics table."""
         return dqn_row(self._plan, made)
 
@@ -123,11 +123,13 @@ def beginning(plan: DQNPlan, env: DeviceEnv | HostEnv) -> tuple[QPolicy, QLearne
     return policy, new_learner(policy, plan.settings, key)
 
 
-def _world(plan: DQNPlan, env: DeviceEnv | HostEnv, policy: QPolicy, learner: QLearner) -> World:
+def _world(
+    plan: DQNPlan, env: DeviceEnv | HostEnv, policy: QPolicy, learner: QLearner
+) -> ReplaySource:
     given = (policy, plan.layout, learner, plan.seed)
     if isinstance(env, HostEnv):
-        return HostWorld(env, *given, vector=plan.vector)
-    return DeviceWorld(env, *given)
+        return HostReplaySource(env, *given, vector=plan.vector)
+    return DeviceReplaySource(env, *given)
 
 
 def _places(plan: DQNPlan, number: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 from gymnasium.wrappers import TimeLimit
 from toys import actor_critic
 
-from nbyt.collect.mind import Mind, StageMind
+from nbyt.collect.host_policy import HostPolicy, StageHostPolicy
 from nbyt.collect.pool import Pool, collect_host_pool, collect_pool
 from nbyt.collect.rollout import action_noise
 from nbyt.collect.segment import PoolPlan
@@ -45,7 +45,7 @@ class PlainActor:
         return action, action.clip(-self._bound, self._bound)
 
 
-class PlainMind:
+class PlainPolicy:
     """The weights of an actor-critic, at work without it."""
 
     def __init__(self, params: Any, noise: Callable[..., np.ndarray], bound: float | None) -> None:
@@ -76,9 +76,14 @@ def test_a_mind_in_numpy_makes_the_pool_of_the_policy_it_copies(make, bound) -> 
         luck = stream(here, "wander") if segment is None else stream(here, "segment", segment)
         return np.asarray(action_noise(policy.head, luck, steps, envs))
 
-    mind = PlainMind(params, noise, bound)
-    assert isinstance(mind, Mind) and isinstance(StageMind(policy, params, key), Mind)
-    theirs, ours = collect_pool(env, policy, params, PLAN), collect_host_pool(env, mind, PLAN)
+    host_policy = PlainPolicy(params, noise, bound)
+    assert isinstance(host_policy, HostPolicy) and isinstance(
+        StageHostPolicy(policy, params, key), HostPolicy
+    )
+    theirs, ours = (
+        collect_pool(env, policy, params, PLAN),
+        collect_host_pool(env, host_policy, PLAN),
+    )
     assert (ours.terminated | ours.truncated).any()
     for name in Pool._fields:
         expected, found = getattr(theirs, name), getattr(ours, name)
@@ -111,15 +116,15 @@ def test_following_is_the_minds_value_of_what_the_env_does_next(make, bound, aft
         luck = np.random.default_rng([group, 0 if segment is None else segment + 1])
         return luck.normal(size=(steps, envs, outputs)).astype(np.float32)
 
-    mind = PlainMind(params, noise, bound)
-    pool = collect_host_pool(env, mind, PLAN)
+    host_policy = PlainPolicy(params, noise, bound)
+    pool = collect_host_pool(env, host_policy, PLAN)
     assert pool.truncated.any() and pool.terminated.any() == (bound is None)
     one = make().unwrapped
     for place in np.ndindex(pool.reward.shape):
         seen = after(one, pool.observation[place], pool.action[place])
-        expected = 0.0 if pool.terminated[place] else mind.values(seen[None, None])[0, 0]
-        assert pool.following[place] == pytest.approx(expected, abs=1e-4)
-    np.testing.assert_array_equal(pool.beyond, pool.following)
+        expected = 0.0 if pool.terminated[place] else host_policy.values(seen[None, None])[0, 0]
+        assert pool.next_value[place] == pytest.approx(expected, abs=1e-4)
+    np.testing.assert_array_equal(pool.next_value_untruncated, pool.next_value)
 
 
 def test_a_mind_that_gives_no_number_is_told_like_any_other_fault() -> None:
@@ -128,6 +133,8 @@ def test_a_mind_that_gives_no_number_is_told_like_any_other_fault() -> None:
     broken = params._replace(
         critic={**params.critic, "head": {"w": np.full((1, 8), np.nan), "b": 0}}
     )
-    mind = PlainMind(broken, lambda group, segment, steps, envs: np.zeros((steps, envs, 2)), None)
+    host_policy = PlainPolicy(
+        broken, lambda group, segment, steps, envs: np.zeros((steps, envs, 2)), None
+    )
     with pytest.raises(EnvError, match="value that is not a finite number"):
-        collect_host_pool(env, mind, PLAN)
+        collect_host_pool(env, host_policy, PLAN)

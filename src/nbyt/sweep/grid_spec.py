@@ -8,7 +8,7 @@ from nbyt.sweep.grid import Grid
 from nbyt.train.settings import PPOSettings
 
 
-class Order(NamedTuple):
+class GridSpec(NamedTuple):
     """All of a grid but the env itself, which every process finds for itself."""
 
     env: str
@@ -28,9 +28,9 @@ class Order(NamedTuple):
         }
 
 
-def order_of(grid: Grid) -> Order:
+def order_of(grid: Grid) -> GridSpec:
     """What to send."""
-    return Order(
+    return GridSpec(
         grid.env.id,
         grid.layouts,
         grid.seeds,
@@ -41,11 +41,11 @@ def order_of(grid: Grid) -> Order:
     )
 
 
-def order_from(facts: dict[str, Any]) -> Order:
+def order_from(facts: dict[str, Any]) -> GridSpec:
     """The order that `as_dict` described."""
     settings = dict(facts["settings"])
     settings["lam"] = settings.pop("lambda")
-    return Order(
+    return GridSpec(
         facts["env"],
         tuple(Layout(*one) for one in facts["layouts"]),
         tuple(facts["seeds"]),
@@ -56,6 +56,6 @@ def order_from(facts: dict[str, Any]) -> Order:
     )
 
 
-def grid_of(order: Order, env: DeviceEnv | HostEnv) -> Grid:
+def grid_of(order: GridSpec, env: DeviceEnv | HostEnv) -> Grid:
     """The grid that was sent; env: the one that the order names."""
     return Grid(env, *order[1:])

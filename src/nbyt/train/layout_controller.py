@@ -9,7 +9,7 @@ from jaxtyping import Float
 History = Float[np.ndarray, "looks lengths"]
 
 
-class Turn(NamedTuple):
+class Decision(NamedTuple):
     """Where to go next: a place among the lengths, and why; no reason where all stays as it is."""
 
     place: int
@@ -17,7 +17,7 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Steering:
+class LayoutController:
     """How looks are taken and when they are believed.
 
     every: updates from one look to the next. fewest: looks before the first change, and between
@@ -34,7 +34,7 @@ class Steering:
         """Whether the rollout of that update is looked at."""
         return number % self.every == 0
 
-    def turn(self, history: History, place: int, since: int, lengths: tuple[int, ...]) -> Turn:
+    def turn(self, history: History, place: int, since: int, lengths: tuple[int, ...]) -> Decision:
         """The place after the last look of the history.
 
         since: looks that were made since the last change. Neighbours are compared look by look:
@@ -42,7 +42,7 @@ class Steering:
         """
         seen = history[-self.window :]
         if len(seen) < self.fewest or since < self.fewest:
-            return Turn(place)
+            return Decision(place)
         leads = {
             other: _lead(seen[:, other] - seen[:, place])
             for other in (place - 1, place + 1)
@@ -50,15 +50,15 @@ class Steering:
         }
         best = max(leads, key=lambda other: leads[other])
         if leads[best] < self.sure:
-            return Turn(place)
-        return Turn(best, _reason(lengths[place], lengths[best], leads[best], len(seen)))
+            return Decision(place)
+        return Decision(best, _reason(lengths[place], lengths[best], leads[best], len(seen)))
 
 
-def steering_for(updates: int) -> Steering:
+def steering_for(updates: int) -> LayoutController:
     """The steering of a run of so many updates: what counts is about the last fifth of it."""
-    usual = Steering()
+    usual = LayoutController()
     window = max(usual.window, updates // usual.every // 5)
-    return Steering(usual.every, window // 2, window, usual.sure)
+    return LayoutController(usual.every, window // 2, window, usual.sure)
 
 
 def _lead(gaps: Float[np.ndarray, " looks"]) -> float:

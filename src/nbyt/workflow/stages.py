@@ -11,7 +11,7 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import StoreError, UsageError
 from nbyt.gradients.stage_engine import StageEngine
 from nbyt.measure.chains import Progress
-from nbyt.measure.specimen import Collector, Specimen, StageSpecimen
+from nbyt.measure.frozen_policy import Collector, FrozenPolicy, FrozenStage
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
 from nbyt.rank.weights import chosen, gathered, learning_weights, sample_weights
@@ -20,11 +20,11 @@ from nbyt.store.manifest import manifest
 from nbyt.store.run import RunFolder, open_run
 from nbyt.train import hardware
 from nbyt.train.loop import Watch, kept_stages, train
-from nbyt.workflow.question import Question
+from nbyt.workflow.request import AdviceRequest
 
 
 @dataclass(frozen=True)
-class Subject:
+class StageToMeasure:
     """A specimen, the samples it was trained with, and the (envs, steps) of its training if known.
 
     areas: how much it counts among those of its training, by way of weighing; None if unknown.
@@ -32,7 +32,7 @@ class Subject:
     """
 
     name: str
-    specimen: Specimen
+    frozen_policy: FrozenPolicy
     updates: int | None
     samples: int | None
     trained_with: tuple[int, int] | None
@@ -40,26 +40,28 @@ class Subject:
     source: str = ""
 
 
-def trained_subjects(question: Question, folder: AdviceFolder, progress: Progress) -> list[Subject]:
+def train_stages(
+    request: AdviceRequest, folder: AdviceFolder, progress: Progress
+) -> list[StageToMeasure]:
     """The stages of the question's own trainings, each resumed or left alone if it is complete."""
     found = []
-    for steps in question.trained:
-        plan = question.plan(steps)
+    for steps in request.trained:
+        plan = request.plan(steps)
         envs = plan.layout.envs
         made_by = manifest("advise", plan.identity(), plan.seed, hardware.describe())
         path = folder.training(envs, steps)
         run = open_run(path, plan.identity(), manifest=made_by, inner=True)
         if run.read_result() is None:
             watch = Watch(progress, f"training with {envs}x{steps}", plan.updates)
-            train(plan, run, (watch,), env=question.env)
-        prefix = f"{envs}x{steps} " if len(question.trained) > 1 else ""
-        kept = [_own(question.env, stage, prefix) for stage in kept_stages(plan, run)]
-        found += _worth_measuring(question, kept, _returns(question, folder, kept, progress))
+            train(plan, run, (watch,), env=request.env)
+        prefix = f"{envs}x{steps} " if len(request.trained) > 1 else ""
+        kept = [_own(request.env, stage, prefix) for stage in kept_stages(plan, run)]
+        found += _worth_measuring(request, kept, _returns(request, folder, kept, progress))
     return found
 
 
 def _returns(
-    question: Question, folder: AdviceFolder, kept: Sequence[Subject], progress: Progress
+    request: AdviceRequest, folder: AdviceFolder, kept: Sequence[StageToMeasure], progress: Progress
 ) -> list[float | None]:
     """The mean return of every stage that was kept, played once; None where none is finite."""
     training = kept[0].trained_with
@@ -69,9 +71,9 @@ def _returns(
         return known
     found: list[float | None] = []
     for number, one in enumerate(kept, start=1):
-        engine = one.specimen.engine
+        engine = one.frozen_policy.engine
         assert isinstance(engine, StageEngine), "stages trained here are nbyt's own"
-        played = episode_returns(question.env, engine.policy, engine.params, question.seed)
+        played = episode_returns(request.env, engine.policy, engine.params, request.seed)
         returns = played.returns[np.isfinite(played.returns)]
         found.append(float(returns.mean()) if len(returns) else None)
         progress("playing episodes", number, len(kept))
@@ -80,15 +82,15 @@ def _returns(
 
 
 def _worth_measuring(
-    question: Question, kept: Sequence[Subject], returns: Sequence[float | None]
-) -> list[Subject]:
+    request: AdviceRequest, kept: Sequence[StageToMeasure], returns: Sequence[float | None]
+) -> list[StageToMeasure]:
     """Stages where there was most to learn, and two of the later ones."""
     samples = [one.samples or 0 for one in kept]
     ways = {
         "learning": learning_weights(samples, returns),
         "samples": sample_weights(samples),
     }
-    places = chosen(ways["learning"], samples, question.stages)
+    places = chosen(ways["learning"], samples, request.stages)
     weights = {way: gathered(areas, samples, places) for way, areas in ways.items()}
     return [
         replace(kept[place], areas={way: float(own[k]) for way, own in weights.items()})
@@ -96,7 +98,9 @@ def _worth_measuring(
     ]
 
 
-def given_subjects(stages: Sequence[Stage | Path | str], env: DeviceEnv | HostEnv) -> list[Subject]:
+def given_stages(
+    stages: Sequence[Stage | Path | str], env: DeviceEnv | HostEnv
+) -> list[StageToMeasure]:
     """The stages that the user names: stages, their folders, or runs that hold several."""
     found = []
     for given in stages:
@@ -118,12 +122,12 @@ def given_subjects(stages: Sequence[Stage | Path | str], env: DeviceEnv | HostEn
     ]
 
 
-def collected_by(collector: Collector | None, subject: Subject) -> Subject:
+def collected_by(collector: Collector | None, target: StageToMeasure) -> StageToMeasure:
     """The subject, its chains collected by somebody else where that is possible."""
-    specimen = subject.specimen
-    if collector is None or not isinstance(specimen, StageSpecimen):
-        return subject
-    return replace(subject, specimen=replace(specimen, collector=collector))
+    frozen_policy = target.frozen_policy
+    if collector is None or not isinstance(frozen_policy, FrozenStage):
+        return target
+    return replace(target, frozen_policy=replace(frozen_policy, collector=collector))
 
 
 def _stage_folders(path: Path) -> list[Path]:
@@ -139,17 +143,17 @@ def _stage_folders(path: Path) -> list[Path]:
     return folders
 
 
-def _own(env: DeviceEnv | HostEnv, stage: Stage, prefix: str) -> Subject:
-    return subject_of(StageSpecimen(env, stage), prefix)
+def _own(env: DeviceEnv | HostEnv, stage: Stage, prefix: str) -> StageToMeasure:
+    return stage_to_measure(FrozenStage(env, stage), prefix)
 
 
-def subject_of(specimen: Specimen, prefix: str = "") -> Subject:
+def stage_to_measure(frozen_policy: FrozenPolicy, prefix: str = "") -> StageToMeasure:
     """The specimen with what it knows of its training."""
-    facts = specimen.facts
+    facts = frozen_policy.facts
     layout = facts.get("layout")
-    return Subject(
+    return StageToMeasure(
         f"{prefix}update {facts['updates']}" if "updates" in facts else "the stage",
-        specimen,
+        frozen_policy,
         facts.get("updates"),
         facts.get("steps"),
         (layout["envs"], layout["steps"]) if layout else None,

@@ -12,17 +12,17 @@ from nbyt.envs.protocol import HostEnv
 from nbyt.gradients.torch_engine import TorchEngine
 from nbyt.gradients.torch_modes import undisturbed
 from nbyt.gradients.torch_policy import weights_of
-from nbyt.integrations.sb3.mind import SB3Mind
+from nbyt.integrations.sb3.host_policy import SB3HostPolicy
 from nbyt.integrations.sb3.policy import engine_of, untouched
 from nbyt.integrations.sb3.settings import facts_of
-from nbyt.measure.specimen import hashed
+from nbyt.measure.frozen_policy import hashed
 from nbyt.rng import seeds
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class SB3Specimen:
+class FrozenSB3Policy:
     """A model that is not trained while it is measured; its own envs are left alone."""
 
     model: Any
@@ -44,7 +44,7 @@ class SB3Specimen:
         return engine_of(self.model)
 
     @property
-    def goes_on(self) -> bool:
+    def passes_time_limits(self) -> bool:
         """Whether pools look past time limits: Gymnasium's envs do not."""
         return False
 
@@ -65,4 +65,4 @@ class SB3Specimen:
         """The pool that `plan` asks for, with luck of its own."""
         role = f"sb3.pool.{plan.round}.{plan.synchronised}"
         with undisturbed(seeds(plan.seed, role, 1)[0]), untouched(self.model.policy):
-            return collect_host_pool(self.env, SB3Mind(self.model), plan, progress)
+            return collect_host_pool(self.env, SB3HostPolicy(self.model), plan, progress)

@@ -8,8 +8,8 @@ from nbyt.collect.device import collect, start
 from nbyt.collect.rollout import next_value
 from nbyt.envs import resolve
 from nbyt.policy.actor_critic import build
-from nbyt.train.looking import look
 from nbyt.train.ppo import coefficients_of
+from nbyt.train.rollout_probe import look
 from nbyt.train.settings import PPOSettings
 
 ENVS, STEPS, LENGTHS = 3, 16, (1, 4, 8)

@@ -12,17 +12,19 @@ from nbyt.policy.files import shapes, to_tensors
 from nbyt.rng import stream
 from nbyt.store.tensors import match
 from nbyt.train.device_source import DeviceSource
-from nbyt.train.hardware import settle
+from nbyt.train.hardware import pin_to_device
 from nbyt.train.host_source import HostSource
-from nbyt.train.metrics import Made, Row, row_of
-from nbyt.train.plan import Plan
+from nbyt.train.metrics import Row, UpdateMetrics, row_of
+from nbyt.train.plan import PPOPlan
 from nbyt.train.ppo import Learner, new_learner, updates
 
 
-class PPOCourse:
+class PPOAlgorithm:
     """A learner and the environments that it learns from."""
 
-    def __init__(self, plan: Plan, env: DeviceEnv | HostEnv, weights: Params | None = None) -> None:
+    def __init__(
+        self, plan: PPOPlan, env: DeviceEnv | HostEnv, weights: Params | None = None
+    ) -> None:
         self._plan = plan
         self.policy, self._learner = beginning(plan, env)
         if weights is not None:
@@ -36,7 +38,7 @@ class PPOCourse:
         """What the policy has learnt."""
         return self._learner.params
 
-    def updates(self, first: int) -> Iterator[Made]:
+    def updates(self, first: int) -> Iterator[UpdateMetrics]:
         """Updates from that number on."""
         plan = self._plan
         for update in updates(
@@ -50,9 +52,9 @@ class PPOCourse:
             last=plan.updates,
         ):
             self._learner = update.learner
-            yield Made(update.number, update.numbers)
+            yield UpdateMetrics(update.number, update.numbers)
 
-    def row(self, made: Made) -> Row:
+    def row(self, made: UpdateMetrics) -> Row:
         """The row of the metrics table."""
         return row_of(self._plan, made)
 
@@ -75,14 +77,14 @@ class PPOCourse:
         """Go on from a checkpoint; host environments start anew."""
         self._learner = state["learner"]
         if isinstance(self._source, DeviceSource):
-            self._source.runner = settle(state["runner"])
+            self._source.runner = pin_to_device(state["runner"])
 
     def close(self) -> None:
         """Stop the environments."""
         self._source.close()
 
 
-def beginning(plan: Plan, env: DeviceEnv | HostEnv) -> tuple[ActorCritic, Learner]:
+def beginning(plan: PPOPlan, env: DeviceEnv | HostEnv) -> tuple[ActorCritic, Learner]:
     """The policy and the learner of a run before its first update."""
     settings = plan.settings
     policy = build(
@@ -92,7 +94,9 @@ def beginning(plan: Plan, env: DeviceEnv | HostEnv) -> tuple[ActorCritic, Learne
     return policy, new_learner(policy, settings, plan.layout, key)
 
 
-def _source(plan: Plan, env: DeviceEnv | HostEnv, policy: ActorCritic) -> DeviceSource | HostSource:
+def _source(
+    plan: PPOPlan, env: DeviceEnv | HostEnv, policy: ActorCritic
+) -> DeviceSource | HostSource:
     if isinstance(env, HostEnv):
         return HostSource(env, policy, plan.settings, plan.layout, vector=plan.vector)
     return DeviceSource(env, policy, plan.settings, plan.layout)

@@ -22,7 +22,7 @@ Collector = Callable[[HostEnv, Stage, PoolPlan, Progress], Pool]
 
 
 @runtime_checkable
-class Specimen(Protocol):
+class FrozenPolicy(Protocol):
     """What is measured: it makes pools, and its engine knows the gradients of their steps."""
 
     @property
@@ -41,7 +41,7 @@ class Specimen(Protocol):
         ...
 
     @property
-    def goes_on(self) -> bool:
+    def passes_time_limits(self) -> bool:
         """Whether its pools look past time limits."""
         ...
 
@@ -61,7 +61,7 @@ class Specimen(Protocol):
 
 
 @dataclass(frozen=True)
-class StageSpecimen:
+class FrozenStage:
     """One of nbyt's own stages in an env."""
 
     env: DeviceEnv | HostEnv
@@ -84,7 +84,7 @@ class StageSpecimen:
         return StageEngine(self.stage.policy, self.stage.params)
 
     @property
-    def goes_on(self) -> bool:
+    def passes_time_limits(self) -> bool:
         """Whether pools look past time limits: only a device env can go on there."""
         return not isinstance(self.env, HostEnv)
 
@@ -107,7 +107,7 @@ class StageSpecimen:
 
 def hashed(tensors: Mapping[str, np.ndarray]) -> str:
     """A hash of named arrays."""
-    digest = hashlib.sha256()
+    sum_slab = hashlib.sha256()
     for name, array in sorted(tensors.items()):
-        digest.update(name.encode() + array.tobytes())
-    return digest.hexdigest()
+        sum_slab.update(name.encode() + array.tobytes())
+    return sum_slab.hexdigest()
