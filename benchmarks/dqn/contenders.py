@@ -21,7 +21,7 @@ class _Nbyt:
 
         hardware.prepare("cpu", cache=False)
 
-        self._course = nbyt_course(env, _LONG, 0, MINIBATCH)
+        self._course = nbyt_algorithm(env, _LONG, 0, MINIBATCH)
         self._blocks = self._course.updates(1)
         self.go(4)
 
@@ -67,7 +67,7 @@ class StableBaselines:
         return time.perf_counter() - began
 
 
-def nbyt_course(env: str, total: int, seed: int, minibatch: int) -> Any:
+def nbyt_algorithm(env: str, total: int, seed: int, minibatch: int) -> Any:
     """Our DQN with these sizes, before its first update."""
     from nbyt.envs import resolve
     from nbyt.train.dqn_algorithm import DQNAlgorithm

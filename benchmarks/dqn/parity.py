@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.dqn.contenders import nbyt_course, stable_baselines
+from benchmarks.dqn.contenders import nbyt_algorithm, stable_baselines
 from benchmarks.parity.compare import Comparison, compare, curve, iqm
 from benchmarks.parity.play import random_returns
 from nbyt.store.atomic import write_json
@@ -70,9 +70,9 @@ def standing(found: dict[str, Any]) -> tuple[Comparison, ...]:
 
 def ours(seed: int) -> list[float | None]:
     """The mean return of the episodes that ended in each thousand steps, of one of our runs."""
-    course = nbyt_course(f"gym:{_TASK}", TOTAL, seed, MINIBATCH)
-    rows = [course.row(made) for made in course.updates(1)]
-    course.close()
+    algorithm = nbyt_algorithm(f"gym:{_TASK}", TOTAL, seed, MINIBATCH)
+    rows = [algorithm.row(made) for made in algorithm.updates(1)]
+    algorithm.close()
     return [row["mean_return"] for row in rows]
 
 

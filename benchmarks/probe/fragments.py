@@ -14,7 +14,7 @@ from nbyt.collect.pool import collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs import resolve
 from nbyt.gradients.engine import slabs
-from nbyt.gradients.slab_sums import Slab, digest
+from nbyt.gradients.slab_sums import Slab, sum_slab
 from nbyt.gradients.weights import scale_of
 from nbyt.measure.chains import Chains, Resources
 from nbyt.measure.frozen_policy import FrozenStage
@@ -34,7 +34,7 @@ def fragments(*, rounds: int, seconds: float) -> list[dict[str, Any]]:
 
     @jax.jit
     def sums(slab: Slab) -> Any:
-        found = digest(policy, params, slab, steps, lags)
+        found = sum_slab(policy, params, slab, steps, lags)
         return {name: (one.vectors, one.square) for name, one in found.items()}
 
     size = slab.observation.shape[0] * slab.observation.shape[1]
@@ -42,7 +42,7 @@ def fragments(*, rounds: int, seconds: float) -> list[dict[str, Any]]:
         "plain gradient": Timed(_plain(stage, slab), size),
         f"fragment sums, {len(steps)} T": Timed(lambda: _done(sums(slab)), size),
         "all that a probe takes": Timed(
-            lambda: _done(digest(policy, params, slab, steps, lags)), size
+            lambda: _done(sum_slab(policy, params, slab, steps, lags)), size
         ),
     }
     speeds = interleave(contenders, rounds=rounds, seconds=seconds)

@@ -34,12 +34,14 @@ def trained(case: Case, seed: int) -> dict[str, Any]:
         return json.loads(path.read_text())
     folder.mkdir(parents=True, exist_ok=True)
     plan = _plan(case, seed)
-    course, played = AdaptiveAlgorithm(plan, case.grid().env), []
-    for made in course.updates(1):
-        course.row(made)
+    algorithm, played = AdaptiveAlgorithm(plan, case.grid().env), []
+    for made in algorithm.updates(1):
+        algorithm.row(made)
         if made.number in plan.stages:
-            played.append(episode_returns(case.grid().env, course.policy, course.params, seed))
-    found = {"seed": seed, **curve_of(plan, played).as_dict(), **course.findings()}
+            played.append(
+                episode_returns(case.grid().env, algorithm.policy, algorithm.params, seed)
+            )
+    found = {"seed": seed, **curve_of(plan, played).as_dict(), **algorithm.findings()}
     write_json(path, found)
     print(case.name, seed, [one["to"] for one in found["changes"]], flush=True)
     return found
@@ -51,23 +53,25 @@ def looked(case: Case) -> dict[str, float]:
     if path.exists():
         return json.loads(path.read_text())
     plan, settings = _plan(case, 0), case.grid().settings
-    course = AdaptiveAlgorithm(plan, case.grid().env)
-    updates, first = course.updates(1), course.state()["learner"]
+    algorithm = AdaptiveAlgorithm(plan, case.grid().env)
+    updates, first = algorithm.updates(1), algorithm.state()["learner"]
     envs = max(plan.looked.envs, plan.layout.envs)
-    source = DeviceSplits(case.grid().env, course.policy, settings, first, envs, plan.seed)
+    source = DeviceSplits(case.grid().env, algorithm.policy, settings, first, envs, plan.seed)
     shares = []
     for number in range(_ROUNDS + 2):
         began = time.perf_counter()
         for _ in range(plan.steering.every):
             next(updates)
-        jax.block_until_ready(course.params)
+        jax.block_until_ready(algorithm.params)
         turn = time.perf_counter() - began
         key = update_key(jax.random.key(1), number)
-        _, rollout = source.gather(course.state()["learner"], key, plan.looked)
+        _, rollout = source.gather(algorithm.state()["learner"], key, plan.looked)
         jax.block_until_ready(rollout)
         began = time.perf_counter()
         np.asarray(
-            look(course.policy, course.params, rollout, coefficients_of(settings), plan.lengths)
+            look(
+                algorithm.policy, algorithm.params, rollout, coefficients_of(settings), plan.lengths
+            )
         )
         alone = time.perf_counter() - began
         shares.append(alone / turn)

@@ -16,7 +16,7 @@ from nbyt.store.probes import read_probes
 WORDS = ["--envs", "16", "--steps", "32", "--minibatch", "128", "--total", "6144"]
 
 
-class Algorithm(NamedTuple):
+class Training(NamedTuple):
     """One training: its weights, its returns, what it printed, and its folder."""
 
     weights: torch.Tensor
@@ -35,34 +35,34 @@ def _one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Algorithm:
+def training(tmp_path_factory: pytest.TempPathFactory) -> Training:
     out = tmp_path_factory.mktemp("example") / "probes"
     with pytest.MonkeyPatch.context() as patch:
         printed: list[str] = []
         patch.setattr("builtins.print", lambda text, **_: printed.append(str(text)))
         agent, means = train(read_options([*WORDS, "--every", "6", "--out", str(out)]))
-    return Algorithm(_flat(agent), means, printed, out)
+    return Training(_flat(agent), means, printed, out)
 
 
-def test_it_learns(course: Algorithm) -> None:
-    assert len(course.means) == 12
-    assert course.means[-1] > 1.5 * course.means[0] > 0
+def test_it_learns(training: Training) -> None:
+    assert len(training.means) == 12
+    assert training.means[-1] > 1.5 * training.means[0] > 0
 
 
-def test_it_prints_what_it_measured_and_keeps_it(course: Algorithm) -> None:
-    *lines, page = course.printed
+def test_it_prints_what_it_measured_and_keeps_it(training: Training) -> None:
+    *lines, page = training.printed
     assert [line.split(":")[0].split()[-1] for line in lines] == ["6", "12"]
     assert all("ess ratio" in line and "noise scale" in line for line in lines)
     assert Path(page).read_text().startswith("<!")
-    records = read_probes(course.out)["records"]
+    records = read_probes(training.out)["records"]
     assert [record["samples"] for record in records] == [3072, 6144]
-    assert [record["mean_return"] for record in records] == [course.means[5], course.means[11]]
+    assert [record["mean_return"] for record in records] == [training.means[5], training.means[11]]
 
 
-def test_it_learns_the_same_without_the_probe(course: Algorithm) -> None:
+def test_it_learns_the_same_without_the_probe(training: Training) -> None:
     agent, means = train(read_options([*WORDS, "--every", "0"]))
-    assert means == course.means
-    assert torch.equal(_flat(agent), course.weights)
+    assert means == training.means
+    assert torch.equal(_flat(agent), training.weights)
 
 
 def test_its_advantages_are_those_of_the_package() -> None:
