@@ -135,7 +135,7 @@ MISCHIEF: dict[str, Callable[[], Any]] = {
     "close_std": lambda: [os.close(number) for number in (0, 1, 2)],
     "strict_warnings": lambda: warnings.simplefilter("error"),
     "strict_numpy": lambda: np.seterr(all="raise"),
-    "grow": lambda: _kept.append(np.ones(2**20)),
+    "grow": lambda: _kept.append(np.ones(2**17)),
 }
 CUTS: dict[str, Callable[[], Any]] = {"close_all": lambda: os.closerange(0, 1024)}
 # Ctrl-C, as far as anybody can tell.
