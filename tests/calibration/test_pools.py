@@ -66,7 +66,7 @@ def test_the_sampler_has_the_stationary_law() -> None:
     own = moments(control.env, control.stage, steps=1, gamma=control.gamma, lam=0.0).critic
     # The critic's gradient at T = 1 is the mean TD error by state, so law, rewards and values
     # must all be right for it to be.
-    delta = pool.reward + control.gamma * pool.following - pool.value
+    delta = pool.reward + control.gamma * pool.next_value - pool.value
     mean = np.bincount(pool.observation.ravel(), delta.ravel(), minlength=6) / delta.size
     assert np.abs(mean - own.mean).max() < 0.01
     assert np.abs(own.mean).max() > 0.05

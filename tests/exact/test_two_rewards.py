@@ -54,11 +54,11 @@ def shared(time_limit) -> exact.Features:
     return exact.Features(scores[BOTH], np.eye(STATES)[BOTH])
 
 
-def asked_of_both(request, time_limit, **options):
+def asked_of_both(question, time_limit, **options):
     """The answers of actor, critic and total: of the env, and of its split form."""
     env, stage, split, copied = problem(time_limit)
-    mine = request(env, stage, **ASKED, **options)
-    theirs = request(split, copied, features=shared(time_limit), **ASKED, **options)
+    mine = question(env, stage, **ASKED, **options)
+    theirs = question(split, copied, features=shared(time_limit), **ASKED, **options)
     return [(getattr(mine, part), getattr(theirs, part)) for part in PARTS]
 
 
@@ -76,8 +76,8 @@ def assert_same(mine, theirs) -> None:
 @pytest.mark.parametrize("mode", MODES, ids=str)
 @pytest.mark.parametrize("time_limit", [None, 3])
 @pytest.mark.parametrize("question", [exact.moments, exact.sources])
-def test_moments_and_sources_are_those_of_the_split_states(request, time_limit, mode) -> None:
-    for mine, theirs in asked_of_both(request, time_limit, steps=6, **mode):
+def test_moments_and_sources_are_those_of_the_split_states(question, time_limit, mode) -> None:
+    for mine, theirs in asked_of_both(question, time_limit, steps=6, **mode):
         assert_same(mine, theirs)
         assert mine.variance == pytest.approx(theirs.variance, rel=1e-9)
 
