@@ -1,6 +1,7 @@
 """Laws of the door: what nbyt wrote comes back, and what it cannot have written is named."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,24 @@ def test_parts_of_a_sweep_that_contradict_each_other_are_refused(words: str) -> 
     SWEEPS[words](facts)
     with pytest.raises(StoreError, match=words):
         decode(facts, Sweep, FILE)
+
+
+def test_an_axis_of_lines_says_whether_it_is_logarithmic() -> None:
+    facts = json.loads((ROOT / "tests/golden/folders/study/study.json").read_text())["facts"]
+    axes = [axis for axis in _axes(facts) if "log" in axis]
+    assert axes
+    for axis in axes:
+        log = axis.pop("log")
+        with pytest.raises(StoreError, match="log"):
+            decode(facts, Study, FILE)
+        axis["log"] = log
+    decode(facts, Study, FILE)
+
+
+def _axes(tree: Any) -> Iterator[dict[str, Any]]:
+    """Yield the axes of all figures with lines or points."""
+    if isinstance(tree, dict) and tree.get("kind") in ("lines", "points"):
+        yield from (tree["x"], tree["y"])
+    for value in tree.values() if isinstance(tree, dict) else tree:
+        if isinstance(value, dict | list):
+            yield from _axes(value)

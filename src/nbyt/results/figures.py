@@ -46,6 +46,12 @@ class Axis(Record, frozen=True, kw_only=True):
     range: Ends | UnsetType | None = UNSET
 
 
+class ScaledAxis(Axis, frozen=True, kw_only=True):
+    """An axis that is linear or logarithmic."""
+
+    log: bool
+
+
 class NumberSeries(Record, frozen=True, kw_only=True):
     """Numbers with intervals along x."""
 
@@ -108,8 +114,8 @@ class Titled(Figure, frozen=True, kw_only=True):
 class Lines(Titled, frozen=True, kw_only=True, tag="lines"):
     """Lines with bands for their intervals."""
 
-    x: Axis
-    y: Axis
+    x: ScaledAxis
+    y: ScaledAxis
     series: Annotated[tuple[NumberSeries, ...], Meta(max_length=LONGEST)]
     marks: Annotated[tuple[Tick, ...], Meta(max_length=LONGEST)]
     spans: Annotated[tuple[tuple[Real, Real, Text], ...], Meta(max_length=LONGEST)] | UnsetType = (
@@ -135,7 +141,7 @@ class Bars(Titled, frozen=True, kw_only=True, tag="bars"):
 class Points(Titled, frozen=True, kw_only=True, tag="points"):
     """Many points."""
 
-    x: Axis
+    x: ScaledAxis
     y: Axis
     series: Annotated[tuple[PointSeries, ...], Meta(max_length=LONGEST)]
 
