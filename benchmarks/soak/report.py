@@ -12,6 +12,8 @@ from benchmarks.soak.run import RESULT, faults
 from benchmarks.timing.machine import in_words
 from nbyt.store.atomic import write_text
 
+# What `benchmarks.soak.mutations --every K --only FILE` printed, by file; an hour's work, run apart.
+EVERY_KEY = Path(__file__).with_name("every_key.json")
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 _WORDS = Path(__file__).with_name("page.md")
 Data = dict[str, Any]
@@ -107,15 +109,17 @@ def _others(found: dict[str, Data]) -> str:
         )
         if name in found
     ]
-    if not rows:
-        return "This part has not run yet."
+    rows += [
+        f"| every key of {name}, changed in {part['times']} ways | {_counts(part)} |"
+        for name, part in json.loads(EVERY_KEY.read_text()).items()
+    ]
     return "| what | counted |\n|---|---|\n" + "\n".join(rows)
 
 
 def _counts(part: Data) -> str:
     """Return the plain numbers of a part, in its own words."""
     flat = {**part, **part.get("outcomes", {})}
-    skipped = ("done", "seed", "seconds", "minutes", "wall_seconds")
+    skipped = ("done", "seed", "seconds", "minutes", "wall_seconds", "times")
     numbers = {
         key.replace("_", " "): value
         for key, value in flat.items()

@@ -42,7 +42,10 @@ def _measured(found: dict[str, Any]) -> str:
         for name, words in _NAMES.items()
     ]
     rows = [
-        ("a lane, from nothing to its first answer", _both(found["lane_start_seconds"], 1, " s")),
+        (
+            "a worker process, from nothing to its first answer",
+            _both(found["lane_start_seconds"], 1, " s"),
+        ),
         ("Ray on this machine, from nothing", f"{found['ray_start_seconds']:.1f} s"),
         ("a task without work, one at a time", _both(task["milliseconds"]["alone"], 1, " ms")),
         ("the same, a hundred at once", _both(task["milliseconds"]["together"], 1, " ms")),
