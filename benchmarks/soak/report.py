@@ -12,7 +12,7 @@ from benchmarks.soak.run import RESULT, faults
 from benchmarks.timing.machine import in_words
 from nbyt.store.atomic import write_text
 
-# What `benchmarks.soak.mutations --every K --only FILE` printed, by file; an hour's work, run apart.
+# What `benchmarks.soak.mutations --every K --only FILE` printed, by file; it takes an hour.
 EVERY_KEY = Path(__file__).with_name("every_key.json")
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 _WORDS = Path(__file__).with_name("page.md")
