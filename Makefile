@@ -5,7 +5,7 @@ EXTRAS := dev,sb3,envpool,mujoco,ray,trackers
 
 .PHONY: install demo test lint types layers unit short-isas test-isas browser bench bench-throughput bench-probe \
 	bench-callback advice-check agreement calibration live-coverage parity dialects-live post replay \
-	dqn soak scale bench-sweep validate-advice test-oldest versions clean
+	dqn soak soak-keys scale bench-sweep validate-advice test-oldest versions clean
 
 install: .venv/installed
 
@@ -137,10 +137,16 @@ bench-sweep: install
 	$(BIN)/python -m benchmarks.sweep.run
 	$(BIN)/python -m benchmarks.throughput.report
 
-# About 45 minutes: kills, full disks, hostile envs, files and settings; it can be stopped, and
+# About an hour: kills, full disks, hostile envs, files and settings; it can be stopped, and
 # the same command goes on. `make soak AGAIN=--again` begins anew.
 soak: install
 	$(BIN)/python -m benchmarks.soak.run $(AGAIN)
+	$(BIN)/python -m benchmarks.soak.report
+
+# About a quarter of an hour: every key of an advice and of a study, wrong in two ways.
+soak-keys: install
+	$(BIN)/python -m benchmarks.soak.mutations --every 2 --only advice.json,study.json >every_key.json
+	mv every_key.json benchmarks/soak/every_key.json
 	$(BIN)/python -m benchmarks.soak.report
 
 # About a quarter of an hour: trainings in a minute and what is sent, in processes and on Ray.

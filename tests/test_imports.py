@@ -114,7 +114,10 @@ def test_no_module_must_be_imported_before_another() -> None:
 
 def test_every_module_imports() -> None:
     names = [module_name(path) for path in FILES]
-    run(f"for name in {names!r}:\n    __import__(name)")
+    imported = (
+        f"for name in {names!r}:\n    __import__(name)\nprint(set({names!r}) <= {{*sys.modules}})"
+    )
+    assert run(f"import sys\n{imported}").strip() == "True"
 
 
 @pytest.mark.parametrize("package", [*OPTIONAL, "plotly", "psutil"])

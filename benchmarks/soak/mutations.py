@@ -282,11 +282,11 @@ def main() -> None:
         scratch = root / "scratch"
         scratch.mkdir()
         by_file: dict[str, Counter[str]] = {one.name: Counter() for one in chosen}
-        for target, form, chance in _changes(chosen, asked):
+        for target, form, seed in _changes(chosen, asked):
             changed += 1
             said = ""
 
-            def change(facts: Any, form: str = form, seed: str = chance) -> Any:
+            def change(facts: Any, form: str = form, seed: str = seed) -> Any:
                 nonlocal said
                 found, said = mutated(facts, random.Random(seed), form)
                 return found
@@ -298,6 +298,7 @@ def main() -> None:
                     faults[f"{target.name}{said}: {outcome.detail}"] += 1
     found = {
         "files_changed": changed,
+        "changes_of_each_key": asked.every,
         "seed": asked.seed,
         "outcomes": dict(counts),
         "by_file": {name: dict(one) for name, one in by_file.items()},

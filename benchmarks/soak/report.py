@@ -12,7 +12,7 @@ from benchmarks.soak.run import RESULT, faults
 from benchmarks.timing.machine import in_words
 from nbyt.store.atomic import write_text
 
-# What `benchmarks.soak.mutations --every K --only FILE` printed, by file; it takes an hour.
+# What `make soak-keys` found.
 EVERY_KEY = Path(__file__).with_name("every_key.json")
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 _WORDS = Path(__file__).with_name("page.md")
@@ -109,17 +109,16 @@ def _others(found: dict[str, Data]) -> str:
         )
         if name in found
     ]
-    rows += [
-        f"| every key of {name}, changed in {part['times']} ways | {_counts(part)} |"
-        for name, part in json.loads(EVERY_KEY.read_text()).items()
-    ]
+    keys = json.loads(EVERY_KEY.read_text())
+    files, times = " and ".join(keys["by_file"]), keys["changes_of_each_key"]
+    rows.append(f"| every key of {files}, changed in {times} ways | {_counts(keys)} |")
     return "| what | counted |\n|---|---|\n" + "\n".join(rows)
 
 
 def _counts(part: Data) -> str:
     """Return the plain numbers of a part, in its own words."""
     flat = {**part, **part.get("outcomes", {})}
-    skipped = ("done", "seed", "seconds", "minutes", "wall_seconds", "times")
+    skipped = ("done", "seed", "seconds", "minutes", "wall_seconds", "changes_of_each_key")
     numbers = {
         key.replace("_", " "): value
         for key, value in flat.items()
@@ -129,8 +128,9 @@ def _counts(part: Data) -> str:
 
 
 def _machine(found: dict[str, Data]) -> str:
-    how = found["kills"].get("how", "")
-    return f"{in_words(found['kills']['machine'])}\n{how}".rstrip() + "\n"
+    apart = [name.replace("_", " ") for name, part in found.items() if part.get("apart")]
+    words = f"\nRun apart from the others: {', '.join(apart)}.\n" if apart else ""
+    return in_words(found["kills"]["machine"]).rstrip() + "\n" + words
 
 
 def _unless_done(part: Data) -> str:

@@ -55,7 +55,8 @@ def soak(only: str = "", times: int = 20) -> None:
         began = time.monotonic()
         found = _kills(only, times) if name == "kills" else parts()[name]()
         minutes = round((time.monotonic() - began) / 60, 1)
-        _keep(name, {**found, "done": True, "minutes": minutes, "machine": machine()})
+        facts = {"done": True, "minutes": minutes, "machine": machine(), "apart": bool(only)}
+        _keep(name, {**found, **facts})
 
 
 def _kills(only: str, times: int) -> Part:

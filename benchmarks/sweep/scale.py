@@ -95,7 +95,7 @@ def _cells(grid: Grid, cluster: Cluster, rounds: int) -> dict[str, Any]:
         "eight_processes": Workers(8),
         "ray_two_cpus": cluster,
     }
-    _all(cluster, grid)  # its workers have their lanes from now on, as in a long sweep
+    _all(cluster, grid)  # its workers have their processes from now on, as in a long sweep
     times: dict[str, list[float]] = {name: [] for name in runners}
     for _ in range(rounds):
         for name, runner in runners.items():

@@ -16,7 +16,7 @@ from nbyt.store.run import slug
 from nbyt.train.adaptive_algorithm import AdaptiveAlgorithm
 from nbyt.train.adaptive_plan import AdaptivePlan, first_layout
 from nbyt.train.curves import curve_of
-from nbyt.train.layout_controller import steering_for
+from nbyt.train.layout_controller import controller_for
 from nbyt.train.ppo import coefficients_of
 from nbyt.train.rollout_probe import look
 from nbyt.train.split_source import DeviceSplits
@@ -60,7 +60,7 @@ def looked(case: Case) -> dict[str, float]:
     shares = []
     for number in range(_ROUNDS + 2):
         began = time.perf_counter()
-        for _ in range(plan.steering.every):
+        for _ in range(plan.controller.every):
             next(updates)
         jax.block_until_ready(algorithm.params)
         turn = time.perf_counter() - began
@@ -85,6 +85,6 @@ def _plan(case: Case, seed: int) -> AdaptivePlan:
     grid = case.grid()
     first = grid.layouts[0]
     layout = first_layout(BATCH, first.minibatch, first.epochs, _ANY)
-    steering = steering_for(layout.updates(case.total))
+    controller = controller_for(layout.updates(case.total))
     given = (grid.env.id, layout, case.total, seed, grid.settings, grid.points, "sync")
-    return AdaptivePlan(*given, steering, _ANY)
+    return AdaptivePlan(*given, controller, _ANY)

@@ -10,7 +10,7 @@ from nbyt.workflow.advising import OVERALL
 
 def test_without_a_terminal_each_name_is_said_once() -> None:
     heard = io.StringIO()
-    with overall_progress(Console(file=heard, width=80), lanes=2) as move:
+    with overall_progress(Console(file=heard, width=80), workers=2) as move:
         move(OVERALL, 0, 2)
         for done in range(3):
             move("first, training", done, 3)
@@ -26,7 +26,7 @@ def test_without_a_terminal_each_name_is_said_once() -> None:
 def test_a_terminal_shows_as_many_things_as_are_under_way() -> None:
     heard = io.StringIO()
     console = Console(file=heard, width=80, force_terminal=True)
-    with overall_progress(console, lanes=2) as move:
+    with overall_progress(console, workers=2) as move:
         for thing in ("first", "second", "third"):
             move(f"{thing}, training", 1, 3)
     last = heard.getvalue().rpartition("second, training")[2]

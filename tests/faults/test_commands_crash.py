@@ -17,6 +17,7 @@ from typing import NamedTuple
 import pytest
 from benchmarks.soak.cases import Case, contents, damages, leftovers
 from benchmarks.soak.operations import count_operations
+from tests.faults.disk_limit import full_disk
 
 import nbyt
 from nbyt.errors import DiskError
@@ -188,16 +189,3 @@ def test_an_advice_survives_a_full_disk_also_while_it_is_resumed(
     advise(out)
     assert contents(Case("advise", ""), out) == expected
     shutil.rmtree(out)
-
-
-@contextmanager
-def full_disk(limit: int) -> Iterator[None]:
-    """While it lasts, no file of this process may be longer."""
-    import resource  # which Windows has not
-
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)

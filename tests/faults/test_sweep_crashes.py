@@ -1,12 +1,11 @@
 """A sweep that was stopped by a crash, a full disk or a damaged file ends as if it never was."""
 
 import os
-import resource
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.faults.disk_limit import full_disk
 from tests.sweep.small import HOST, grid_of, set_traps
 from tests.sweep.traps import FOLDER, Crash
 
@@ -107,17 +106,6 @@ def test_cells_that_fail_are_told_kept_apart_and_retried(
     }
     assert table(grid, folder) == table(grid, unbroken)
     assert not list(folder.path.glob("failed-*"))
-
-
-@contextmanager
-def full_disk(limit: int) -> Iterator[None]:
-    """While it lasts, no file of this process may be longer."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_full_disk_and_damaged_files_leave_the_same_table(

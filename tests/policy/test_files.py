@@ -274,5 +274,7 @@ def test_weights_that_cannot_be_used_are_named(value, observation, tmp_path) -> 
 
 def test_moments_of_large_observations_are_no_weights(tmp_path) -> None:
     stage = stage_of("vector", "discrete", "16x8", moments=True)
-    tensors = {**stage_tensors(stage), "observation/variance": np.full(3, 1e30, np.float32)}
-    read_stage(written(tmp_path, tensors, stage.facts))
+    large = np.full(3, 1e30, np.float32)
+    tensors = {**stage_tensors(stage), "observation/variance": large}
+    moments = read_stage(written(tmp_path, tensors, stage.facts)).params.observation
+    np.testing.assert_array_equal(moments.variance, large)

@@ -32,21 +32,21 @@ class Killer:
 
     def __init__(self, nodes: Nodes, node: Any) -> None:
         self._nodes, self._node = nodes, node
-        self.lane = 0
+        self.worker = 0
 
     def __call__(self, job: Job, updates: int) -> None:
-        lanes = [pid for pid, words in children().items() if "nbyt.sweep.worker_main" in words]
-        if lanes and not self.lane:
-            self.lane = lanes[0]
-            psutil.Process(self.lane).parent().kill()
-        elif set(lanes) - {self.lane} and self._node is not None:
+        workers = [pid for pid, words in children().items() if "nbyt.sweep.worker_main" in words]
+        if workers and not self.worker:
+            self.worker = workers[0]
+            psutil.Process(self.worker).parent().kill()
+        elif set(workers) - {self.worker} and self._node is not None:
             self._nodes.remove_node(self._node, allow_graceful=False)
             self._node = None
 
     @property
     def content(self) -> bool:
         """Whether both are gone, and what the worker left behind."""
-        return self.lane > 0 and self._node is None and self.lane not in children()
+        return self.worker > 0 and self._node is None and self.worker not in children()
 
 
 def sweeps(runner: Cluster, killer: Killer, folder: Path) -> dict:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nbyt.train.layout_controller import LayoutController, steering_for
+from nbyt.train.layout_controller import LayoutController, controller_for
 
 LENGTHS = (1, 2, 4, 8)
 
@@ -46,5 +46,5 @@ def test_looks_of_long_ago_do_not_count():
 
 
 def test_longer_runs_look_back_further():
-    assert steering_for(100).window == 24
-    assert steering_for(10_000).window == 500
+    assert controller_for(100).window == 24
+    assert controller_for(10_000).window == 500

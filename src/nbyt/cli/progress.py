@@ -4,7 +4,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import (
@@ -48,12 +47,7 @@ class TrainingProgress:
         self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
     def on_update(self, row: Row) -> None:
@@ -119,10 +113,12 @@ def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]
 
 
 @contextmanager
-def overall_progress(console: Console, lanes: int = 1) -> Iterator[Callable[[str, int, int], None]]:
+def overall_progress(
+    console: Console, workers: int = 1
+) -> Iterator[Callable[[str, int, int], None]]:
     """A bar for all of the work, under the name OVERALL, and one for each thing under way.
 
-    lanes: how many things may be under way at once; what comes before the first comma of a name
+    workers: how many things may be under way at once; what comes before the first comma of a name
     tells them apart. Without a terminal each name is said once.
     """
     bar = _bars(console)
@@ -142,7 +138,7 @@ def overall_progress(console: Console, lanes: int = 1) -> Iterator[Callable[[str
             bar.reset(task, description=what, total=total)
         bar.update(task, completed=finished, total=total)
         parts[thing] = (task, what)
-        if len(parts) > lanes:
+        if len(parts) > workers:
             bar.remove_task(parts.pop(next(iter(parts)))[0])
         if what not in said and not console.is_terminal:
             console.print(f"{what} ...")
@@ -153,12 +149,12 @@ def overall_progress(console: Console, lanes: int = 1) -> Iterator[Callable[[str
 
 
 @contextmanager
-def watched(console: Console, lanes: int = 1) -> Iterator[Callable[[str, int, int], None]]:
+def watched(console: Console, workers: int = 1) -> Iterator[Callable[[str, int, int], None]]:
     """Progress that the first Ctrl-C ends between two steps of the work; the second, at once.
 
     Left to itself, Ctrl-C is lost where it comes while JAX collects its garbage.
     """
-    with overall_progress(console, lanes) as progress, stop_on_signal() as request:
+    with overall_progress(console, workers) as progress, stop_on_signal() as request:
 
         def move(what: str, done: int, total: int) -> None:
             request.listen()

@@ -18,7 +18,7 @@ from nbyt.policy.actor_critic import build
 from nbyt.policy.files import read_stage
 from nbyt.train import hardware
 from nbyt.train.adaptive_plan import AdaptivePlan, first_layout
-from nbyt.train.layout_controller import steering_for
+from nbyt.train.layout_controller import controller_for
 from nbyt.train.plan import PPOPlan
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.request import HOST_ENVS
@@ -93,7 +93,7 @@ def _plan(
     given = (found.id, sizes, options.total, options.seed, settings, stages, options.vector)
     if not adapts:
         return PPOPlan(*given)
-    return AdaptivePlan(*given, steering_for(sizes.updates(options.total)), most)
+    return AdaptivePlan(*given, controller_for(sizes.updates(options.total)), most)
 
 
 def _first(layout: LayoutOptions, most: int) -> Layout:

@@ -1,4 +1,4 @@
-"""Who acts in a pool of host envs, and who says what their observations are worth.
+"""The actor and critic of a pool of host envs.
 
 A pool needs no more of a policy than this, so a policy of any framework can be measured.
 """
@@ -19,12 +19,12 @@ from nbyt.rng import stream
 class HostPolicy(Protocol):
     """A frozen actor and critic in whatever framework, as pools of host envs need them.
 
-    The luck of its actions is its own: it has to be another one for every group and segment, and
-    pools of other seeds and rounds need other minds.
+    It draws its own random numbers, different ones for every group and segment; pools of other
+    seeds and rounds need other policies.
     """
 
     def actor(self, group: int, segment: int | None, steps: int, envs: int) -> Actor:
-        """Who acts in a segment of the group that begins with chain `group`.
+        """Return the actor for a segment of the group that begins with chain `group`.
 
         segment None is the way to a random phase, before the first segment.
         """
@@ -36,16 +36,16 @@ class HostPolicy(Protocol):
 
 
 class StageHostPolicy:
-    """The mind of a stage: policy and weights, with actions drawn from streams of `key`."""
+    """Policy and weights of a stage, with actions drawn from streams of `key`."""
 
     def __init__(self, policy: ActorCritic, params: Params, key: jax.Array) -> None:
         self._policy, self._params, self._key = policy, params, key
 
     def actor(self, group: int, segment: int | None, steps: int, envs: int) -> Actor:
-        """Who acts in a segment, or on the way to a random phase."""
+        """Return the actor for a segment, or for the way to a random phase."""
         key = stream(self._key, "group", group)
-        luck = stream(key, "wander") if segment is None else stream(key, "segment", segment)
-        return HostActor(self._policy, self._params, luck, steps, envs)
+        actions = stream(key, "wander") if segment is None else stream(key, "segment", segment)
+        return HostActor(self._policy, self._params, actions, steps, envs)
 
     def values(self, observation: np.ndarray) -> np.ndarray:
         """The critic's values of observations [L, n, ...]."""

@@ -92,7 +92,7 @@ def collect_host_pool(
     plan: PoolPlan,
     progress: Progress = lambda done, total: None,
 ) -> Pool:
-    """The pool that `plan` asks for, under a mind of any framework."""
+    """The pool that `plan` asks for, under a policy of any framework."""
     return _put_together(env.id, host_segments(env, host_policy, plan), plan, progress)
 
 

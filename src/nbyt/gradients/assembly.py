@@ -1,4 +1,4 @@
-"""From a harvest to the inner products that the statistics take."""
+"""Turn the sums of a pool into the inner products that the statistics take."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def products_of(
 ) -> Products:
     """Products of one objective at the k-th T and m-th lambda.
 
-    settled: the harvest of chains at random phases, where `found` is of chains that begin at a
+    settled: the sums of chains at random phases, where `found` is of chains that begin at a
     reset; the reference is then theirs.
     """
     if objective == "total" and not spec.joined:

@@ -1,4 +1,4 @@
-"""The harvest of a pool: sums for the statistics, in slabs that fit in memory.
+"""Reduce a pool to the sums that the statistics need, in slabs that fit in memory.
 
 An engine knows the gradients of one frozen policy's steps, in whatever framework that is written.
 Everything else is the same for all of them, and nothing after this file knows which it was.
@@ -157,7 +157,7 @@ def _block(
 
 
 class _Sums:
-    """Adds up the digests of a block's slabs; longer fragments grow from slab to slab."""
+    """Add up the sums of a block's slabs; longer fragments grow from slab to slab."""
 
     def __init__(self, spec: GradientSpec, plan: SlabPlan) -> None:
         self._spec, self._plan = spec, plan
@@ -165,7 +165,7 @@ class _Sums:
         self._growing: dict[int, np.ndarray] = {}
 
     def add(self, found: Any, end: int) -> None:
-        """The digest of one more slab, which ends at step `end` of the chains."""
+        """Add the sums of one more slab, which ends at step `end` of the chains."""
         square = np.array(found.square)
         for place, length in enumerate(self._spec.steps):
             if length <= self._plan.steps:

@@ -45,7 +45,7 @@ class FunctionEngine:
 
     log_prob(params, observation, action), value(params, observation) and, where there is one,
     entropy(params, observation) give [R] for R rows, each row by itself. They are traced once:
-    what changes in the course of a training must be in `params`, and what of it is not trained
+    what changes during training must be in `params`, and what of it is not trained
     must pass through `jax.lax.stop_gradient`. row: one step, for its shapes.
     """
 
@@ -118,7 +118,7 @@ class FunctionEngine:
 def sum_slab(
     parts: Parts, params: Any, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
 ) -> dict[str, SlabSums]:
-    """The digest of each objective; `steps` are the lengths of the K fragments."""
+    """Sum a slab for each objective; `steps` are the lengths of the K fragments."""
     return {
         name: digest_written(jnp, scores, slab.fragment[name], slab.whole[name], steps, lags)
         for name, scores in _objectives(dict(parts), params, slab)
@@ -180,14 +180,14 @@ def _objectives(
     leaves = jax.tree.leaves(params)
     for name, own in slab.fragment.items():
         places = _leaves(parts, own)
-        beside = {
+        columns_of = {
             part: [
                 scores[part].get(place, jnp.zeros((len(flat[0]), *np.shape(leaves[place]))))
                 for place in places
             ]
             for part in own
         }
-        yield name, {part: _joined(columns, shape) for part, columns in beside.items()}
+        yield name, {part: _joined(columns, shape) for part, columns in columns_of.items()}
 
 
 def _scores(

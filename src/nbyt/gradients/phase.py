@@ -20,7 +20,7 @@ def phase_products(
 ) -> dict[str, dict[tuple[int, int], PhaseProducts]]:
     """Products between chains at the same update, by objective and places of T and lambda.
 
-    found is the harvest of the same, synchronised pool; a slab must hold its whole length. Where
+    found holds the sums of the same, synchronised pool; a slab must hold its whole length. Where
     the pool holds a single update of T steps there is nothing to compare and no entry.
     """
     blocks = list(plan.blocks(pool.chains))

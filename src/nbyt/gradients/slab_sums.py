@@ -60,7 +60,7 @@ class SlabSums(NamedTuple):
 def sum_slab(
     policy: ActorCritic, params: Params, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
 ) -> dict[str, SlabSums]:
-    """The digest of each objective; `steps` are the lengths of the K fragments."""
+    """Sum a slab for each objective; `steps` are the lengths of the K fragments."""
     used = [part for parts in slab.fragment.values() for part in parts]
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (slab.observation, slab.action))
     rows = layers(policy, params, flat[0], flat[1], tuple(dict.fromkeys(used)))
@@ -75,7 +75,7 @@ def sum_slab_layers(
     steps: tuple[int, ...],
     lags: tuple[int, ...],
 ) -> dict[str, SlabSums]:
-    """The digest of each objective, from the layers of a slab's steps, chain after chain."""
+    """Sum a slab for each objective, from the layers of a slab's steps, chain after chain."""
     chains = next(iter(next(iter(fragment.values())).values())).shape[-2]
     grouped = products.grouped(rows, chains)
     return {

@@ -127,7 +127,7 @@ def _crowd_squares(
 def crowd_layers(
     rows: list[Layer], fragment: Weights, steps: tuple[int, ...]
 ) -> dict[str, Float[Array, "K M"]]:
-    """The crowd's squares, from the layers of a slab's steps, time after time."""
+    """Return the squared norms of whole batches, from the layers of a slab's steps."""
     return {
         name: jnp.stack(
             [

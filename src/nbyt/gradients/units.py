@@ -17,7 +17,7 @@ _SUMMED = ("step_pairs", "endless_pairs")
 
 
 class Units:
-    """The harvests of more and more chains, measured at one scale.
+    """Accumulate the sums of more and more chains, measured at one scale.
 
     Chain i goes to unit i modulo `most`. Chains that were partners in a block are neighbours, so
     they never meet in a unit.
@@ -32,7 +32,7 @@ class Units:
     def add(self, found: PoolSums) -> None:
         """Take the next chains in, no more than there are units."""
         count = len(found.partners)
-        assert count <= self._most, "chains of one harvest would meet in a unit"
+        assert count <= self._most, "chains of one pool would meet in a unit"
         units = (self.chains + np.arange(count)) % self._most
         for name, own in found.objectives.items():
             sums = self._sums.setdefault(name, {})
@@ -43,7 +43,7 @@ class Units:
 
     @property
     def sums(self) -> PoolSums:
-        """All chains so far as the harvest of their units."""
+        """Return the sums of all chains so far, by unit."""
         sizes = np.bincount(np.arange(self.chains) % self._most)
         objectives = {name: _means(sums, sizes) for name, sums in self._sums.items()}
         return self._last._replace(objectives=objectives, partners=self._partners)

@@ -1,7 +1,7 @@
-"""Digests of scores that are written out, one row a step, in whatever array library they are.
+"""Sums of scores that are written out, one row a step, in any array library.
 
 For networks that nbyt did not build: only their gradients are known, not their layers. The same
-sums as in `digest`, from the gradients themselves; `xp` is the library's module of functions.
+sums as in `sum_slab`, from the gradients themselves; `xp` is the library's module of functions.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def digest_written(
     steps: tuple[int, ...],
     lags: tuple[int, ...],
 ) -> SlabSums:
-    """The digest of one objective; fragment: [K, M, c, t], whole: [W, c, t]."""
+    """Sum a slab for one objective; fragment: [K, M, c, t], whole: [W, c, t]."""
     parts = [
         _fragments(xp, scores, {part: w[place] for part, w in fragment.items()}, length)
         for place, length in enumerate(steps)

@@ -1,4 +1,4 @@
-"""What was measured in the course of a training, kept for `nbyt report`."""
+"""What was measured during a training, kept for `nbyt report`."""
 
 from pathlib import Path
 from typing import Any

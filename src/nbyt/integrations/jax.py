@@ -22,7 +22,7 @@ class GradientProbe(LoopProbe):
 
     log_prob(params, obs, actions) -> [R]; value(params, obs) -> [R]; entropy(params, obs) -> [R],
     needed only with an entropy_coefficient; each row by itself, and all in JAX. They are traced
-    once: what changes in the course of the training comes with params, and what of it is not
+    once: what changes during training comes with params, and what of it is not
     trained, such as moments of the observations, must pass through `jax.lax.stop_gradient`.
     gamma, lam, value_coefficient (of the halved squared error), entropy_coefficient, normalise:
     those of the training's loss. out: a folder that keeps every measurement, for `nbyt report`.

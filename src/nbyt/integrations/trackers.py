@@ -2,7 +2,6 @@
 
 import importlib
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from nbyt.errors import MissingExtraError
@@ -21,12 +20,7 @@ class Tracker:
     def __enter__(self) -> "Tracker":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def on_update(self, row: Row) -> None:

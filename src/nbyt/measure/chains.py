@@ -1,4 +1,4 @@
-"""A specimen's chains: collected round by round, harvested, and kept as sums only."""
+"""The chains of a frozen policy: collected round by round, and kept as sums only."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -42,9 +42,9 @@ class Resources:
 
 @dataclass
 class Chains:
-    """The chains of one specimen so far.
+    """The chains of one frozen policy so far.
 
-    found: their harvest; with starts at a reset, `settled` is that of as many chains at random
+    found: their sums; with starts at a reset, `settled` is that of as many chains at random
     phases, which give the reference. critic, returns: sums for the critic's quality, and for the
     mean return.
     """
@@ -87,7 +87,7 @@ class Chains:
 
     @property
     def found(self) -> PoolSums:
-        """The harvest of all chains so far."""
+        """Return the sums of all chains so far."""
         return self._found.sums
 
     @property
@@ -106,7 +106,7 @@ class Chains:
         return np.concatenate(self._returns, axis=1)
 
     def add(self) -> None:
-        """Collect and harvest another round of chains."""
+        """Collect and reduce another round of chains."""
         spec = self.spec
         pool = self._collect(synchronised=spec.first_only)
         self._scale = self._scale or scale_of(pool, spec)
@@ -131,7 +131,7 @@ class Chains:
         scale = self.found.scale
         own = scale._replace(mean=scale.mean[:, :1], spread=scale.spread[:, :1])
         done = partial(self._say, "phase gradients", 0, pool.chains)
-        found = self._harvest(pool, spec, own, done)
+        found = self._reduce(pool, spec, own, done)
         return phase_products(self.frozen_policy.engine, pool, found, spec, plan)
 
     def _collect(
@@ -161,13 +161,13 @@ class Chains:
         )
 
     def _gather(self, units: Units, pool: Pool, spec: GradientSpec, scale: AdvantageScale) -> None:
-        """Harvest a pool, no more chains at a time than there are units."""
+        """Reduce a pool, no more chains at a time than there are units."""
         for first in range(0, pool.chains, MOST):
             some = Pool(*(array[:, first : first + MOST] for array in pool))
             done = partial(self._say, "gradients", first, pool.chains)
-            units.add(self._harvest(some, spec, scale, done))
+            units.add(self._reduce(some, spec, scale, done))
 
-    def _harvest(
+    def _reduce(
         self,
         pool: Pool,
         spec: GradientSpec,

@@ -1,4 +1,4 @@
-"""A specimen: a frozen policy in its env, as the instrument takes it, in whatever framework."""
+"""A frozen policy in its env, as it is measured, in any framework."""
 
 import hashlib
 from collections.abc import Callable, Mapping

@@ -9,7 +9,6 @@ and the marked processes that are left.
 import contextlib
 import subprocess
 import sys
-from types import TracebackType
 
 from nbyt.system import ProcessTree, bare_python, own_group
 
@@ -29,12 +28,7 @@ class ProcessReaper:
     def __enter__(self) -> "ProcessReaper":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def keep(self, leader: int, mark: str = "") -> ProcessTree:

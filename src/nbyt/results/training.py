@@ -145,7 +145,7 @@ class FinalReturn(Estimate, frozen=True, kw_only=True):
 
 
 class Change(Record, frozen=True, kw_only=True):
-    """A layout that was changed in the course of a training, and why."""
+    """A layout that was changed during a training, and why."""
 
     after_update: Count
     before: Split = field(name="from")

@@ -13,19 +13,19 @@ from nbyt.train.curves import curve_from
 
 
 def setup_of(path: list[str], step_limit: float) -> dict[str, Any]:
-    """What a lane needs to compute as this process does."""
+    """What a worker needs to compute as this process does."""
     return {**basic_setup(path, step_limit), "hardware": hardware.prepared()}
 
 
 def outcomes_of(grid: Grid, job: Job, answer: dict[str, Any]) -> list[Outcome]:
-    """The outcome of every cell of a job, from what a lane said or failed to say."""
+    """The outcome of every cell of a job, from what a worker said or failed to say."""
     if "answers" not in answer:
         return [_failure(grid.env.id, answer)] * len(job)
     return [_error(one) or curve_from(one["curve"]) for one in answer["answers"]]
 
 
 def failure_of(env: str, answer: dict[str, Any]) -> NbytError | None:
-    """The first error of what a lane said, or why it said nothing; None where all went well."""
+    """The first error of what a worker said, or why it said nothing; None where all went well."""
     if "answers" not in answer:
         return _failure(env, answer)
     return next((error for one in answer["answers"] if (error := _error(one))), None)

@@ -5,7 +5,6 @@ import os
 import sys
 from collections import deque
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 from nbyt.envs.protocol import HostEnv
@@ -42,12 +41,7 @@ class Cluster:
     def __enter__(self) -> "Cluster":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -78,8 +72,8 @@ class Cluster:
 
     def _errand(self, grid: Grid, job: Job) -> str:
         limit = self._cell_limit and self._cell_limit * len(job)
-        errand = {"order": order_of(grid).as_dict(), "job": job}
-        return asked_of(errand, step_limit=self._step_limit, limit=limit)
+        task = {"order": order_of(grid).as_dict(), "job": job}
+        return asked_of(task, step_limit=self._step_limit, limit=limit)
 
     def _outcomes(self, grid: Grid, job: Job, task: Any) -> list[Outcome]:
         try:
@@ -90,12 +84,12 @@ class Cluster:
         return outcomes_of(grid, job, answer)
 
 
-def asked_of(errand: dict[str, Any], *, step_limit: float, limit: float | None = None) -> str:
-    """All that is sent with an errand: where code is, limits, versions; a thousand bytes or so."""
+def asked_of(task: dict[str, Any], *, step_limit: float, limit: float | None = None) -> str:
+    """All that is sent with a task: where code is, limits, versions; a thousand bytes or so."""
     setup = setup_of([os.getcwd(), *sys.path], step_limit)
     # The tasks ask for processors alone, and Ray hides what they did not ask for.
     setup["hardware"]["device"] = "cpu"
-    return json.dumps({"setup": setup, "errand": errand, "limit": limit, "versions": versions()})
+    return json.dumps({"setup": setup, "task": task, "limit": limit, "versions": versions()})
 
 
 def require_same(answer: dict[str, Any]) -> None:

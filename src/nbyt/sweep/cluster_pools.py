@@ -26,7 +26,7 @@ _PAUSE = 0.2
 
 
 class ClusterPools:
-    """A collector (`measure.specimen`): the same bytes as if the chains were collected here."""
+    """Collects pools on a cluster: the same bytes as if the chains were collected here."""
 
     def __init__(self, connection: Connection, step_limit: float = STEP_LIMIT) -> None:
         self._connection, self._step_limit = connection, step_limit
@@ -53,8 +53,8 @@ class ClusterPools:
         return joined([found[part] for part in parts])
 
     def _errand(self, env: HostEnv, plan: PoolPlan, part: range) -> str:
-        errand = {"env": env.id, "pool": list(plan), "part": [part.start, part.stop]}
-        return asked_of(errand, step_limit=self._step_limit)
+        task = {"env": env.id, "pool": list(plan), "part": [part.start, part.stop]}
+        return asked_of(task, step_limit=self._step_limit)
 
 
 def _files(stage: Stage) -> dict[str, bytes]:

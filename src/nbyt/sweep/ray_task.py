@@ -1,7 +1,7 @@
-"""What a worker of a cluster does: it has a lane beside it do an errand, and waits for it.
+"""What a Ray worker does: it gives a task to a process of its own, and waits for the answer.
 
-The worker itself imports no JAX and runs no env, so an env that hangs or dies is no matter for the
-cluster. The lane stays for the next errand.
+The Ray worker itself imports no JAX and runs no env, so an env that hangs or dies does not harm the
+cluster. The process stays for the next task.
 """
 
 import json
@@ -16,9 +16,9 @@ from nbyt.processes.worker import WorkerProcess
 from nbyt.store.atomic import write_bytes
 from nbyt.store.paths import make_folder
 
-# The module that lanes run.
-LANE = "nbyt.sweep.worker_main"
-_lanes: dict[str, tuple[ProcessReaper, WorkerProcess]] = {}
+# The module that worker processes run.
+WORKER_MODULE = "nbyt.sweep.worker_main"
+_workers: dict[str, tuple[ProcessReaper, WorkerProcess]] = {}
 
 
 def versions() -> dict[str, str]:
@@ -27,14 +27,14 @@ def versions() -> dict[str, str]:
 
 
 def run_errand(text: str) -> str:
-    """How the errand ended, as `WorkerProcess.look` says, or `differs` with the worker's versions.
+    """How the task ended, as `WorkerProcess.look` says, or `differs` with the worker's versions.
 
-    text: JSON of `setup`, `errand`, `limit` and `versions`.
+    text: JSON of `setup`, `task`, `limit` and `versions`.
     """
     asked = json.loads(text)
     if asked["versions"] != versions():
         return json.dumps({"differs": versions()})
-    return json.dumps(_done(asked["setup"], asked["errand"], asked["limit"]))
+    return json.dumps(_done(asked["setup"], asked["task"], asked["limit"]))
 
 
 def run_pool_errand(text: str, stage: dict[str, bytes]) -> tuple[str, bytes]:
@@ -49,30 +49,30 @@ def run_pool_errand(text: str, stage: dict[str, bytes]) -> tuple[str, bytes]:
         for name, content in stage.items():
             write_bytes(folder / name, content)
         asked = json.loads(text)
-        asked["errand"] |= {"stage": str(folder), "result": str(result)}
+        asked["task"] |= {"stage": str(folder), "result": str(result)}
         answer = run_errand(json.dumps(asked))
         return answer, result.read_bytes() if result.exists() else b""
 
 
-def _done(setup: dict[str, Any], errand: dict[str, Any], limit: float | None) -> dict[str, Any]:
-    answer = _lane(setup).finish(errand, limit)
+def _done(setup: dict[str, Any], task: dict[str, Any], limit: float | None) -> dict[str, Any]:
+    answer = _worker(setup).finish(task, limit)
     if "answers" not in answer or any("error" in one for one in answer["answers"]):
         _forget()
     return answer
 
 
-def _lane(setup: dict[str, Any]) -> WorkerProcess:
-    """The lane of this process, or a new one where there is none with this setup."""
+def _worker(setup: dict[str, Any]) -> WorkerProcess:
+    """Return the worker process with this setup, a new one where there is none."""
     name = json.dumps(setup)
-    if name not in _lanes:
+    if name not in _workers:
         _forget()
         reaper = ProcessReaper()
-        _lanes[name] = reaper, WorkerProcess(reaper, LANE, setup)
-    return _lanes[name][1]
+        _workers[name] = reaper, WorkerProcess(reaper, WORKER_MODULE, setup)
+    return _workers[name][1]
 
 
 def _forget() -> None:
-    for reaper, lane in _lanes.values():
-        lane.end()
+    for reaper, worker in _workers.values():
+        worker.end()
         reaper.close()
-    _lanes.clear()
+    _workers.clear()

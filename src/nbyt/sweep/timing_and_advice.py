@@ -1,7 +1,7 @@
 """What stands beside the cells of a sweep: the times of its layouts, and the advice.
 
 Both run the env. A host env may still hang or die there, after all cells are done, so that is done
-in a lane, and what cannot be found is left out with a sentence that says why.
+in a worker, and what cannot be found is left out with a sentence that says why.
 """
 
 import sys
@@ -17,7 +17,7 @@ from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.answers import failure_of, setup_of
 from nbyt.sweep.grid import Grid, advice_request
 from nbyt.sweep.grid_spec import order_of
-from nbyt.sweep.ray_task import LANE
+from nbyt.sweep.ray_task import WORKER_MODULE
 from nbyt.workflow.advising import answer_request, open_folder
 from nbyt.workflow.costs import Costs, costs_from, measure_costs
 
@@ -34,7 +34,7 @@ def find_asides(
     for kind in kinds:
         try:
             if isinstance(grid.env, HostEnv):
-                _in_a_lane(kind, grid, folder, step_limit, progress)
+                _in_a_worker(kind, grid, folder, step_limit, progress)
             else:
                 find_aside(kind, grid, folder, progress)
         except (DiskError, RunInterruptedError, StoreError):
@@ -72,18 +72,18 @@ def known_advice(folder: SweepFolder) -> dict[str, Any] | None:
         return None
 
 
-def _in_a_lane(
+def _in_a_worker(
     kind: str, grid: Grid, folder: SweepFolder, step_limit: float, progress: Progress
 ) -> None:
     with ProcessReaper() as reaper:
-        lane = WorkerProcess(reaper, LANE, setup_of(sys.path, step_limit))
+        worker = WorkerProcess(reaper, WORKER_MODULE, setup_of(sys.path, step_limit))
         try:
-            errand = {"order": order_of(grid).as_dict(), "aside": kind, "folder": str(folder.path)}
-            answer = lane.finish(
-                errand, meanwhile=lambda heard: progress(*heard.get("progress", (kind, 0, 1)))
+            task = {"order": order_of(grid).as_dict(), "aside": kind, "folder": str(folder.path)}
+            answer = worker.finish(
+                task, meanwhile=lambda heard: progress(*heard.get("progress", (kind, 0, 1)))
             )
         finally:
-            lane.end()
+            worker.end()
     failure = failure_of(grid.env.id, answer)
     if failure is not None:
         raise failure

@@ -1,4 +1,4 @@
-"""What runs in a lane's process: one errand after another, as lines of JSON ask for them."""
+"""What runs in a worker's process: one task after another, as lines of JSON ask for them."""
 
 import time
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _PAUSE = 0.1
 
 
 def main(heartbeat: Heartbeat) -> None:
-    """Answer errands until no more come."""
+    """Answer tasks until no more come."""
 
     def begin(setup: dict[str, Any], say: Say) -> Callable[[dict[str, Any]], None]:
         hardware.prepare(**setup["hardware"])
@@ -36,53 +36,53 @@ def main(heartbeat: Heartbeat) -> None:
 
 
 class _Helper:
-    """Does errands; programs are kept from one to the next as long as the layout is the same."""
+    """Does tasks; programs are kept from one to the next as long as the layout is the same."""
 
     def __init__(self, heartbeat: Heartbeat, seconds: float, say: Say) -> None:
         self._heartbeat, self._seconds, self._say = heartbeat, seconds, say
         self._before: Job = ()
         self._said = 0.0
 
-    def answer(self, errand: dict[str, Any]) -> None:
-        """Nothing; what came of the errand was said."""
+    def answer(self, task: dict[str, Any]) -> None:
+        """Do a task and say what came of it."""
         outcomes: list[Any]
         try:
-            if "pool" in errand:
-                outcomes = self._collected(errand)
-            elif "aside" in errand:
-                outcomes = self._aside(errand)
+            if "pool" in task:
+                outcomes = self._collected(task)
+            elif "aside" in task:
+                outcomes = self._aside(task)
             else:
-                outcomes = self._trained(errand)
+                outcomes = self._trained(task)
         except NbytError as error:
-            outcomes = [told(errand.get("env", ""), error)] * len(errand.get("job", [()]))
+            outcomes = [told(task.get("env", ""), error)] * len(task.get("job", [()]))
         self._say({"answers": [as_plain(outcome) for outcome in outcomes]})
 
-    def _trained(self, errand: dict[str, Any]) -> list[Any]:
+    def _trained(self, task: dict[str, Any]) -> list[Any]:
         """What came of each cell of a job."""
-        job = tuple(Cell(*cell) for cell in errand["job"])
+        job = tuple(Cell(*cell) for cell in task["job"])
         if not same_layout(self._before, job):
             hardware.forget_programs()
         self._before = job
-        grid = self._grid(errand["order"], job[0].seed)
+        grid = self._grid(task["order"], job[0].seed)
         return train_job(grid, job, lambda job, updates: self._tell(updates=updates))
 
-    def _aside(self, errand: dict[str, Any]) -> list[Any]:
-        """Nothing; the times or the advice are then in the sweep's folder."""
+    def _aside(self, task: dict[str, Any]) -> list[Any]:
+        """Measure times or find the advice, and keep it in the sweep's folder."""
         from nbyt.sweep.timing_and_advice import find_aside
 
-        grid = self._grid(errand["order"], errand["order"]["seeds"][0])
-        folder = SweepFolder(Path(errand["folder"]))
-        find_aside(errand["aside"], grid, folder, lambda *what: self._tell(progress=what))
+        grid = self._grid(task["order"], task["order"]["seeds"][0])
+        folder = SweepFolder(Path(task["folder"]))
+        find_aside(task["aside"], grid, folder, lambda *what: self._tell(progress=what))
         return []
 
-    def _collected(self, errand: dict[str, Any]) -> list[Any]:
-        """Nothing; the chains are then in the file that the errand names."""
-        plan, part = PoolPlan(*errand["pool"]), range(*errand["part"])
-        env = self._env(errand["env"], plan.seed)
+    def _collected(self, task: dict[str, Any]) -> list[Any]:
+        """Collect chains into the file that the task names."""
+        plan, part = PoolPlan(*task["pool"]), range(*task["part"])
+        env = self._env(task["env"], plan.seed)
         assert isinstance(env, HostEnv), "chains of device envs are collected where they are needed"
-        stage = read_stage(Path(errand["stage"]))
+        stage = read_stage(Path(task["stage"]))
         pool = collect_part(env, stage.policy, stage.params, plan, part)
-        write_bytes(Path(errand["result"]), header.dump(pool._asdict(), "pool"))
+        write_bytes(Path(task["result"]), header.dump(pool._asdict(), "pool"))
         return []
 
     def _grid(self, order: dict[str, Any], seed: int) -> Grid:

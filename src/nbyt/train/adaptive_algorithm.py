@@ -44,7 +44,7 @@ class AdaptiveAlgorithm:
             learner = learner._replace(params=weights)
         self._learner = pin_to_device(learner._replace(scale=without_envs(learner.scale)))
         self._source = self._started(env)
-        looks = sum(map(plan.steering.looks, range(1, plan.updates + 1)))
+        looks = sum(map(plan.controller.looks, range(1, plan.updates + 1)))
         self._seen = np.zeros((looks, len(plan.lengths)), np.float32)
         self._places = np.full(plan.updates, _NOT_YET, np.int32)
         self._notes: dict[int, str] = {}
@@ -58,7 +58,7 @@ class AdaptiveAlgorithm:
         """Updates from that number on."""
         plan, key = self._plan, jax.random.key(self._plan.seed)
         for number in range(first, plan.updates + 1):
-            layout, looked = self._layout(number), plan.steering.looks(number)
+            layout, looked = self._layout(number), plan.controller.looks(number)
             gathered, rollout = self._source.gather(self._learner, update_key(key, number), layout)
             # Under way before learning is, and read after that has begun: neither waits long.
             seen = self._look(rollout) if looked else None
@@ -127,7 +127,7 @@ class AdaptiveAlgorithm:
     def _layout(self, number: int, *, looking: bool = True) -> Layout:
         """The layout of an update: the one chosen, or that of rollouts that are looked at."""
         plan = self._plan
-        if looking and plan.steering.looks(number):
+        if looking and plan.controller.looks(number):
             return plan.looked
         return plan.split(plan.lengths[self._place(number)])
 
@@ -145,10 +145,10 @@ class AdaptiveAlgorithm:
 
     def _steer(self, number: int, seen: np.ndarray) -> None:
         plan = self._plan
-        made = number // plan.steering.every
+        made = number // plan.controller.every
         self._seen[made - 1] = seen
         place = self._place(number)
-        turn = plan.steering.turn(self._seen[:made], place, self._since(number), plan.lengths)
+        turn = plan.controller.turn(self._seen[:made], place, self._since(number), plan.lengths)
         if number < plan.updates:
             self._places[number] = turn.place
         if turn.reason and number < plan.updates:
@@ -158,7 +158,7 @@ class AdaptiveAlgorithm:
         """Looks since the layout last changed, or since the beginning."""
         changed = np.flatnonzero(np.diff(self._places[:number]) != 0)
         last = int(changed[-1]) + 1 if len(changed) else 0
-        return number // self._plan.steering.every - last // self._plan.steering.every
+        return number // self._plan.controller.every - last // self._plan.controller.every
 
     def _changes(self) -> list[dict[str, Any]]:
         plan, found = self._plan, []
@@ -166,8 +166,8 @@ class AdaptiveAlgorithm:
             if self._places[at + 1] == _NOT_YET:
                 break
             number, old, new = int(at) + 1, int(self._places[at]), int(self._places[at + 1])
-            seen = self._seen[: number // plan.steering.every]
-            turn = plan.steering.turn(seen, old, self._since(number), plan.lengths)
+            seen = self._seen[: number // plan.controller.every]
+            turn = plan.controller.turn(seen, old, self._since(number), plan.lengths)
             found.append(
                 {
                     "after_update": number,

@@ -22,7 +22,7 @@ class AdaptivePlan(RunPlan[Layout, PPOSettings]):
 
     algo = "ppo"
 
-    steering: LayoutController = field(default_factory=LayoutController)
+    controller: LayoutController = field(default_factory=LayoutController)
     most: int = 2**62
 
     @property
@@ -42,10 +42,10 @@ class AdaptivePlan(RunPlan[Layout, PPOSettings]):
 
     def identity(self) -> dict[str, Any]:
         """All that decides the run's numbers, as plain values."""
-        steering = {
-            name: getattr(self.steering, name) for name in LayoutController.__dataclass_fields__
+        controller = {
+            name: getattr(self.controller, name) for name in LayoutController.__dataclass_fields__
         }
-        return {**super().identity(), "adaptive": {**steering, "lengths": list(self.lengths)}}
+        return {**super().identity(), "adaptive": {**controller, "lengths": list(self.lengths)}}
 
 
 def lengths_of(batch: int, most: int) -> tuple[int, ...]:

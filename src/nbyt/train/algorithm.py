@@ -1,4 +1,4 @@
-"""Course: learning under way, as the loop sees it, whatever the algorithm."""
+"""What the training loop needs of an algorithm."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
@@ -24,7 +24,7 @@ class Algorithm(Protocol):
     def updates(self, first: int) -> Iterator[UpdateMetrics]:
         """Updates from that number on, each a pure function of the one before.
 
-        A course may make several at once and yield only the last of them.
+        An algorithm may make several at once and yield only the last of them.
         """
         ...
 

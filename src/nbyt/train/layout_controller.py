@@ -1,4 +1,4 @@
-"""Steering: what looks at rollouts say about the next T, one power of two at a time."""
+"""Choose the next T from looks at rollouts, one power of two at a time."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -54,8 +54,8 @@ class LayoutController:
         return Decision(best, _reason(lengths[place], lengths[best], leads[best], len(seen)))
 
 
-def steering_for(updates: int) -> LayoutController:
-    """The steering of a run of so many updates: what counts is about the last fifth of it."""
+def controller_for(updates: int) -> LayoutController:
+    """Return the controller for a run of so many updates; it looks at about the last fifth."""
     usual = LayoutController()
     window = max(usual.window, updates // usual.every // 5)
     return LayoutController(usual.every, window // 2, window, usual.sure)

@@ -52,7 +52,7 @@ class Listener(Protocol):
 
 @runtime_checkable
 class NoteListener(Protocol):
-    """A listener that also tells what the course has to say of itself."""
+    """A listener that also is told the notes of the algorithm."""
 
     def on_note(self, note: str) -> None:
         """Called with a sentence, such as why the layout changed."""

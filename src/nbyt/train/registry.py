@@ -1,4 +1,4 @@
-"""The course that a plan asks for."""
+"""Build the algorithm that a plan asks for."""
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.policy.actor_critic import Params
@@ -16,7 +16,7 @@ AnyPlan = PPOPlan | AdaptivePlan | DQNPlan
 def build_algorithm(
     plan: AnyPlan, env: DeviceEnv | HostEnv, weights: Params | None = None
 ) -> Algorithm:
-    """Learning as planned, before its first update; weights: those to begin with."""
+    """Build the algorithm of a plan, before its first update; weights: initial ones."""
     if isinstance(plan, DQNPlan):
         return DQNAlgorithm(plan, env, weights)
     if isinstance(plan, AdaptivePlan):

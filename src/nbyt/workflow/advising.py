@@ -202,7 +202,7 @@ def _find(
     progress: Progress,
     done: Callable[[], None],
 ) -> AdviceInputs:
-    """Measure the subjects, with more chains where the usual number tells no two layouts apart."""
+    """Measure the stages, with more chains where the usual number tells no two layouts apart."""
     measured = measure(request, targets, folder, progress, done)
     finding = AdviceInputs(request, measured, costs, weigh)
     # An interrupted run has decided already: what it left is a mixture, and must not decide anew.
@@ -245,13 +245,13 @@ def scout(
 ) -> dict[str, Any]:
     """The batch to use for a budget, measured with little effort at one batch.
 
-    ask: the question about a batch of so many samples. The scout has a folder of its own, beside
+    ask: the request for a batch of so many samples. The scout has a folder of its own, beside
     that of the advice.
     """
     request = ask(SCOUT)
-    beside = None if out is None else out.with_name(f"{out.name}-scout")
+    scout = None if out is None else out.with_name(f"{out.name}-scout")
     name = slug(f"scout-{request.env.id.partition(':')[2]}-seed{request.seed}")
-    path = resolved_entry(beside or Path("runs") / name)
+    path = resolved_entry(scout or Path("runs") / name)
     folder = open_folder(request, [], path, force=False, inner=True)
     with at_work(folder.path):
         known = folder.load_costs()

@@ -1,4 +1,4 @@
-"""Measuring the subjects one after another; what is measured is kept, and not measured again."""
+"""Measure the stages one after another; what is measured is kept, and not measured again."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _ARRAYS = ("along", "mean_sq", "variance")
 
 @dataclass(frozen=True)
 class Measured:
-    """A subject's measurement as plain data, and the arrays behind it."""
+    """A stage's measurement as plain data, and the arrays behind it."""
 
     target: StageToMeasure
     data: dict[str, Any]
@@ -43,7 +43,7 @@ def measure(
     done: Callable[[], None] = lambda: None,
     times: int = 1,
 ) -> list[Measured]:
-    """Every subject's measurement, from the folder where it is there already.
+    """Return every stage's measurement, from the folder where it is there already.
 
     done: called after each of them. times: so many times the chains that are usual.
     """
@@ -66,7 +66,7 @@ def measure(
 def _require_own(
     request: AdviceRequest, path: Path, tensors: Tensors, data: dict[str, Any]
 ) -> None:
-    """Raise a StoreError for a measurement whose layouts or arrays are not the question's."""
+    """Raise a StoreError for a measurement whose layouts or arrays are not the request's."""
     layouts = tuple((one["envs"], one["steps"]) for one in data["layouts"])
     if layouts != request.layouts:
         raise StoreError(

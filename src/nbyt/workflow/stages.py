@@ -1,4 +1,4 @@
-"""Subjects: the stages that are measured, trained for it or handed over."""
+"""The stages to measure: trained for it, or given by the user."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from nbyt.workflow.request import AdviceRequest
 
 @dataclass(frozen=True)
 class StageToMeasure:
-    """A specimen, the samples it was trained with, and the (envs, steps) of its training if known.
+    """A frozen policy, its samples so far, and the (envs, steps) of its training if known.
 
     areas: how much it counts among those of its training, by way of weighing; None if unknown.
     source: the folder that it was read from, if the user named one.
@@ -43,7 +43,7 @@ class StageToMeasure:
 def train_stages(
     request: AdviceRequest, folder: AdviceFolder, progress: Progress
 ) -> list[StageToMeasure]:
-    """The stages of the question's own trainings, each resumed or left alone if it is complete."""
+    """The stages of the request's own trainings, each resumed or left alone if it is complete."""
     found = []
     for steps in request.trained:
         plan = request.plan(steps)
@@ -123,7 +123,7 @@ def given_stages(
 
 
 def collected_by(collector: Collector | None, target: StageToMeasure) -> StageToMeasure:
-    """The subject, its chains collected by somebody else where that is possible."""
+    """Return the stage with its chains collected elsewhere, where that is possible."""
     frozen_policy = target.frozen_policy
     if collector is None or not isinstance(frozen_policy, FrozenStage):
         return target
@@ -148,7 +148,7 @@ def _own(env: DeviceEnv | HostEnv, stage: Stage, prefix: str) -> StageToMeasure:
 
 
 def stage_to_measure(frozen_policy: FrozenPolicy, prefix: str = "") -> StageToMeasure:
-    """The specimen with what it knows of its training."""
+    """Return the frozen policy with what it knows of its training."""
     facts = frozen_policy.facts
     layout = facts.get("layout")
     return StageToMeasure(

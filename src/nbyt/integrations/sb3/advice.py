@@ -63,8 +63,8 @@ def advise(
         **options,
     )
     with untouched(model.policy):
-        subject = stage_to_measure(FrozenSB3Policy(model, found))
-    folder = open_folder(request, [subject], out, force=force)
+        target = stage_to_measure(FrozenSB3Policy(model, found))
+    folder = open_folder(request, [target], out, force=force)
     if per != "sample" and folder.load_costs() is None:
         layouts = [request.layout(steps) for steps in request.steps]
         folder.save_costs(measure_costs(model, env, layouts, own, progress).as_dict())
@@ -72,7 +72,7 @@ def advise(
         return answer_request(
             request,
             folder,
-            given=[subject],
+            given=[target],
             own=own,
             per=per,
             reproduce=_call(request, per, options),

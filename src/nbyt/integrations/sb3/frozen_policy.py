@@ -1,4 +1,4 @@
-"""A Stable-Baselines3 model, frozen as it is now and in copies of its env, as a specimen."""
+"""A Stable-Baselines3 model, frozen as it is now, in copies of its env, ready to be measured."""
 
 import math
 from collections.abc import Callable
