@@ -122,7 +122,7 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     "request": (_request, "batch chains chain_steps seed"),
     "audit": (_audit, "batch minibatch epochs seed envs steps"),
     "check": (lambda **g: check(LAKE, **{"speeds": (), **g}), "seed steps"),
-    "workers": (lambda **g: Workers(**g), "lanes"),
+    "workers": (lambda **g: Workers(**g), "workers"),
     "resources": (Resources, "envs"),
     "dqn": (DQNSettings, "target_every"),
 }
