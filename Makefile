@@ -143,7 +143,7 @@ soak: install
 	$(BIN)/python -m benchmarks.soak.run $(AGAIN)
 	$(BIN)/python -m benchmarks.soak.report
 
-# About a quarter of an hour: every key of an advice and of a study, wrong in two ways.
+# About twenty minutes: every key of an advice and of a study, wrong in two ways.
 soak-keys: install
 	$(BIN)/python -m benchmarks.soak.mutations --every 2 --only advice.json,study.json >every_key.json
 	mv every_key.json benchmarks/soak/every_key.json
