@@ -3,9 +3,10 @@
 import numpy as np
 
 from nbyt.layout import Layout
+from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.studies.bench import Bench
-from nbyt.studies.study import Claim, Data, Experiment, Results, Study
+from nbyt.studies.study import Claim, Experiment, Results, Study
 from nbyt.studies.verdict import Check
 from nbyt.train.settings import PPOSettings
 

@@ -17,12 +17,13 @@ from nbyt.cli import reproduce as command
 from nbyt.errors import NbytError, StoreError
 from nbyt.layout import Layout
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.store.study import read_study
 from nbyt.studies.bench import Bench
 from nbyt.studies.post.experiments import delay, probability, visits
 from nbyt.studies.reproducing import open_study, reproduce
-from nbyt.studies.study import Claim, Data, Experiment, Results, Study, judged
+from nbyt.studies.study import Claim, Experiment, Results, Study, judged
 from nbyt.studies.verdict import Check
 from nbyt.train.settings import PPOSettings
 

@@ -1,13 +1,11 @@
 """The advice in words and plain data: what to use, how sure that is, what ties with it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from nbyt.rank.answer import Answer, Place
 from nbyt.rank.reasons import reasons, remedies
 from nbyt.rank.words import listed, percent
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 
 def advice(

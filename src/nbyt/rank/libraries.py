@@ -15,8 +15,7 @@ from nbyt.dialects.pasting import pasted, pasted_change
 from nbyt.dialects.translating import translated
 from nbyt.errors import DialectError
 from nbyt.layout import Layout
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 # The libraries whose settings are written out first.
 FIRST = ("sb3", "cleanrl", "rllib", "rsl_rl", "brax", "rejax")

@@ -4,12 +4,10 @@ Everything here reads the plain data of the JSON output.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from nbyt.rank.answer import Answer
 from nbyt.rank.words import listed, named, percent, said, surely
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 _SOURCES = {
     "sampling": "which states and actions happened to be visited",

@@ -1,14 +1,11 @@
 """An advice as tables and lines for a terminal of 80 columns; takes the plain data."""
 
-from typing import Any
-
 from rich.table import Table
 
 from nbyt.report.fitting import fitted, longest_word
 from nbyt.report.numbers import cell
+from nbyt.results.values import Data
 from nbyt.stats.digits import rounded
-
-Data = dict[str, Any]
 
 
 def ranking_table(data: Data, kind: str = "per_sample") -> Table:

@@ -1,14 +1,11 @@
 """A sweep as a table and lines for a terminal of 80 columns; takes the plain data."""
 
-from typing import Any
-
 from rich.table import Table
 
 from nbyt.rank.words import percent
 from nbyt.report.fitting import fitted, longest_word
 from nbyt.report.numbers import both, cell
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 _KINDS = {"per_sample": "per sample", "per_second": "per second"}
 _HEADS = ("N x T", "over training", "at the end", "same time", "")

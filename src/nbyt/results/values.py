@@ -27,6 +27,8 @@ Text = Annotated[str, Meta(max_length=1_000_000)]
 Texts = Annotated[tuple[Text, ...], Meta(max_length=LONGEST)]
 Reals = Annotated[tuple[Real, ...], Meta(max_length=LONGEST)]
 Split = tuple[Size, Size]
+# What JSON holds; everything behind the doors of `results` and `report` is typed.
+Data = dict[str, Any]
 Splits = Annotated[tuple[Split, ...], Meta(max_length=LONGEST)]
 Names = dict[Text, Text | None]
 Objective = Literal["actor", "critic", "total"]

@@ -10,9 +10,9 @@ from jaxtyping import Int
 
 from nbyt.measure.drift import Drift, follow_update
 from nbyt.objective.ppo import Batch
+from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.studies.minibatch_tasks import Moment, plain
-from nbyt.studies.study import Data
 from nbyt.train.ppo import coefficients_of
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nbyt.results.values import Data
 from nbyt.studies.bench import Bench
 from nbyt.studies.verdict import Check, Number, judge
 
-Data = dict[str, Any]
 Results = Mapping[str, Data]  # by the name of the experiment
 
 

@@ -1,15 +1,12 @@
 """The advice beside what happened: did it order the layouts, and what is lost by following it?"""
 
-from typing import Any
-
 import numpy as np
 
+from nbyt.results.values import Data
 from nbyt.stats.combine import mapped
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.regret import rank_agreement
 from nbyt.sweep.layout_comparison import LayoutComparison, Split
-
-Data = dict[str, Any]
 
 
 def compare_with_advice(

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from nbyt.results.values import Data
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.regret import behind, regrets
 from nbyt.stats.runs import NO_SEED, improvement, interval, iqm, redrawn
+from nbyt.workflow.costs import Split
 
-Data = dict[str, Any]
-Split = tuple[int, int]
 # Layouts may have different numbers of seeds, so that number has no name.
 Scores = Float[np.ndarray, " _"]
 Returns = Float[np.ndarray, "_ points"]

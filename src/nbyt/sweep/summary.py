@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nbyt.rank.libraries import defaults
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats.combine import mapped
 from nbyt.stats.estimate import undetermined
@@ -18,7 +19,6 @@ from nbyt.sweep.verdict import verdict
 from nbyt.train.curves import Curve
 from nbyt.workflow.costs import Costs
 
-Data = dict[str, Any]
 NOT_TIMED = "the seconds of an update were not measured"
 
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Any
 
 from nbyt.rank.words import listed
+from nbyt.results.values import Data
 from nbyt.sweep.layout_comparison import LayoutComparison, Split
-
-Data = dict[str, Any]
 
 
 def verdict(race: LayoutComparison) -> Data | None:

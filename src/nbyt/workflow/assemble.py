@@ -14,6 +14,7 @@ from nbyt.rank.evidence import StageEvidence
 from nbyt.rank.libraries import defaults, settings
 from nbyt.rank.reasons import deciding
 from nbyt.rank.weights import learning_weights, sample_weights
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate
 from nbyt.train.settings import PPOSettings
@@ -21,7 +22,6 @@ from nbyt.workflow.costs import Costs
 from nbyt.workflow.measuring import DRAWS, Measured
 from nbyt.workflow.request import BOTH, AdviceRequest
 
-Data = dict[str, Any]
 NO_COSTS = "costs were not measured"
 
 

@@ -1,6 +1,5 @@
 """Advice on a live Stable-Baselines3 model: the same answer and page as `nbyt advise` gives."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,11 @@ from nbyt.integrations.sb3.policy import engine_of, untouched
 from nbyt.numbers import SIZE, require
 from nbyt.train.settings import PPOSettings
 from nbyt.workflow.advising import Advice, answer_request, open_folder
+from nbyt.workflow.costs import Progress
 from nbyt.workflow.effort import effort as effort_named
 from nbyt.workflow.estimate import startable
 from nbyt.workflow.request import HOST_ENVS, AdviceRequest, make_advice_request
 from nbyt.workflow.stages import stage_to_measure
-
-Progress = Callable[[str, int, int], None]
 
 
 def advise(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nbyt.report.page.assets import behaviour, plotly_script, style
 from nbyt.report.page.element import Markup, join, tag
-from nbyt.report.page.part import Data, Part, merged
+from nbyt.report.page.part import Part, merged
 from nbyt.report.page.sections.answer import answer_section
 from nbyt.report.page.sections.assumptions import assumption_sections
 from nbyt.report.page.sections.closer import closer_sections
@@ -15,6 +15,7 @@ from nbyt.report.page.sections.tradeoff import tradeoff_section
 from nbyt.report.page.sections.variance import variance_section
 from nbyt.report.page.sections.wording import deciding_words
 from nbyt.report.page.shell import frame, header, whole
+from nbyt.results.values import Data
 from nbyt.store.atomic import write_text
 
 _LINKS = {

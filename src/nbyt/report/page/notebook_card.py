@@ -1,8 +1,8 @@
 """The short form of an advice for notebooks: no script, its own small style."""
 
 from nbyt.report.page.element import Child, Markup, join, raw, tag
-from nbyt.report.page.part import Data
 from nbyt.report.page.quantity import layout_mark, share, shown
+from nbyt.results.values import Data
 
 _KINDS = {"per_sample": "Per sample", "per_second": "Per second"}
 _STYLE = """

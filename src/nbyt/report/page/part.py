@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbyt.report.page.element import Child, Markup, join, tag
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 Charts = dict[str, list[Data]]  # by id: one for each place of its slider, or a single one
 
 

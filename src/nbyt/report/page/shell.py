@@ -7,7 +7,8 @@ from functools import cache
 
 from nbyt.report.page.element import Child, Markup, code, join, raw, tag
 from nbyt.report.page.escape import embedded
-from nbyt.report.page.part import Data, Part
+from nbyt.report.page.part import Part
+from nbyt.results.values import Data
 
 
 def whole(

@@ -1,15 +1,13 @@
 """Charts beside each other; one that would be empty is a sentence instead."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from nbyt.report.page.element import Child, join, tag
 from nbyt.report.page.part import Part, section
 from nbyt.report.study import figures
 from nbyt.report.study.figure import figures_part
 from nbyt.report.study.number import Number, has_value
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 
 def side_by_side(some: Sequence[Data], name: str) -> Part:

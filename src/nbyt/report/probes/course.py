@@ -3,15 +3,14 @@
 from collections.abc import Callable, Sequence
 from math import ceil
 from statistics import fmean
-from typing import Any
 
 from nbyt.report.page.element import join, tag
 from nbyt.report.page.part import Part
 from nbyt.report.probes.records import bare
 from nbyt.report.study import figures
 from nbyt.report.study.figure import figures_part
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 Marks = Sequence[tuple[float, str]]
 # A page is one file: updates and points beyond these would make it tens of megabytes.
 MOST_UPDATES = 40

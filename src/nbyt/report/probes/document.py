@@ -1,7 +1,6 @@
 """The whole page of a probed training: its sections in order."""
 
 from pathlib import Path
-from typing import Any
 
 from nbyt.report.page.assets import behaviour, plotly_script, style
 from nbyt.report.page.element import Child, Markup
@@ -15,9 +14,9 @@ from nbyt.report.probes.truth import truth_section
 from nbyt.report.probes.variance import variance_section
 from nbyt.report.probes.worth import worth_section
 from nbyt.report.study.assets import study_style
+from nbyt.results.values import Data
 from nbyt.store.atomic import write_text
 
-Data = dict[str, Any]
 _SECTIONS = {
     "now": ("Now", now_section),
     "variance": ("Variance", variance_section),

@@ -9,8 +9,8 @@ from nbyt.report.page.element import Child, Markup, bullets, join, tag
 from nbyt.report.page.part import section
 from nbyt.report.page.shell import facts
 from nbyt.report.study.number import short
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 _LAYOUT = {
     "envs": "envs",
     "steps": "steps",

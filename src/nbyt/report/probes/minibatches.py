@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from statistics import fmean
-from typing import Any
 
 from nbyt.report.page.element import tag
 from nbyt.report.page.part import Part, merged, section
@@ -10,8 +9,8 @@ from nbyt.report.probes.block import side_by_side, unknown_section
 from nbyt.report.probes.course import clip_marks, course_part
 from nbyt.report.probes.records import bare
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 Told = Callable[[Sequence[float]], float]
 _TITLE = "Mini-batches"
 _LEAD = (

@@ -1,7 +1,6 @@
 """The last probe: what a batch is made of, in words and in a small table."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from nbyt.report.page.element import Markup, bullets, tag
 from nbyt.report.page.part import Part, section
@@ -10,8 +9,8 @@ from nbyt.report.probes.wording import noise, samples_words, shared, worth
 from nbyt.report.study import figures
 from nbyt.report.study.figure import figures_part
 from nbyt.report.study.number import has_value, short
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 _ROWS = {
     "variance": "variance",
     "individual": "individual part",

@@ -1,12 +1,11 @@
 """A training's records, seen as courses of numbers over its samples."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from nbyt.report.study import figures
 from nbyt.report.study.number import Number, has_value
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 NETWORKS = ("actor", "critic", "total")
 SAMPLES = "samples so far"
 _ABSENT: Number = {"value": None, "low": None, "high": None, "reason": "not measured there"}

@@ -1,7 +1,6 @@
 """The training's gradient against the true one, where pools of chains were collected for it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from nbyt.report.page.element import join, tag
 from nbyt.report.page.part import Part, merged, section
@@ -11,8 +10,8 @@ from nbyt.report.probes.records import SAMPLES, bare, course, present
 from nbyt.report.study import figures
 from nbyt.report.study.figure import figures_part
 from nbyt.report.study.number import shown
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 _TITLE = "Against the true gradient"
 _FACTORS = {
     "alignment": "alignment",

@@ -1,14 +1,13 @@
 """Over training: the two parts of the variance of the batch's gradient."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from nbyt.report.page.part import Part, section
 from nbyt.report.probes.block import side_by_side
 from nbyt.report.probes.records import SAMPLES, course, fits_log, networks, numbers_of
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 _ADVANTAGES = {
     "normalised": " Advantages are normalised, as in the training.",
     "raw": " Advantages are raw, so the variance has the scale of squared rewards.",

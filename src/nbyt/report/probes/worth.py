@@ -1,7 +1,6 @@
 """Over training: what a sample is worth, and the noise scale beside the size of the batch."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from nbyt.report.page.element import Child, Markup, tag
 from nbyt.report.page.part import Part, numbers, section, table
@@ -9,8 +8,8 @@ from nbyt.report.probes.block import side_by_side
 from nbyt.report.probes.records import SAMPLES, batch_of, course, networks, numbers_of
 from nbyt.report.study import figures
 from nbyt.report.study.number import Number, short, shown
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 _COLUMNS = {
     "individual": "individual",
     "covariance": "covariance",

@@ -1,7 +1,6 @@
 """One claim: its verdict, how it was measured, its figures, and every check."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from nbyt.report.page.element import Child, Markup, bullets, tag
 from nbyt.report.page.part import Part, numbers, table
@@ -10,8 +9,7 @@ from nbyt.report.study.figure import figures_part
 from nbyt.report.study.figures import forest
 from nbyt.report.study.number import has_value, shown
 from nbyt.report.study.verdict import answer, badge
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 
 def claim_part(claim: Data, name: str) -> Part:

@@ -1,14 +1,12 @@
 """A table of colours with its values written into the cells: a table of HTML, not a chart."""
 
 from math import floor, log10
-from typing import Any
 
 from nbyt.report.page.element import Markup, join, tag
 from nbyt.report.page.part import table
 from nbyt.report.study.charts.drawn import remarks
 from nbyt.report.study.charts.scale import AxisScale, blank
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 _MOST_DECIMALS = 4
 

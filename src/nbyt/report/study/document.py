@@ -1,7 +1,6 @@
 """The whole page of a study: the table of claims, a section for each topic, how it was made."""
 
 from pathlib import Path
-from typing import Any
 
 from nbyt.report.page.assets import behaviour, plotly_script, style
 from nbyt.report.page.element import Child, Markup, join, tag
@@ -10,10 +9,9 @@ from nbyt.report.page.shell import command, facts, frame, header, whole
 from nbyt.report.study.assets import study_style
 from nbyt.report.study.claim import claim_part
 from nbyt.report.study.overview import overview_section
+from nbyt.results.values import Data
 from nbyt.store.atomic import write_text
 from nbyt.store.text import slug
-
-Data = dict[str, Any]
 
 
 def render_study(data: Data) -> str:

@@ -1,7 +1,6 @@
 """A figure of any kind as a part of the page; several frames of it, where a slider chooses one."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from nbyt.report.page.element import Child, Markup, tag
 from nbyt.report.page.part import Part, Slider, by_place, chart_place, merged, side_by_side, table
@@ -16,8 +15,7 @@ from nbyt.report.study.charts.points import points_drawn
 from nbyt.report.study.charts.scale import scale_of
 from nbyt.report.study.colour_map import colour_map
 from nbyt.report.study.number import shown
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 _CHARTS: dict[str, Callable[[Sequence[Data]], Drawn]] = {
     "lines": lines_drawn,

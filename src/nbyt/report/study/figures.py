@@ -6,7 +6,8 @@ A number is {"value", "low", "high"}; without low and high no interval is drawn.
 from collections.abc import Sequence
 from typing import Any
 
-Data = dict[str, Any]
+from nbyt.results.values import Data
+
 Number = dict[str, Any]
 
 

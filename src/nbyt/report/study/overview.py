@@ -2,13 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.part import grouped_table, section
 from nbyt.report.study.verdict import SIGNS, badge, counts, kind, measured_range
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 
 def overview_section(data: Data, names: Sequence[str]) -> Markup:

@@ -1,12 +1,9 @@
 """Verdicts as they look: a word with a sign, and how the checks came out."""
 
-from typing import Any
-
 from nbyt.report.page.element import Markup, join, tag
 from nbyt.report.page.quantity import Number
 from nbyt.report.study.number import has_value, short, shown
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 # The signs differ in shape, so that no verdict is told by its colour alone.
 SIGNS = {"holds": "✓", "does not hold": "✗", "holds when": "◐", "cannot be told": "?"}

@@ -1,6 +1,6 @@
 """The advice beside what happened: what was foretold of each layout, and what it reached."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nbyt.report.page.charts.parts import figure, spread
 from nbyt.report.page.element import Child, Markup, join, tag
@@ -11,8 +11,8 @@ from nbyt.report.page.quantity import known, layout_mark, layout_name, shown, wo
 from nbyt.report.study.charts.axes import reach, x_axis, y_axis
 from nbyt.report.sweep.answer import advice_words
 from nbyt.report.sweep.layouts import KINDS, advised_place, colours, is_known, place_of
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 _BEST = {"symbol": "star", "size": 17, "color": "@star", "line": {"width": 1, "color": "@ink"}}
 _ADVISED = {"symbol": "diamond-open", "size": 18, "color": "@ink", "line": {"width": 2}}
 

@@ -1,13 +1,11 @@
 """The answer: the best layout, what cannot be told apart from it, and what failed."""
 
-from typing import Any
-
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.part import Part
 from nbyt.report.page.quantity import layout_mark, shown, words
 from nbyt.report.sweep.layouts import KINDS, best_place, libraries, place_of
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 _TITLES = {
     "per_sample": ("Best for the same samples", "when env steps are what you pay for"),
     "per_second": ("Best for the same time", "when the clock is what you pay for"),

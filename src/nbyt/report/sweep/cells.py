@@ -1,14 +1,12 @@
 """Every layout's trainings: finished, failed or missing, and why they failed."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from nbyt.report.page.element import Child, Markup, code, join, tag
 from nbyt.report.page.part import Part, section, table
 from nbyt.report.page.quantity import layout_mark
 from nbyt.report.sweep_tables import last_line
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 
 def cells_section(data: Data) -> Part:

@@ -1,7 +1,5 @@
 """Learning curves of all layouts, over samples and over seconds; a slider brings one forward."""
 
-from typing import Any
-
 from nbyt.report.page.charts.parts import band, figure, value_axis
 from nbyt.report.page.element import Markup, tag
 from nbyt.report.page.escape import for_chart
@@ -11,8 +9,8 @@ from nbyt.report.page.quantity import layout_name, words
 from nbyt.report.study.charts.axes import along, reach, x_axis
 from nbyt.report.sweep.layouts import best_place, colours, is_known, kinds_of, told
 from nbyt.report.sweep.slider import slider_bar
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 _SLIDER = "slider-curves"
 _TITLES = {"per_sample": "Over samples", "per_second": "Over seconds"}
 _HEIGHT = 380

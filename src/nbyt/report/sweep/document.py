@@ -1,7 +1,6 @@
 """The whole page of a sweep: its sections in order."""
 
 from pathlib import Path
-from typing import Any
 
 from nbyt.report.page.assets import behaviour, plotly_script, style
 from nbyt.report.page.element import Child, Markup, join, tag
@@ -16,9 +15,9 @@ from nbyt.report.sweep.curves import curves_section
 from nbyt.report.sweep.made import made_section
 from nbyt.report.sweep.steps import steps_section
 from nbyt.report.sweep.wins import wins_section
+from nbyt.results.values import Data
 from nbyt.store.atomic import write_text
 
-Data = dict[str, Any]
 _SECTIONS = {
     "answer": ("Answer", answer_section),
     "steps": ("Against T", steps_section),

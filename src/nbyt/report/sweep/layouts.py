@@ -1,11 +1,9 @@
 """Layouts of a sweep on its page: their names, their colours, and what is special about them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from nbyt.report.page.quantity import layout_name
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 KINDS = {"per_sample": "for the same samples", "per_second": "for the same time"}
 _COLOURS = 12

@@ -6,8 +6,7 @@ from nbyt.report.page.element import Child, bullets, join, tag
 from nbyt.report.page.part import Part, section
 from nbyt.report.page.quantity import layout_name, words
 from nbyt.report.page.shell import command, facts
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 
 def made_section(data: Data) -> Part:

@@ -1,13 +1,10 @@
 """All layouts by their T in a table, for the same samples or for the same time."""
 
-from typing import Any
-
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.part import table
 from nbyt.report.page.quantity import layout_mark, shown
 from nbyt.report.sweep.layouts import KINDS, advised_place, best_place, kinds_of, libraries
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 
 def standings(data: Data, kinds: list[str]) -> list[Child]:

@@ -1,7 +1,5 @@
 """Performance against T: every layout's IQM with its interval, and every seed behind it."""
 
-from typing import Any
-
 from nbyt.report.page.charts.parts import figure, line, steps_axis, value_axis
 from nbyt.report.page.element import Child, Markup
 from nbyt.report.page.escape import for_chart
@@ -10,8 +8,8 @@ from nbyt.report.page.part import Part, chart, section, side_by_side
 from nbyt.report.page.quantity import layout_name
 from nbyt.report.sweep.layouts import advised_place, best_place, is_known, kinds_of
 from nbyt.report.sweep.standings import standings
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 _LOOK = {"colour": "blue", "dash": "solid", "symbol": "circle", "size": 6}
 _TITLES = {
     "per_sample": "For the same samples: mean return over training",

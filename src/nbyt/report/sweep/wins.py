@@ -1,7 +1,5 @@
 """Probability of improvement: of the best over each layout, and of each over a default."""
 
-from typing import Any
-
 from nbyt.report.page.charts.parts import figure, spread, steps_axis, value_axis
 from nbyt.report.page.element import Child, Markup, tag
 from nbyt.report.page.escape import for_chart
@@ -9,8 +7,8 @@ from nbyt.report.page.part import Part, Slider, chart_place, numbers, section, t
 from nbyt.report.page.quantity import layout_mark, layout_name, shown, words
 from nbyt.report.sweep.layouts import best_place, colours, is_known, kinds_of, roles
 from nbyt.report.sweep.slider import slider_bar
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 _SLIDER = "slider-wins"
 _KIND = "per_sample"
 

@@ -17,10 +17,10 @@ import numpy as np
 from nbyt.collect.evaluate import episode_returns
 from nbyt.envs import resolve
 from nbyt.policy.q_policy import greedy
+from nbyt.results.values import Data
 from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import shortened
 from nbyt.studies.replay.learning import Followed, follow
-from nbyt.studies.study import Data
 from nbyt.train.dqn_algorithm import beginning
 from nbyt.train.dqn_plan import DQNPlan
 from nbyt.train.dqn_settings import DQNSettings

@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nbyt.report.page.charts.parts import Data, figure, value_axis
+from nbyt.report.page.charts.parts import figure, value_axis
 from nbyt.report.page.escape import for_chart
+from nbyt.results.values import Data
 
 _REACH = math.sqrt(5.991)  # 95 % of a normal law in two dimensions
 _CORNERS = 72

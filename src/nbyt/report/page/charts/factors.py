@@ -3,9 +3,10 @@
 from math import log10
 from typing import Any
 
-from nbyt.report.page.charts.parts import Data, figure, line, steps_axis, value_axis
+from nbyt.report.page.charts.parts import figure, line, steps_axis, value_axis
 from nbyt.report.page.escape import for_chart
 from nbyt.report.page.quantity import known
+from nbyt.results.values import Data
 
 FACTORS: dict[str, Data] = {
     "bias_factor": {"colour": "vermillion", "dash": "dash", "symbol": "square", "size": 6},

@@ -6,8 +6,8 @@ from typing import Any
 
 from nbyt.report.page.escape import for_chart
 from nbyt.report.page.quantity import Number, known, layout_name, words
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 STEPS_TITLE = "T steps (upper line), N envs (lower line)"
 _EDGE = 0.06  # room beside the outermost T, as a share of the axis
 

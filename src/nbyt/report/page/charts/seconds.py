@@ -1,7 +1,8 @@
 """What an update costs against T, with the updates that were timed."""
 
-from nbyt.report.page.charts.parts import Data, figure, line, steps_axis, value_axis
+from nbyt.report.page.charts.parts import figure, line, steps_axis, value_axis
 from nbyt.report.page.escape import for_chart
+from nbyt.results.values import Data
 
 _LOOK = {"colour": "blue", "dash": "solid", "symbol": "circle"}
 

@@ -1,8 +1,9 @@
 """The sources of the noise as shares of the variance, actor and critic beside each other."""
 
-from nbyt.report.page.charts.parts import Data, figure, spread
+from nbyt.report.page.charts.parts import figure, spread
 from nbyt.report.page.escape import for_chart
 from nbyt.report.page.quantity import Number, known, words
+from nbyt.results.values import Data
 
 SOURCES = ("sampling", "own_step", "credit", "coupling")
 # Smaller shares are what is left of zero after rounding, or as good as none.

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from math import log10
 
 from nbyt.report.numbers import power_of_ten
-from nbyt.report.page.charts.parts import Data, figure, places_axis, spread, value_axis
+from nbyt.report.page.charts.parts import figure, places_axis, spread, value_axis
 from nbyt.report.page.escape import for_chart
 from nbyt.report.page.quantity import Number, known, layout_name, words
+from nbyt.results.values import Data
 
 _BARS: dict[str, Data] = {
     "individual": {"color": "@sky"},

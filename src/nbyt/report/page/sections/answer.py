@@ -4,9 +4,10 @@ from typing import Any
 
 from nbyt.report.page.element import Child, Markup, bullets, join, tag
 from nbyt.report.page.glossary import term
-from nbyt.report.page.part import Data, Part, table
+from nbyt.report.page.part import Part, table
 from nbyt.report.page.quantity import layout_mark, share, shown
 from nbyt.report.page.sections.settings import settings_block
+from nbyt.results.values import Data
 
 _KINDS = {
     "per_sample": ("per sample", "when env steps are what you pay for"),

@@ -2,9 +2,10 @@
 
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.glossary import definitions, term
-from nbyt.report.page.part import Data, Part, section, table
+from nbyt.report.page.part import Part, section, table
 from nbyt.report.page.quantity import layout_mark, share, shown
 from nbyt.report.page.shell import command, facts
+from nbyt.results.values import Data
 
 _WEIGHED = {
     "learning": "a stage counts by how much was learned around it",

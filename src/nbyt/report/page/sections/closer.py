@@ -7,9 +7,10 @@ from nbyt.report.page.charts.shares import SOURCES, share_of, source_chart
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.glossary import TERMS, term
 from nbyt.report.page.key import key
-from nbyt.report.page.part import Data, Part, chart, merged, section, side_by_side, table
+from nbyt.report.page.part import Part, chart, merged, section, side_by_side, table
 from nbyt.report.page.quantity import known, layout_mark, layout_name, shown
 from nbyt.report.page.sections.surface import surface_section
+from nbyt.results.values import Data
 
 _GRADIENTS = ("actor", "critic")
 

@@ -3,8 +3,9 @@
 from nbyt.report.page.charts.seconds import cost_chart
 from nbyt.report.page.element import tag
 from nbyt.report.page.key import key
-from nbyt.report.page.part import Data, Part, chart, numbers, section, table
+from nbyt.report.page.part import Part, chart, numbers, section, table
 from nbyt.report.page.quantity import layout_mark, reasons_of, shown
+from nbyt.results.values import Data
 
 
 def cost_section(data: Data) -> Part:

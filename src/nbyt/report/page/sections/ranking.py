@@ -2,8 +2,9 @@
 
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.glossary import term
-from nbyt.report.page.part import Data, Part, section, table
+from nbyt.report.page.part import Part, section, table
 from nbyt.report.page.quantity import Number, known, layout_mark, share, shown
+from nbyt.results.values import Data
 
 _NAMED = 2
 _KINDS = {"per_sample": "Per sample", "per_second": "Per second"}

@@ -3,8 +3,8 @@
 from collections import Counter
 
 from nbyt.report.page.element import Markup, bullets, code, join, tag
-from nbyt.report.page.part import Data
 from nbyt.report.page.quantity import layout_mark
+from nbyt.results.values import Data
 
 _SHOWN_FIRST = 6
 

@@ -3,8 +3,9 @@
 from nbyt.rank.reasons import deciding
 from nbyt.report.page.element import Markup, join, tag
 from nbyt.report.page.glossary import term
-from nbyt.report.page.part import Data, Part, Slider, by_stage
+from nbyt.report.page.part import Part, Slider, by_stage
 from nbyt.report.page.quantity import share, shown, words
+from nbyt.results.values import Data
 
 
 def start_of(data: Data) -> int:

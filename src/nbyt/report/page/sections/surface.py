@@ -2,8 +2,9 @@
 
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.glossary import term
-from nbyt.report.page.part import Data, Part, section, table
+from nbyt.report.page.part import Part, section, table
 from nbyt.report.page.quantity import known, layout_mark, shown
+from nbyt.results.values import Data
 
 
 def surface_section(data: Data, stage: Data) -> Part:

@@ -4,10 +4,11 @@ from nbyt.report.page.charts.factors import FACTORS, factor_charts
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.glossary import term
 from nbyt.report.page.key import key
-from nbyt.report.page.part import Data, Part, by_stage, chart, numbers, section, table
+from nbyt.report.page.part import Part, by_stage, chart, numbers, section, table
 from nbyt.report.page.quantity import layout_mark, reasons_of, shown
 from nbyt.report.page.sections.stages import start_of
 from nbyt.report.page.sections.wording import gradient_words
+from nbyt.results.values import Data
 
 _COLUMNS = {**dict.fromkeys(FACTORS), "cosine": None, "ess_ratio": None}
 

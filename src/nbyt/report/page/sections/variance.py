@@ -4,18 +4,10 @@ from nbyt.report.page.charts.terms import lag_charts, term_charts, terms_range
 from nbyt.report.page.element import Child, Markup, join, tag
 from nbyt.report.page.glossary import term
 from nbyt.report.page.key import key
-from nbyt.report.page.part import (
-    Data,
-    Part,
-    by_stage,
-    chart,
-    numbers,
-    section,
-    side_by_side,
-    table,
-)
+from nbyt.report.page.part import Part, by_stage, chart, numbers, section, side_by_side, table
 from nbyt.report.page.quantity import layout_mark, reasons_of, shown
 from nbyt.report.page.sections.stages import start_of
+from nbyt.results.values import Data
 
 _GRADIENTS = ("actor", "critic")
 _TERMS = ("individual", "covariance", "variance")

@@ -4,12 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from statistics import median
-from typing import Any
 
 from nbyt.report.page.escape import for_chart
 from nbyt.report.study.number import Number, has_value, short
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 _CUT = "Some intervals go beyond the edge of the chart."
 _MOVES = "The vertical axis changes with the slider."

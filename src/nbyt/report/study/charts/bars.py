@@ -6,9 +6,10 @@ from nbyt.report.page.charts.parts import figure
 from nbyt.report.page.element import Markup
 from nbyt.report.page.escape import for_chart
 from nbyt.report.study.charts.axes import Reach, reach, said_of, shared, y_axis
-from nbyt.report.study.charts.drawn import Data, Drawn, error_bars, remarks
+from nbyt.report.study.charts.drawn import Drawn, error_bars, remarks
 from nbyt.report.study.charts.looks import look, named, pattern
 from nbyt.report.study.number import has_value, words
+from nbyt.results.values import Data
 
 _HEIGHT = 340
 

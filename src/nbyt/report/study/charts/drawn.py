@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nbyt.report.page.charts.parts import spread
 from nbyt.report.page.element import Markup, bullets, tag
 from nbyt.report.study.number import Number, has_interval
-
-Data = dict[str, Any]
+from nbyt.results.values import Data
 
 _MANY = 12  # places that are too many to be named one by one
 

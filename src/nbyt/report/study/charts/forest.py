@@ -6,8 +6,9 @@ from nbyt.report.page.charts.parts import figure, spread
 from nbyt.report.page.escape import for_chart
 from nbyt.report.page.key import key
 from nbyt.report.study.charts.axes import Reach, reach, x_axis
-from nbyt.report.study.charts.drawn import Data, Drawn, remarks
+from nbyt.report.study.charts.drawn import Drawn, remarks
 from nbyt.report.study.number import has_value, words
+from nbyt.results.values import Data
 
 MOST = 48
 """Checks that can still be read below each other."""

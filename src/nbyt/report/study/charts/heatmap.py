@@ -5,9 +5,10 @@ from math import ceil
 
 from nbyt.report.page.charts.parts import figure
 from nbyt.report.page.escape import for_chart
-from nbyt.report.study.charts.drawn import Data, Drawn, remarks
+from nbyt.report.study.charts.drawn import Drawn, remarks
 from nbyt.report.study.charts.scale import AxisScale, blank, scale_of
 from nbyt.report.study.number import short
+from nbyt.results.values import Data
 
 _LINE, _LEAST, _MOST = 32, 230, 440  # pixels: of a row, and of the whole
 _AROUND = 80  # pixels of what stands around the cells

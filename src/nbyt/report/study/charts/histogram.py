@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from nbyt.report.page.charts.parts import figure
 from nbyt.report.page.escape import for_chart
 from nbyt.report.study.charts.axes import Reach, along, said_of, shared, x_axis, y_axis
-from nbyt.report.study.charts.drawn import Data, Drawn, remarks
+from nbyt.report.study.charts.drawn import Drawn, remarks
 from nbyt.report.study.charts.looks import look, named
+from nbyt.results.values import Data
 
 _HEIGHT = 320
 

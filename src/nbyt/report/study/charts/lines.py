@@ -16,9 +16,10 @@ from nbyt.report.study.charts.axes import (
     x_axis,
     y_axis,
 )
-from nbyt.report.study.charts.drawn import Data, Drawn, error_bars, remarks
+from nbyt.report.study.charts.drawn import Drawn, error_bars, remarks
 from nbyt.report.study.charts.looks import look, named
 from nbyt.report.study.number import Number, has_interval, short, words
+from nbyt.results.values import Data
 
 _HEIGHT = 340
 _FEW = 14  # places that can all be ticks

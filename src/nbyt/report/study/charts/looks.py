@@ -1,12 +1,11 @@
 """Looks of series: each differs from the others in colour and in symbol, dash or pattern."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from nbyt.report.page.element import Markup
 from nbyt.report.page.key import key
+from nbyt.results.values import Data
 
-Data = dict[str, Any]
 Sample = tuple[str, str | None]  # symbol and dash, as a key takes them
 
 _COLOURS = ("blue", "vermillion", "green", "purple", "amber", "ink", "sky", "muted")

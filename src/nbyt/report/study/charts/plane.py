@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from nbyt.report.page.charts.arrows import View, plane_chart, views
 from nbyt.report.page.element import Markup
 from nbyt.report.page.key import key
-from nbyt.report.study.charts.drawn import Data, Drawn, remarks
+from nbyt.report.study.charts.drawn import Drawn, remarks
+from nbyt.results.values import Data
 
 
 def plane_drawn(frames: Sequence[Data]) -> Drawn:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nbyt.report.page.element import Markup, tag
-from nbyt.report.study.charts.drawn import Data
 from nbyt.report.study.number import short
+from nbyt.results.values import Data
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Clipping prevents the policy from changing too much in one update."""
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.numbers import mean_of, typical_ratio
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 

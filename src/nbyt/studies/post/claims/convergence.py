@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.numbers import typical_ratio
 from nbyt.studies.post.claims.visits import (
     MEASURED,
@@ -17,7 +18,7 @@ from nbyt.studies.post.claims.visits import (
     is_table,
     span,
 )
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 

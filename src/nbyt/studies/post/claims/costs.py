@@ -1,7 +1,8 @@
 """The full batch in one gradient step: what it needs, and how long it takes."""
 
 from nbyt.report.study import figures
-from nbyt.studies.study import Claim, Data, Results, always
+from nbyt.results.values import Data
+from nbyt.studies.study import Claim, Results, always
 from nbyt.studies.verdict import Check
 
 _TOPIC = "The smaller statements"

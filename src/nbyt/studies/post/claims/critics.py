@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from math import inf
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.numbers import exact
-from nbyt.studies.study import Claim, Data, Results, always
+from nbyt.studies.study import Claim, Results, always
 from nbyt.studies.verdict import Check
 
 # Of the true gradient's squared length: less than this is no bias worth the name.

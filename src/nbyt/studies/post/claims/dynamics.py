@@ -1,7 +1,8 @@
 """Sensitive dynamics: nearby starts end far apart, and the start is part of the noise."""
 
 from nbyt.report.study import figures
-from nbyt.studies.study import Claim, Data, Results, always
+from nbyt.results.values import Data
+from nbyt.studies.study import Claim, Results, always
 from nbyt.studies.verdict import Check
 
 _TOPIC = "The smaller statements"

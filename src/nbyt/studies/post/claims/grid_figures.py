@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from nbyt.report.study import figures
-from nbyt.studies.study import Data
+from nbyt.results.values import Data
 
 _ENV = "FrozenLake 8x8"
 _LEANINGS = {

@@ -1,7 +1,8 @@
 """Claims that the grids on FrozenLake show: who agrees with whom, and why."""
 
+from nbyt.results.values import Data
 from nbyt.studies.post.claims import grid_figures as figures
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 TOPIC = "Batch against batch"

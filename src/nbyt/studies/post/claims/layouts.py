@@ -1,9 +1,10 @@
 """Layouts at equal N x T: do they matter, and do their batches scatter around the truth."""
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.numbers import distance
 from nbyt.studies.post.claims.over_layouts import MEASURED, over_layouts, stages
-from nbyt.studies.study import Claim, Data, Results, always
+from nbyt.studies.study import Claim, Results, always
 from nbyt.studies.verdict import Check, Number
 
 _MATTERS = 0.1

@@ -1,7 +1,8 @@
 """Claims on two mistakes: the whole batch at every gradient step, and random fetching."""
 
 from nbyt.report.study.figures import bars, lines, row, series, table
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.results.values import Data
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 TOPIC = "Mini-batches"

@@ -1,8 +1,9 @@
 """Claims on mini-batches: their mean, the variance that they add, and what shuffling is for."""
 
 from nbyt.report.study.figures import bars, lines, plane, row, series, slides
+from nbyt.results.values import Data
 from nbyt.studies.post.claims import minibatch_mistakes
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 TOPIC = "Mini-batches"

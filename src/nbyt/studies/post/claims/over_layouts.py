@@ -1,7 +1,8 @@
 """What the claims about layouts share: the stages measured, and charts over all layouts."""
 
 from nbyt.report.study import figures
-from nbyt.studies.study import Data, Results
+from nbyt.results.values import Data
+from nbyt.studies.study import Results
 
 GRADIENTS = ("actor", "critic")
 MEASURED = (

@@ -1,8 +1,9 @@
 """Claims that the later grids, on Pendulum, show: lags, layouts and lambda."""
 
+from nbyt.results.values import Data
 from nbyt.studies.post.claims import pendulum_figures as figures
 from nbyt.studies.post.claims.published import PUBLISHED_WITHIN
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 TOPIC = "Batch against batch"

@@ -1,6 +1,7 @@
 """Figures of the grids on Pendulum, with what was published beside what we measured."""
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.post.claims.grid_figures import determined
 from nbyt.studies.post.claims.published import (
     PUBLISHED_ACROSS,
@@ -9,7 +10,6 @@ from nbyt.studies.post.claims.published import (
     PUBLISHED_COSINE_BY_LAMBDA,
     PUBLISHED_WITHIN,
 )
-from nbyt.studies.study import Data
 
 _ENV = "Pendulum-v1"
 _LAMBDAS = (0.0, 0.95, 1.0)

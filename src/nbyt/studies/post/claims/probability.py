@@ -1,8 +1,9 @@
 """P(tau | pi) as a product of start, policy and transitions."""
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.numbers import exact
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 _ROUNDING = 1e-9

@@ -1,8 +1,9 @@
 """High variance is said to turn successive updates apart and to make learning unstable."""
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.numbers import mean_of, spread_of, spread_ratio
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 _TOPIC = "The smaller statements"

@@ -3,7 +3,8 @@
 from itertools import pairwise
 
 from nbyt.report.study.figures import lines, row, series, table
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.results.values import Data
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 TOPIC = "The gradient of a batch"

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.numbers import exact
 from nbyt.studies.post.claims.over_layouts import GRADIENTS, MEASURED, over_layouts, stages
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Case, Check
 
 _SAME = 0.1

@@ -1,9 +1,10 @@
 """What is visited moves with the policy, and less so at the end of a run."""
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.stats import Estimate
 from nbyt.studies.numbers import mean_of, ratio_of_means, shortened, typical_ratio
-from nbyt.studies.study import Claim, Data, Results, always
+from nbyt.studies.study import Claim, Results, always
 from nbyt.studies.verdict import Check
 
 TOPIC = "The data move"

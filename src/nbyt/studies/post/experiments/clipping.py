@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from nbyt.measure.shift import policy_divergence, visited
+from nbyt.results.values import Data
 from nbyt.studies.bench import Bench, Training
 from nbyt.studies.numbers import shortened
 from nbyt.studies.post.experiments.visits import RUNS, Run, early, training_of
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 SEEDS = (3, 5)
 CHAINS, POINTS, APART = 64, 8, 25

@@ -4,9 +4,10 @@ from typing import Any
 
 from nbyt.exact import Control, frozenlake, lags, moments, sticky
 from nbyt.measure.probing import probe
+from nbyt.results.values import Data
 from nbyt.studies.bench import Bench
 from nbyt.studies.post.experiments.layouts import GRADIENTS, told
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 # How likely the context is to change at a step: hardly ever, or as by a coin.
 _FLIPS = {"hardly changes": 0.02, "changes at random": 0.5}

@@ -12,11 +12,12 @@ from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.minibatch import shuffle_and_chop
 from nbyt.policy.actor_critic import ActorCritic, build
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream, stream
 from nbyt.stats import mean
 from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import exact, typical_ratio
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.device_source import DeviceSource
 from nbyt.train.ppo import Learner, SourceBatch, coefficients_of, improve, new_learner, trained
 from nbyt.train.settings import PPOSettings

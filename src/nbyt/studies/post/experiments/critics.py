@@ -14,6 +14,7 @@ from nbyt.exact.values import policy_values
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.probing import probe
 from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
 from nbyt.stats.comparison import Candidate
 from nbyt.stats.paired import bias_gap, relative_bias
 from nbyt.studies.bench import Bench
@@ -27,7 +28,7 @@ from nbyt.studies.post.experiments.tasks import (
     Task,
     without_limit,
 )
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 # The first is trained with.
 LAMBDAS = (0.95, 0.0, 0.9, 1.0)

@@ -12,8 +12,9 @@ from nbyt import exact
 from nbyt.envs.tabular import TabularEnv, from_arrays
 from nbyt.exact.values import optimal_values, policy_values
 from nbyt.policy.stage import Stage, table
+from nbyt.results.values import Data
 from nbyt.studies.bench import Bench
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 GAMMA, LAM = 0.99, 0.95
 LENGTHS = ((4, 32), (4, 16, 64))

@@ -5,12 +5,13 @@ from typing import Any
 from nbyt import exact as oracle
 from nbyt.layout import Layout
 from nbyt.measure.starts import separation, start_share
+from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.stats.order import median
 from nbyt.studies.bench import Bench, Training
 from nbyt.studies.numbers import exact
 from nbyt.studies.post.experiments.visits import RUNS, Run, training_of
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.settings import PPOSettings
 
 STARTS = (256, 512)

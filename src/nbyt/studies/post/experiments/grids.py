@@ -16,12 +16,13 @@ from nbyt.exact import moments
 from nbyt.layout import Layout
 from nbyt.measure.batches import batch_advantages, collect_batches, contributions
 from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
 from nbyt.stats.combine import added, mapped
 from nbyt.stats.cosines import batch_gram, expected_cosine, mean_cosine
 from nbyt.stats.estimate import Estimate, mean, undetermined
 from nbyt.studies.bench import Bench, Training
 from nbyt.studies.post.experiments.grid_numbers import along_episode, grid, leanings, short
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.settings import PPOSettings
 
 ENV = "tabular:FrozenLake8x8-v1"

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from nbyt.measure.batches import LaggedProducts
+from nbyt.results.values import Data
 from nbyt.stats.lags import LagProducts, lag_profile
-from nbyt.studies.study import Data
 
 LAGS = (1, 5, 10, 20)
 HISTOGRAM_LAGS = (1, 5, 10, 40)

@@ -12,6 +12,7 @@ from nbyt.measure.measurement import Measurement
 from nbyt.measure.plane import draw_plane
 from nbyt.measure.probing import probe
 from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
 from nbyt.stats.comparison import Candidate, compare
 from nbyt.stats.lags import LagProfile
 from nbyt.stats.paired import covariance_gap, covariance_share, individual_ratio, variance_ratio
@@ -27,7 +28,7 @@ from nbyt.studies.post.experiments.tasks import (
     Task,
     without_limit,
 )
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 GRADIENTS = ("actor", "critic")
 SHORT, LONG = 2, 1024

@@ -7,12 +7,13 @@ import numpy as np
 from nbyt.layout import Layout
 from nbyt.minibatch import shuffle_and_chop
 from nbyt.minibatch.schemes import Scheme, random_fetch, random_subsets, whole_batch
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.stats.sampling import never_fetched
 from nbyt.studies.bench import Bench, Training
 from nbyt.studies.minibatch_tasks import LAYOUT, TASKS, Task, plain, train
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 SEEDS = (3, 6)
 UPDATES = (20, 100)

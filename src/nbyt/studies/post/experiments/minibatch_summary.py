@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.stats.sampling import spread, variance_ratio, with_replacement, without_replacement
 from nbyt.studies.minibatch_tasks import plain
-from nbyt.studies.study import Data
 
 
 class Around(NamedTuple):

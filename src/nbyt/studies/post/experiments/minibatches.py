@@ -11,6 +11,7 @@ from nbyt.measure.subsampling import Subsampled, minibatch_gradients, subsample
 from nbyt.minibatch import shuffle_and_chop
 from nbyt.minibatch.schemes import Scheme, consecutive, random_fetch, time_slabs, whole_envs
 from nbyt.objective.ppo import Batch
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.studies.bench import Bench
@@ -23,7 +24,7 @@ from nbyt.studies.minibatch_tasks import (
 )
 from nbyt.studies.post.experiments import minibatch_mistakes
 from nbyt.studies.post.experiments.minibatch_summary import Around, Batches, summary
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048)
 EPOCHS = (8, 24)

@@ -18,6 +18,7 @@ from nbyt.measure.batches import (
     lagged_products,
 )
 from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
 from nbyt.stats.cosines import (
     cosine_matrix,
     expected_cosine,
@@ -35,7 +36,7 @@ from nbyt.studies.post.experiments.lagged import (
     cosine_histograms,
     lag_correlations,
 )
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.settings import PPOSettings
 
 ENV = "gymnax:Pendulum-v1"

@@ -7,10 +7,11 @@ from jaxtyping import Float
 from nbyt import exact
 from nbyt.collect.device import collect, start
 from nbyt.exact.controls import Control
+from nbyt.results.values import Data
 from nbyt.rng import stream
 from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import shortened
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 LENGTHS = (1, 2, 3, 4)
 STEPS = 64

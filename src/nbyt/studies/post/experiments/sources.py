@@ -9,6 +9,7 @@ from nbyt.gradients.weights import AdvantageScale
 from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.origins import sources_of
 from nbyt.measure.request import make_request
+from nbyt.results.values import Data
 from nbyt.stats.combine import added, divided
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.studies.bench import Bench
@@ -22,7 +23,7 @@ from nbyt.studies.post.experiments.tasks import (
     TRAINED,
     Task,
 )
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 GRADIENTS = ("actor", "critic")
 SOURCES = ("sampling", "own_step", "credit", "coupling")

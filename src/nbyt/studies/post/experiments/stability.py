@@ -7,9 +7,10 @@ from nbyt.layout import Layout
 from nbyt.measure.probing import probe
 from nbyt.measure.shift import actor_step
 from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
 from nbyt.studies.bench import Bench, Training
 from nbyt.studies.numbers import shortened
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.settings import PPOSettings
 
 ENV = "gymnax:CartPole-v1"

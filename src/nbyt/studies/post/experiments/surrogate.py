@@ -8,6 +8,7 @@ import numpy as np
 from nbyt.measure.contributions import contribution_gap
 from nbyt.minibatch import shuffle_and_chop
 from nbyt.objective.ppo import Batch
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.studies.along_update import along_update, followed
@@ -20,7 +21,7 @@ from nbyt.studies.minibatch_tasks import (
     plain,
     without_normalising,
 )
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.ppo import coefficients_of, fresh_optimiser
 
 # Gradient steps between two looks at the whole batch.

@@ -12,11 +12,12 @@ from nbyt.envs.tabular import TabularEnv
 from nbyt.layout import Layout
 from nbyt.measure.shift import actor_step, policy_divergence, visited
 from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.stats.energy import energy_kernel, energy_of
 from nbyt.studies.bench import Bench, Training
 from nbyt.studies.numbers import exact, shortened
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.settings import PPOSettings
 
 SEEDS = (3, 5)

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nbyt.report.study.figures import lines, row, series, slides
+from nbyt.results.values import Data
 from nbyt.stats.estimate import undetermined
 from nbyt.studies.numbers import mean_of, typical_ratio
-from nbyt.studies.study import Data, Results
+from nbyt.studies.study import Results
 from nbyt.studies.verdict import Number
 
 MEASURED = (

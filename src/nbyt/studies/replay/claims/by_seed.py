@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.numbers import mean_of
-from nbyt.studies.study import Data
 from nbyt.studies.verdict import Number
 
 Seeds = Sequence[Data]

@@ -1,6 +1,7 @@
 """Claims on neighbours in a replay buffer: how alike they are, and what drawing at random gains."""
 
 from nbyt.report.study.figures import lines, table
+from nbyt.results.values import Data
 from nbyt.studies.replay.claims.buffers import (
     MEASURED,
     along,
@@ -14,7 +15,7 @@ from nbyt.studies.replay.claims.buffers import (
     variance,
     where,
 )
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 _TOPIC = "Experience replay: correlation"

@@ -1,6 +1,7 @@
 """Claims on a mini-batch's noise: less than a single transition's, more than the whole buffer's."""
 
 from nbyt.report.study.figures import table
+from nbyt.results.values import Data
 from nbyt.studies.replay.claims.buffers import (
     MEASURED,
     along,
@@ -15,7 +16,7 @@ from nbyt.studies.replay.claims.buffers import (
     variance,
     where,
 )
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 _TOPIC = "Mini-batches: variance and size"

@@ -1,9 +1,10 @@
 """Mini-batches are said to go with stochastic gradient descent and its variants."""
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.numbers import mean_of
 from nbyt.studies.replay.claims.by_seed import TOPIC, average, curves, each, less, listed
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 _NAMES = {"sgd": "SGD", "rmsprop": "RMSprop", "adam": "Adam"}

@@ -1,7 +1,8 @@
 """Claims on schemes: how libraries cut PPO's batches, and whether it matters."""
 
 from nbyt.report.study.figures import bars, lines, row, series, slides
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.results.values import Data
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 _TOPIC = "PPO's mini-batches, library by library"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from nbyt.report.study.figures import table
+from nbyt.results.values import Data
 from nbyt.studies.numbers import mean_of
 from nbyt.studies.replay.claims.buffers import (
     MEASURED,
@@ -19,7 +20,7 @@ from nbyt.studies.replay.claims.buffers import (
     share,
     where,
 )
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check, Number
 
 _TOPIC = "Mini-batches: variance and size"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from nbyt.results.values import Data
 from nbyt.studies.numbers import mean_of, spread_ratio, typical_ratio
 from nbyt.studies.replay.claims.by_seed import TOPIC, Seeds, each, less
 from nbyt.studies.replay.claims.stability_figures import (
@@ -16,7 +17,7 @@ from nbyt.studies.replay.claims.stability_figures import (
     usual,
 )
 from nbyt.studies.shares import share_difference
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check
 
 _MEASURED = (

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.stats.estimate import Estimate
 from nbyt.studies.numbers import mean_of, spread_of
 from nbyt.studies.replay.claims.by_seed import Seeds, average, curves, each, listed
 from nbyt.studies.shares import share
-from nbyt.studies.study import Data, Results
+from nbyt.studies.study import Results
 from nbyt.studies.verdict import Number
 
 RANDOM = "uniform"

@@ -1,9 +1,10 @@
 """Sizes of the mini-batch: from 32 to 256 is said to be the balance, and all at once too slow."""
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.numbers import mean_of, spread_of
 from nbyt.studies.replay.claims.by_seed import TOPIC, Seeds, average, curves, each, less
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check, Number
 
 _NEEDS = "training-sizes"

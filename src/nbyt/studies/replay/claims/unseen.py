@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from nbyt.results.values import Data
 from nbyt.studies.replay.claims import unseen_numbers as numbers
 from nbyt.studies.replay.claims.unseen_figures import NEEDS, abroad_figures, retained_figures
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check, judge
 
 _TOPIC = "Generalisation"

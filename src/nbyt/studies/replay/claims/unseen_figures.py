@@ -1,8 +1,9 @@
 """Figures of home and abroad: levels, what is retained, and how one goes with the other."""
 
 from nbyt.report.study import figures
+from nbyt.results.values import Data
 from nbyt.studies.replay.claims import unseen_numbers as numbers
-from nbyt.studies.study import Data, Results
+from nbyt.studies.study import Results
 
 _LEVEL = {
     "unseen-carts": "return",

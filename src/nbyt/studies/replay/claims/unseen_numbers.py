@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
+from nbyt.results.values import Data
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.jackknife import student
 from nbyt.studies.numbers import mean_of
-from nbyt.studies.study import Data
 
 RANDOM = "uniform"
 

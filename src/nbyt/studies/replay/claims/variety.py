@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from nbyt.report.study.figures import bars, row, series, table
+from nbyt.results.values import Data
 from nbyt.studies.replay.claims.buffers import MEASURED, at, cases, mean, of_seeds, ratio, where
-from nbyt.studies.study import Claim, Data, Results
+from nbyt.studies.study import Claim, Results
 from nbyt.studies.verdict import Check, Number
 
 _TOPIC = "Experience replay: variety"

@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from nbyt.measure.td_gradients import td_contributions
 from nbyt.measure.td_progress import best_gain, losses_after
 from nbyt.minibatch.replay import Filled, Places, draw
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats.distinct import distinct_in_windows, expected_distinct, mean_distinct
 from nbyt.stats.in_order import deviations, lag_correlations, mean_cosine, of_strata, of_windows
@@ -20,7 +21,7 @@ from nbyt.studies.numbers import shortened
 from nbyt.studies.replay.buffer_tasks import SEEDS, WORDS, Task, moments_of, tasks
 from nbyt.studies.replay.labels import episodes, states
 from nbyt.studies.replay.learning import Moment
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.dqn import rates_of
 
 SIZES = tuple(2**power for power in range(11))

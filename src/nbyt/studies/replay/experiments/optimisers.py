@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from nbyt.results.values import Data
 from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import shortened
 from nbyt.studies.replay.trainings import CARTPOLE, EVERY, outcome, random_return, trained
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 # Learning rates to choose from, a factor of 2 to 3 apart around what each is used with.
 RATES = {

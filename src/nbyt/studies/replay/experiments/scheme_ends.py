@@ -9,6 +9,7 @@ import numpy as np
 from nbyt.layout import Layout
 from nbyt.measure.drift import Drift
 from nbyt.minibatch.named import find
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.studies import minibatch_tasks
@@ -16,7 +17,7 @@ from nbyt.studies.along_update import along_update, followed
 from nbyt.studies.bench import Bench
 from nbyt.studies.minibatch_tasks import LAYOUT, Moment, batches_of, moments_of, plain
 from nbyt.studies.numbers import typical_ratio
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.ppo import fresh_optimiser
 
 # Mini-batches that hold two whole envs: every scheme can cut them.

@@ -11,6 +11,7 @@ from nbyt.measure.subsampling import Subsampled, minibatch_gradients, subsample
 from nbyt.minibatch.named import find
 from nbyt.minibatch.rules import by_env
 from nbyt.objective.ppo import Batch
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.stats.sampling import spread, variance_ratio, with_replacement, without_replacement
@@ -18,7 +19,7 @@ from nbyt.studies import minibatch_tasks
 from nbyt.studies.bench import Bench
 from nbyt.studies.minibatch_tasks import LAYOUT, Moment, batches_of, moments_of, plain
 from nbyt.studies.replay.experiments import scheme_ends
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 SIZES = (64, 256)
 BATCHES = (12, 32)

@@ -13,6 +13,7 @@ from nbyt.exact.values import optimal_values
 from nbyt.exact.walk import closure, goes_on
 from nbyt.minibatch.replay import Sampling
 from nbyt.policy.q_policy import QPolicy, greedy
+from nbyt.results.values import Data
 from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import shortened
 from nbyt.studies.replay.learning import Followed, Moment
@@ -26,7 +27,7 @@ from nbyt.studies.replay.trainings import (
     random_return,
     trained,
 )
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 
 
 class Task(NamedTuple):

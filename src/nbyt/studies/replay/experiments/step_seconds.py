@@ -11,13 +11,14 @@ from nbyt.collect.replay import Replay, read
 from nbyt.envs import resolve
 from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import QPolicy
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import typical_ratio
 from nbyt.studies.replay.buffer_tasks import Task, tasks
 from nbyt.studies.replay.experiments.gradients import SIZES
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.dqn import QLearner, improve, rates_of
 from nbyt.train.dqn_algorithm import beginning
 from nbyt.train.dqn_plan import DQNPlan

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+from nbyt.results.values import Data
 from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import shortened
 from nbyt.studies.replay.trainings import CARTPOLE, EVERY, LAYOUT, outcome, random_return, trained
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.replay_layout import ReplayLayout
 
 SIZES = ((8, 32, 256, 1024), (1, 8, 32, 64, 128, 256, 1024))

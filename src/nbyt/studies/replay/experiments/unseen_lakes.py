@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from nbyt.minibatch.replay import Sampling
+from nbyt.results.values import Data
 from nbyt.studies.bench import Bench
 from nbyt.studies.numbers import shortened
 from nbyt.studies.replay import lakes
@@ -15,7 +16,7 @@ from nbyt.studies.replay.experiments.unseen_runs import (
     params_of,
 )
 from nbyt.studies.replay.learning import Moment, follow
-from nbyt.studies.study import Data, Experiment
+from nbyt.studies.study import Experiment
 from nbyt.train.dqn_settings import DQNSettings
 
 SEEDS = (3, 8)

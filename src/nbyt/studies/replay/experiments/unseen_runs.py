@@ -6,8 +6,8 @@ import jax.numpy as jnp
 from nbyt.minibatch.replay import Sampling
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.q_policy import greedy
+from nbyt.results.values import Data
 from nbyt.studies.replay.learning import Moment
-from nbyt.studies.study import Data
 from nbyt.train.replay_layout import ReplayLayout
 
 SAMPLINGS: tuple[Sampling, ...] = ("uniform", "sequential", "newest")
