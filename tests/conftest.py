@@ -18,7 +18,14 @@ from jaxtyping import install_import_hook
 
 # The hook stays for the whole session; it must be in place before these packages are imported.
 install_import_hook(
-    ["nbyt.objective", "nbyt.collect", "nbyt.minibatch", "nbyt.policy", "nbyt.stats"],
+    [
+        "nbyt.objective",
+        "nbyt.collect",
+        "nbyt.minibatch",
+        "nbyt.policy",
+        "nbyt.stats",
+        "nbyt_studies.stats",
+    ],
     "beartype.beartype",
 )
 

@@ -26,7 +26,7 @@ LIGHT = [
     "nbyt.store.run",
     "nbyt.stats",
     "nbyt.rank",
-    "nbyt.report.page",
+    "nbyt.report.pages.advice",
     "nbyt.cli.main",
 ]
 OPTIONAL = ["torch", "stable_baselines3", "envpool", "mujoco", "tensorboardX", "wandb", "ray"]
@@ -107,7 +107,7 @@ def needs(path: Path) -> set[str]:
 def test_no_module_must_be_imported_before_another() -> None:
     """Imports without a circle work in every order."""
     graph = {module_name(path): needs(path) for path in FILES}
-    assert "nbyt.layout" in graph["nbyt.workflow.request"]
+    assert "nbyt.layout" in graph["nbyt.advice.request"]
     order = list(TopologicalSorter(graph).static_order())
     assert len(order) == len(FILES)
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbyt import numbers
+from nbyt.advice.request import effort, make_advice_request
 from nbyt.envs import resolve
 from nbyt.envs.checks import check
 from nbyt.errors import UsageError
@@ -18,14 +19,11 @@ from nbyt.layout import Layout
 from nbyt.measure.chains import Resources
 from nbyt.measure.request import make_request
 from nbyt.minibatch import audit
-from nbyt.minibatch.named import find
+from nbyt.minibatch.schemes import find
 from nbyt.sweep.grid import make_grid
 from nbyt.sweep.workers import Workers
-from nbyt.train.dqn_settings import DQNSettings
-from nbyt.train.replay_layout import ReplayLayout
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow.effort import effort
-from nbyt.workflow.request import make_advice_request
+from nbyt.train.dqn_plan import DQNSettings, ReplayLayout
+from nbyt.train.plan import PPOSettings
 
 TABLE = {
     name: kind

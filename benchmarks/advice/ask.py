@@ -6,12 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nbyt.advice.request import EFFORTS, make_advice_request
+from nbyt.advice.run import answer_request, open_folder
+from nbyt.advice.stages import given_stages
 from nbyt.envs import resolve
 from nbyt.policy.stage import Stage
-from nbyt.workflow.advising import answer_request, open_folder
-from nbyt.workflow.effort import EFFORTS
-from nbyt.workflow.request import make_advice_request
-from nbyt.workflow.stages import given_stages
 
 BATCH = 2048
 

@@ -11,7 +11,7 @@ from nbyt.envs import tabular
 from nbyt.exact import Control, frozenlake, garnet, moments, sticky, taxi
 from nbyt.exact.values import optimal_values, policy_values
 from nbyt.policy.stage import Stage, table
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOSettings
 
 STEPS = tuple(4**power for power in range(6))
 # Within this share of the best; and what counts as a difference that a tool must see.

@@ -14,8 +14,7 @@ from nbyt.policy.files import read_stage
 from nbyt.stats import mean
 from nbyt.store.run import open_run
 from nbyt.train.loop import train
-from nbyt.train.plan import PPOPlan, stage_updates
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOPlan, PPOSettings, stage_updates
 
 ENVS = ("CartPole-v1", "Acrobot-v1")
 STEPS = (2, 8, 32, 128, 1024)

@@ -10,11 +10,11 @@ from scipy import stats
 
 from benchmarks.agreement.brute import OBJECTIVES, Found, Sums, blocks, estimates
 from nbyt.envs import DeviceEnv, resolve
-from nbyt.gradients.engine import PoolSums
+from nbyt.gradients.reduce import PoolSums
 from nbyt.measure.chains import Chains, Resources
 from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.measurement import Measurement
-from nbyt.measure.probing import probe
+from nbyt.measure.probe import probe
 from nbyt.measure.request import make_request
 from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream

@@ -4,7 +4,7 @@ from typing import Any
 
 from benchmarks.agreement.compare import BATCH
 from benchmarks.agreement.stages import Task, trained
-from nbyt.measure.probing import probe
+from nbyt.measure.probe import probe
 
 LENGTHS = (1, 2, 4, 8, 32, 128, 1024)
 

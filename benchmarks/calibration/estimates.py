@@ -5,16 +5,15 @@ from dataclasses import fields, replace
 from benchmarks.calibration.cases import Case
 from benchmarks.calibration.pools import Pooled
 from benchmarks.calibration.truths import GRADIENTS, SQUARED, Key, spread
-from nbyt.measure.critic import explained_variance
+from nbyt.measure.chains import explained_variance
 from nbyt.rng import numpy_stream
-from nbyt.stats.bias import bias_parts
 from nbyt.stats.comparison import Candidate, compare
 from nbyt.stats.estimate import Estimate
-from nbyt.stats.lags import lag_profile
-from nbyt.stats.phase import PhaseProducts, phase_variance
+from nbyt.stats.lags import PhaseProducts, lag_profile, phase_variance
 from nbyt.stats.products import Products
 from nbyt.stats.ranking import rank
 from nbyt.stats.summary import GradientEstimates, describe
+from nbyt.stats.variance import bias_parts
 
 Found = dict[Key, Estimate]
 
@@ -98,7 +97,7 @@ class Estimator:
 
 
 def side_by_side(actor: Products, critic: Products, weight: float) -> Products:
-    """The products of two gradients in different parameters, as nbyt.gradients.assembly has it."""
+    """The products of two gradients in different parameters, as nbyt.gradients.reduce has it."""
     names = [*_SUMS, *(() if actor.phase_part is None else _PARTS)]
     summed = {name: getattr(actor, name) + weight * getattr(critic, name) for name in names}
     return replace(actor, **summed)

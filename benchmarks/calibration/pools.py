@@ -14,16 +14,13 @@ from benchmarks.calibration.cases import Case
 from benchmarks.calibration.sampler import Sampler, split
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
-from nbyt.gradients.assembly import endless_gram, products_of
-from nbyt.gradients.engine import PoolSums, reduce_pool
-from nbyt.gradients.phase import phase_products
+from nbyt.gradients.engines.own import StageEngine
 from nbyt.gradients.plan import SlabPlan, plan_for
-from nbyt.gradients.stage_engine import StageEngine
-from nbyt.gradients.weights import GradientSpec
-from nbyt.measure.critic import critic_sums
+from nbyt.gradients.reduce import PoolSums, endless_gram, phase_products, products_of, reduce_pool
+from nbyt.gradients.spec import GradientSpec
+from nbyt.measure.chains import critic_sums
 from nbyt.rng import numpy_stream, seeds
-from nbyt.stats.lags import LagProducts
-from nbyt.stats.phase import PhaseProducts
+from nbyt.stats.lags import LagProducts, PhaseProducts
 from nbyt.stats.products import Products
 
 # As in nbyt.measure.chains.

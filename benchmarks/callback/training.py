@@ -53,7 +53,7 @@ class Training:
 
     def fingerprint(self) -> str:
         """A hash of the weights."""
-        from nbyt.gradients.torch_policy import weights_of
+        from nbyt.gradients.engines.torch_policy import weights_of
         from nbyt.measure.frozen_policy import hashed
 
         return hashed(weights_of(self._model.policy))

@@ -70,10 +70,8 @@ class StableBaselines:
 def nbyt_algorithm(env: str, total: int, seed: int, minibatch: int) -> Any:
     """Our DQN with these sizes, before its first update."""
     from nbyt.envs import resolve
-    from nbyt.train.dqn_algorithm import DQNAlgorithm
-    from nbyt.train.dqn_plan import DQNPlan
-    from nbyt.train.dqn_settings import DQNSettings
-    from nbyt.train.replay_layout import ReplayLayout
+    from nbyt.train.algorithms.dqn import DQNAlgorithm
+    from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
 
     layout = ReplayLayout(ENVS, STEPS, minibatch, 1, BUFFER, WARM_UP)
     settings = DQNSettings(

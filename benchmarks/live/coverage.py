@@ -9,11 +9,11 @@ import numpy as np
 from benchmarks.calibration.gate import Interval, judge
 from benchmarks.calibration.sampler import Sampler
 from benchmarks.live.cases import GRADIENTS, Case, truths
-from nbyt.gradients.stage_engine import StageEngine
-from nbyt.gradients.weights import fragment_advantages
+from nbyt.gradients.engines.own import StageEngine
+from nbyt.gradients.spec import fragment_advantages
 from nbyt.measure.live import BatchMeasurement, LiveBatch, Loss, measure_batch, pieces
 from nbyt.rng import numpy_stream
-from nbyt.stats.live import BatchEstimates
+from nbyt.stats.summary import BatchEstimates
 
 FIELDS = tuple(field.name for field in fields(BatchEstimates))
 _LOSS = Loss(normalise=False)

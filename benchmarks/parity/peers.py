@@ -29,8 +29,7 @@ from nbyt.policy.stage import Stage
 from nbyt.rng import stream
 from nbyt.store.run import open_run
 from nbyt.train.loop import train
-from nbyt.train.plan import PPOPlan
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOPlan, PPOSettings
 
 # Far from every training seed, so that no evaluation starts where a training env did.
 _EVALUATION_SEED = 1_000_000

@@ -24,7 +24,7 @@ from nbyt.objective.ppo import Batch, Coefficients
 from nbyt.policy.stage import Stage
 from nbyt.rng import stream
 from nbyt.stats.estimate import Estimate
-from nbyt.stats.jackknife import positive
+from nbyt.stats.intervals import positive
 
 OBJECTIVES = ("actor", "critic", "total")
 # Envs that step together: batches of few envs run side by side, until there are so many.

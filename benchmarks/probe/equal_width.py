@@ -11,7 +11,7 @@ from benchmarks.probe.brute import OBJECTIVES, Layout, interval
 from benchmarks.timing.rounds import median
 from nbyt.envs import DeviceEnv, resolve
 from nbyt.measure.measurement import Measurement
-from nbyt.measure.probing import probe
+from nbyt.measure.probe import probe
 from nbyt.policy.stage import Stage
 
 BATCH = 2048

@@ -13,9 +13,9 @@ from benchmarks.timing.rounds import interleave
 from nbyt.collect.pool import collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs import resolve
-from nbyt.gradients.engine import slabs
+from nbyt.gradients.reduce import slabs
 from nbyt.gradients.slab_sums import Slab, sum_slab
-from nbyt.gradients.weights import scale_of
+from nbyt.gradients.spec import scale_of
 from nbyt.measure.chains import Chains, Resources
 from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.request import make_request

@@ -121,8 +121,7 @@ def _policy(size: str) -> tuple[Any, Any]:
 def _ours(size: str) -> Callable[[], Any]:
     import jax
 
-    from nbyt.gradients.layers import layers
-    from nbyt.gradients.products import grouped, paired
+    from nbyt.gradients.products import grouped, layers, paired
 
     policy, params = _policy(size)
     observation, action, advantage = jax.device_put(_data(size))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nbyt.store.folder import MARKER
 from nbyt.store.paths import is_leftover
-from nbyt.store.verify import verify
+from nbyt.store.run import verify
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,9 @@ import numpy as np
 from nbyt.layout import Layout
 from nbyt.results.values import Data
 from nbyt.stats import mean
-from nbyt.studies.bench import Bench
-from nbyt.studies.study import Claim, Experiment, Results, Study
-from nbyt.studies.verdict import Check
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOSettings
+from nbyt_studies.bench import Bench
+from nbyt_studies.study import Check, Claim, Experiment, Results, Study
 
 _LAYOUT = Layout(8, 16, 64, 2)
 _SETTINGS = PPOSettings(network="table", learning_rate=0.01)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nbyt.report.study import write_study_page
+from nbyt.report.pages.study import write_study_page
 from nbyt.store.study import PAGE, STUDY, read_study
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs"

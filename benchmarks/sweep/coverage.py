@@ -17,8 +17,7 @@ import numpy as np
 from benchmarks.calibration.gate import NARROW, WIDE, limits
 from benchmarks.sweep.methods import IQM, PROBABILITY, Ends
 from benchmarks.sweep.worlds import PAIRS, SHAPES, WORLDS, Draw, true_iqm, true_probability
-from nbyt.stats.regret import behind, regrets
-from nbyt.stats.runs import iqm, redrawn
+from nbyt.stats.runs import behind, iqm, redrawn, regrets
 
 RESULT = Path(__file__).with_name("coverage.json")
 SEEDS = (4, 6, 8, 12, 16, 32)

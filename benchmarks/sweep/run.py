@@ -23,9 +23,8 @@ from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.train import hardware
 from nbyt.train.curves import train_curve
-from nbyt.train.plan import PPOPlan
+from nbyt.train.plan import PPOPlan, PPOSettings
 from nbyt.train.seeds import train_seeds
-from nbyt.train.settings import PPOSettings
 
 RESULT = Path(__file__).with_name("result.json")
 ENV, SEEDS, TOTAL = "CartPole-v1", 16, 500_000

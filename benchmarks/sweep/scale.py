@@ -23,14 +23,13 @@ from nbyt.envs import resolve
 from nbyt.policy.stage import table
 from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.cells import Runner, jobs_of
-from nbyt.sweep.cluster import Cluster
-from nbyt.sweep.cluster_pools import ClusterPools
+from nbyt.sweep.cluster import Cluster, ClusterPools
 from nbyt.sweep.grid import Grid, make_grid
 from nbyt.sweep.ray_task import run_errand
 from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
 from nbyt.train.curves import Curve
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOSettings
 
 RESULT = Path(__file__).with_name("scale.json")
 ENV = "benchmarks.sweep.waiting:make"

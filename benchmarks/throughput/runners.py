@@ -38,9 +38,8 @@ class _Nbyt:
 
         from nbyt.envs import resolve
         from nbyt.policy.actor_critic import build
-        from nbyt.train import ppo
-        from nbyt.train.plan import PPOPlan
-        from nbyt.train.settings import PPOSettings
+        from nbyt.train.algorithms import ppo
+        from nbyt.train.plan import PPOPlan, PPOSettings
 
         self.settings = PPOSettings(
             gamma=GAMMA,
@@ -67,8 +66,8 @@ class _Nbyt:
         """Seconds that the next `updates` updates took."""
         import jax
 
-        from nbyt.train import ppo
-        from nbyt.train.metrics import row_of
+        from nbyt.train.algorithms import ppo
+        from nbyt.train.algorithms.ppo import ppo_row
 
         began, waiting = time.perf_counter(), deque[ppo.Update]()
         first, last = self._made + 1, self._made + updates
@@ -77,9 +76,9 @@ class _Nbyt:
             self.learner, self._made = update.learner, update.number
             waiting.append(update)
             if len(waiting) > _AHEAD:
-                row_of(self._plan, waiting.popleft())
+                ppo_row(self._plan, waiting.popleft())
         while waiting:
-            row_of(self._plan, waiting.popleft())
+            ppo_row(self._plan, waiting.popleft())
         jax.block_until_ready(self.learner)
         return time.perf_counter() - began
 
@@ -94,7 +93,7 @@ class NbytDevice(_Nbyt):
         super().__init__(f"gymnax:{_TASK}", layout, value_clip=CLIP, clip_jointly=clip_jointly)
 
     def _source(self) -> Any:
-        from nbyt.train.device_source import DeviceSource
+        from nbyt.train.sources import DeviceSource
 
         return DeviceSource(self.env, self.policy, self.settings, self.layout)
 
@@ -107,7 +106,7 @@ class NbytHost(_Nbyt):
         self._compile_with_truncation()
 
     def _source(self) -> Any:
-        from nbyt.train.host_source import HostSource
+        from nbyt.train.sources import HostSource
 
         return HostSource(self.env, self.policy, self.settings, self.layout, vector="sync")
 
@@ -116,8 +115,7 @@ class NbytHost(_Nbyt):
         import numpy as np
 
         from nbyt.collect.host import Record
-        from nbyt.train.host_source import experience
-        from nbyt.train.ppo import coefficients_of
+        from nbyt.train.sources import coefficients_of, host_experience
 
         sizes = (self.layout.steps, self.layout.envs)
         observations = np.zeros((*sizes, *self.env.observation_space.shape), np.float32)
@@ -134,7 +132,7 @@ class NbytHost(_Nbyt):
         )
         learner, coefficients = self.learner, coefficients_of(self.settings)
         given = (self.policy, self.settings, learner.params, record, learner.scale, coefficients)
-        experience(*given)
+        host_experience(*given)
 
 
 class Rejax:

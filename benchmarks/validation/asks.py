@@ -7,11 +7,11 @@ from typing import Any
 
 from benchmarks.validation.cases import Case
 from benchmarks.validation.sweeps import WORK
+from nbyt.advice.request import EFFORTS
+from nbyt.advice.run import answer_request, open_folder
 from nbyt.store.atomic import write_json
 from nbyt.store.run import slug
 from nbyt.sweep.grid import advice_request
-from nbyt.workflow.advising import answer_request, open_folder
-from nbyt.workflow.effort import EFFORTS
 
 SEEDS = 3
 # Which stages are measured: those of one training in the middle, as is usual, or half as many of

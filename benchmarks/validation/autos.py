@@ -13,12 +13,10 @@ from nbyt.collect.evaluate import episode_returns
 from nbyt.collect.rollout import update_key
 from nbyt.store.atomic import write_json
 from nbyt.store.run import slug
-from nbyt.train.adaptive_algorithm import AdaptiveAlgorithm
-from nbyt.train.adaptive_plan import AdaptivePlan, first_layout
+from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout, look
+from nbyt.train.algorithms.adaptive import AdaptiveAlgorithm
 from nbyt.train.curves import curve_of
-from nbyt.train.layout_controller import controller_for
-from nbyt.train.ppo import coefficients_of
-from nbyt.train.rollout_probe import look
+from nbyt.train.sources import coefficients_of
 from nbyt.train.split_source import DeviceSplits
 
 SEEDS = 6

@@ -7,10 +7,10 @@ needs its observations scaled); none was chosen by how layouts compare.
 from dataclasses import dataclass, field
 from typing import Any
 
+from nbyt.advice.request import EPOCHS
 from nbyt.envs import resolve
 from nbyt.sweep.grid import Grid, make_grid
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow.request import EPOCHS
+from nbyt.train.plan import PPOSettings
 
 BATCH = 2048
 _TABLE = {"network": "table", "learning_rate": 0.01}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from nbyt.stats import regret
+from nbyt.stats import runs
 from nbyt.stats.runs import DRAWS, iqm, redrawn
 
 Scores = Float[np.ndarray, "layouts seeds"]
@@ -22,11 +22,11 @@ def lost(
     """What the layouts `own`, one for each advice, lose against the best one, on average.
 
     The best layout is chosen with one half of the seeds and all are held against it with the
-    other (`nbyt.stats.regret.losses`); naive: without that.
+    other (`nbyt.stats.runs.losses`); naive: without that.
     """
     heights = iqm(scores)
     span = float(heights.max() - untrained)
-    losses = regret.losses(list(scores), generator) / span
+    losses = runs.losses(list(scores), generator) / span
     draws = losses[np.arange(DRAWS)[:, None], _picks(own, generator)].mean(axis=1)
     low, high = np.quantile(draws, [0.025, 0.975])
     naive = float(np.mean(heights.max() - heights[list(own)])) / span
@@ -55,11 +55,11 @@ def rank_correlation(
 ) -> dict[str, float]:
     """Spearman's, of what an advice foretold and the IQM reached, on average over the advices."""
     drawn = _drawn(scores, generator)
-    every = np.stack([regret.rank_correlation(drawn, row) for row in foretold], axis=1)
+    every = np.stack([runs.rank_correlation(drawn, row) for row in foretold], axis=1)
     picks = _picks(range(len(foretold)), generator)
     draws = every[np.arange(DRAWS)[:, None], picks].mean(axis=1)
     low, high = np.nanquantile(draws, [0.025, 0.975])
-    value = np.mean([regret.rank_correlation(iqm(scores), row) for row in foretold])
+    value = np.mean([runs.rank_correlation(iqm(scores), row) for row in foretold])
     return {"value": float(value), "low": float(low), "high": float(high)}
 
 

@@ -11,15 +11,15 @@ from benchmarks.validation.cases import Case
 from benchmarks.validation.judge import behind, lost, rank_correlation
 from benchmarks.validation.sweeps import WORK, folder_of
 from benchmarks.validation.variants import STAGGERED, varied
+from nbyt.advice.libraries import defaults
+from nbyt.collect.device import mesh_for, spread
 from nbyt.collect.evaluate import play_seeds
-from nbyt.collect.spread import mesh_for, spread
-from nbyt.rank.libraries import defaults
 from nbyt.rng import numpy_stream
 from nbyt.stats.runs import iqm, iqm_estimate
 from nbyt.store.run import slug
 from nbyt.sweep.grid import Grid
 from nbyt.sweep.running import curves_of
-from nbyt.train.ppo_algorithm import beginning
+from nbyt.train.algorithms.ppo import beginning
 
 # Whose defaults the advice has to stand beside; each by its T, as close as the sweep has one.
 LIBRARIES = ("sb3", "cleanrl", "purejaxrl")

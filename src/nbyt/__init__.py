@@ -11,22 +11,23 @@ if TYPE_CHECKING:
     from nbyt import envs as envs
     from nbyt import exact as exact
     from nbyt import policy as policy
+    from nbyt.advice.run import advise
     from nbyt.errors import NbytError as NbytError
     from nbyt.layout import Layout as Layout
-    from nbyt.measure.probing import probe as probe
+    from nbyt.measure.probe import probe
     from nbyt.sweep.sweeping import run_sweep as run_sweep
-    from nbyt.workflow.advising import advise as advise
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Layout": "nbyt.layout",
     "NbytError": "nbyt.errors",
-    "advise": "nbyt.workflow.advising",
-    "probe": "nbyt.measure.probing",
+    "advise": "nbyt.advice.run",
+    "probe": "nbyt.measure.probe",
     "run_sweep": "nbyt.sweep.sweeping",
 }
 _MODULES = (
+    "advice",
     "collect",
     "dialects",
     "envs",
@@ -37,13 +38,10 @@ _MODULES = (
     "minibatch",
     "objective",
     "policy",
-    "rank",
     "stats",
     "store",
-    "studies",
     "sweep",
     "train",
-    "workflow",
 )
 
 __all__ = ["Layout", "NbytError", "__version__", "advise", "probe", "run_sweep", *_MODULES]

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.live.cases import CONTROLS, GRADIENTS, LAYOUTS, cases, truths
 from benchmarks.live.section import ENOUGH, RESULT
 
-from nbyt.stats.live import BatchEstimates
+from nbyt.stats.summary import BatchEstimates
 
 FOUND = json.loads(RESULT.read_text())["cases"]
 FIELDS = {field.name for field in fields(BatchEstimates)}

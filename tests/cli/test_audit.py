@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nbyt.cli import main
-from nbyt.workflow import auditing
+from nbyt.measure import auditing
 
 SIZES = ["--batch", "256", "--minibatch", "32", "--epochs", "2"]
 CODE = """

@@ -13,7 +13,7 @@ import pytest
 from cyclopts import CycloptsError, Token
 
 from nbyt.cli import main
-from nbyt.cli.numbers import read_numbers
+from nbyt.cli.config import read_numbers
 from nbyt.errors import UsageError
 from nbyt.numbers import kind_of
 

@@ -4,8 +4,8 @@ import io
 
 from rich.console import Console
 
+from nbyt.advice.run import OVERALL
 from nbyt.cli.progress import overall_progress
-from nbyt.workflow.advising import OVERALL
 
 
 def test_without_a_terminal_each_name_is_said_once() -> None:

@@ -5,9 +5,8 @@ import pytest
 from gymnasium.wrappers import TimeLimit
 from toys import actor_critic
 
-from nbyt.collect.part import parts_of
 from nbyt.collect.pool import Pool, collect_part, collect_pool, joined
-from nbyt.collect.segment import PoolPlan
+from nbyt.collect.segment import PoolPlan, parts_of
 from nbyt.envs import resolve
 
 

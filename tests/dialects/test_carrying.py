@@ -5,11 +5,10 @@ from hypothesis import given, settings
 from tests.dialects.random_settings import explanations
 
 from nbyt.dialects import explain
-from nbyt.dialects.carrying import carried
+from nbyt.dialects.carrying import carried, heard, said
 from nbyt.dialects.dialect import Dialect, every, names
 from nbyt.dialects.explaining import Explanation
-from nbyt.dialects.learning import heard, said
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOSettings
 
 
 def test_all_of_a_librarys_settings_are_carried() -> None:

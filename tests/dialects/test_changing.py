@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from tests.dialects.random_settings import applied, explanations
 
 from nbyt.dialects import explain
-from nbyt.dialects.changing import fewest_changes
 from nbyt.dialects.explaining import Explanation
+from nbyt.dialects.solving import fewest_changes
 from nbyt.layout import Layout, nearest_divisors
 
 

@@ -8,13 +8,13 @@ import pytest
 import nbyt
 from nbyt.cli.train import LayoutOptions, RunOptions
 from nbyt.dialects import rules as said
+from nbyt.dialects.carrying import SETTINGS
 from nbyt.dialects.cut import RAGGED
 from nbyt.dialects.dialect import Dialect, Rules, every, load, names
-from nbyt.dialects.learning import SETTINGS
 from nbyt.dialects.pasting import pasted, pasted_change
 from nbyt.dialects.vocabulary import MEANING
 from nbyt.errors import DialectError
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOSettings
 
 KNOWN = {
     "collect": said.COLLECT,

@@ -134,7 +134,7 @@ def test_importing_the_suite_imports_no_plotting() -> None:
 def test_plotting_works_when_it_is_used() -> None:
     """The stand-ins fetch the real packages on first use."""
     code = (
-        "from nbyt.envs.deferred import deferred\n"
+        "from nbyt.envs.gymnax_suite import deferred\n"
         "with deferred():\n"
         "    import matplotlib.pyplot as plt, matplotlib.colors as colors\n"
         "import matplotlib; matplotlib.use('agg')\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nbyt.envs import tabular
-from nbyt.envs.outcomes import OutcomeTable
+from nbyt.envs.tabular import OutcomeTable
 
 LISTED = [
     (0.25, 1, -1.0, False),

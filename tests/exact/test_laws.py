@@ -18,9 +18,8 @@ from scipy import sparse
 
 from nbyt import exact
 from nbyt.envs import tabular
-from nbyt.exact.bias import Bias
-from nbyt.exact.stationary import stationary
-from nbyt.exact.values import optimal_values
+from nbyt.exact.rollout_moments import Bias
+from nbyt.exact.values import optimal_values, stationary
 
 SEEDS = range(2)
 ASKED = {"steps": 9, "gamma": 0.95, "lam": 0.9, "entropy_coefficient": 0.1}

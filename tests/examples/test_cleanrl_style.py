@@ -10,7 +10,7 @@ import torch
 from examples.cleanrl_style import Agent, Collector, advantages_of, read_options, train
 
 from nbyt.collect.pool import Pool
-from nbyt.gradients.weights import fragment_advantages
+from nbyt.gradients.spec import fragment_advantages
 from nbyt.store.probes import read_probes
 
 WORDS = ["--envs", "16", "--steps", "32", "--minibatch", "128", "--total", "6144"]

@@ -24,12 +24,9 @@ from nbyt.errors import DiskError
 from nbyt.layout import Layout
 from nbyt.store.run import open_run
 from nbyt.train import loop
-from nbyt.train.dqn_plan import DQNPlan
-from nbyt.train.dqn_settings import DQNSettings
-from nbyt.train.plan import PPOPlan
-from nbyt.train.registry import AnyPlan
-from nbyt.train.replay_layout import ReplayLayout
-from nbyt.train.settings import PPOSettings
+from nbyt.train.algorithms.registry import AnyPlan
+from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
+from nbyt.train.plan import PPOPlan, PPOSettings
 
 TABLE = PPOSettings(network="table", learning_rate=0.1)
 

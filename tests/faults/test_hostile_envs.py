@@ -12,6 +12,7 @@ from benchmarks.sweep.processes import Family
 from tests.faults import hostile_envs
 from tests.sweep.small import ROOT, outcomes
 
+from nbyt.advice.estimate import startable
 from nbyt.cli import main
 from nbyt.envs import resolve
 from nbyt.errors import EnvError
@@ -19,7 +20,6 @@ from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import WorkerProcess, basic_setup
 from nbyt.sweep.grid import make_grid
 from nbyt.sweep.workers import Workers
-from nbyt.workflow.estimate import startable
 
 ENVS = "tests.faults.hostile_envs"
 SIZES = "--envs 2 --steps 16 --minibatch 16 --epochs 1 --total 128 --network 8"

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from tests.store import kept
 
-from nbyt.store import header, seal
+from nbyt.store import seal, tensors
 from nbyt.store.tensors import write_folder
 
 # Protocol 2 of os.system("touch pwned"), spelled out: this repository imports no pickle.
 PICKLE = b"\x80\x02cposix\nsystem\nX\x0b\x00\x00\x00touch pwned\x85R."
-GOOD = header.dump({"w": np.arange(3.0)}, "")
+GOOD = tensors.dump({"w": np.arange(3.0)}, "")
 
 
 def raw(entries: dict[str, Any] | str, payload: bytes = b"") -> bytes:

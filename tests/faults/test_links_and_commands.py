@@ -12,19 +12,19 @@ from tests.report.probes.probes_sample import head, training
 from tests.studies.test_reproducing import SMALL
 from tests.sweep.made_up import grid_of
 
+from nbyt.advice.budget import Budget
+from nbyt.advice.run import scout
 from nbyt.cli import main
 from nbyt.cli.probe import ProbeOptions, _keep
 from nbyt.errors import NbytError, StoreError
-from nbyt.integrations.history import History
+from nbyt.integrations.loops import History
 from nbyt.store.folder import MARKER
 from nbyt.store.run import open_as
 from nbyt.store.seal import read_sealed
 from nbyt.store.sweep import SweepFolder
-from nbyt.studies.reproducing import open_study, reproduce
 from nbyt.sweep.grid import advice_request
 from nbyt.sweep.timing_and_advice import find_aside
-from nbyt.workflow.advising import scout
-from nbyt.workflow.budget import Budget
+from nbyt_studies.reproducing import open_study, reproduce
 
 LAKE = "tabular:FrozenLake-v1"
 LEARN = "--minibatch 16 --epochs 1 --network table --quiet"

@@ -11,7 +11,7 @@ from benchmarks.sweep.processes import Family
 from tests.sweep.small import FLAGS, HOST, ROOT, grid_of, outcomes
 
 from nbyt.sweep.cells import Here
-from nbyt.sweep.table import table_text
+from nbyt.sweep.running import table_text
 
 SEEDS = 4
 

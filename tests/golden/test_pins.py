@@ -10,7 +10,7 @@ import pytest
 from tests.golden.cases import json_of, pins
 from tests.golden.pinned import FOLDERS, HERE, differences, read
 
-from nbyt.store.verify import verify
+from nbyt.store.run import verify
 
 PINS = dict(pins())
 SHAPES = [name for name in PINS if name.startswith("shape-")]

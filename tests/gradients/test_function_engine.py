@@ -22,10 +22,10 @@ from tests.gradients.comparing import (
 from tests.gradients.conftest import Case
 
 from nbyt.errors import UsageError
-from nbyt.gradients import function_engine
-from nbyt.gradients.engine import Engine
-from nbyt.gradients.function_engine import FunctionEngine
+from nbyt.gradients.engines import jax as function_engine
+from nbyt.gradients.engines.jax import FunctionEngine
 from nbyt.gradients.plan import SlabPlan, plan_for
+from nbyt.gradients.reduce import Engine
 
 ROW = (np.ones((1, 2), np.float32), np.zeros(1, np.float32))
 

@@ -22,13 +22,13 @@ from tests.gradients.conftest import Case
 
 from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
-from nbyt.gradients import torch_engine
-from nbyt.gradients.engine import reduce_pool
+from nbyt.gradients.engines import torch as torch_engine
+from nbyt.gradients.engines.torch import TorchEngine
+from nbyt.gradients.engines.torch_layers import can_be_layered
+from nbyt.gradients.engines.torch_policy import TorchPolicy
 from nbyt.gradients.plan import SlabPlan, plan_for
-from nbyt.gradients.torch_engine import TorchEngine
-from nbyt.gradients.torch_layers import can_be_layered
-from nbyt.gradients.torch_policy import TorchPolicy
-from nbyt.gradients.weights import GradientSpec
+from nbyt.gradients.reduce import reduce_pool
+from nbyt.gradients.spec import GradientSpec
 from nbyt.policy.networks import image_convolutions
 
 

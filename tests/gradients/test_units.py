@@ -6,14 +6,12 @@ import pytest
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.exact import garnet
-from nbyt.gradients.assembly import products_of
-from nbyt.gradients.engine import PoolSums, reduce_pool
+from nbyt.gradients.engines.own import StageEngine
 from nbyt.gradients.plan import plan_for
-from nbyt.gradients.stage_engine import StageEngine
-from nbyt.gradients.units import Units
-from nbyt.gradients.weights import GradientSpec
-from nbyt.stats.moments import moments_of, step_variance
-from nbyt.stats.samples import leave_one_out
+from nbyt.gradients.reduce import PoolSums, Units, products_of, reduce_pool
+from nbyt.gradients.spec import GradientSpec
+from nbyt.stats.intervals import leave_one_out
+from nbyt.stats.products import moments_of, step_variance
 
 CHAINS, AT_ONCE = 96, 24
 SPEC = GradientSpec((4, 32), (0.95,), 64, 0.9, normalise=False)

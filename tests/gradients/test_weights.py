@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from nbyt.collect.pool import Pool
-from nbyt.gradients.weights import (
+from nbyt.gradients.spec import (
     GradientSpec,
     fragment_advantages,
     reference_advantages,

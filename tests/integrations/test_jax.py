@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.testing import assert_allclose
 
 from nbyt.errors import UsageError
-from nbyt.gradients import function_engine
+from nbyt.gradients.engines import jax as function_engine
 from nbyt.integrations.jax import GradientProbe
 from nbyt.integrations.torch import GradientProbe as TorchProbe
 from nbyt.measure.live import BatchMeasurement

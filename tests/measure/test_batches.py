@@ -8,17 +8,17 @@ import pytest
 from nbyt import exact
 from nbyt.collect.pool import Pool
 from nbyt.envs import resolve
-from nbyt.measure.batches import (
+from nbyt.policy.actor_critic import build
+from nbyt.policy.networks import parse_network
+from nbyt.policy.stage import Stage
+from nbyt_studies.measure.batches import (
     batch_advantages,
     collect_batches,
     contributions,
     fragment_means,
     lagged_products,
 )
-from nbyt.policy.actor_critic import build
-from nbyt.policy.networks import parse_network
-from nbyt.policy.stage import Stage
-from nbyt.stats.cosines import batch_gram, expected_cosine
+from nbyt_studies.stats.cosines import batch_gram, expected_cosine
 
 ENV = resolve("gymnax:Pendulum-v1")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nbyt.exact import garnet, moments
-from nbyt.gradients.weights import AdvantageScale
+from nbyt.gradients.spec import AdvantageScale
 from nbyt.measure.chains import Resources
 from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.plane import draw_plane

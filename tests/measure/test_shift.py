@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from nbyt.envs import resolve
-from nbyt.measure.shift import actor_step, divergence, policy_divergence, visited
 from nbyt.policy import table
 from nbyt.policy.actor_critic import build
 from nbyt.policy.distributions import Categorical, Gaussian
 from nbyt.policy.networks import Network
 from nbyt.policy.stage import Stage
+from nbyt_studies.measure.updates import actor_step, divergence, policy_divergence, visited
 
 
 def test_divergence_of_choices_by_hand() -> None:

@@ -5,10 +5,10 @@ import numpy as np
 
 from nbyt import exact
 from nbyt.envs import resolve
-from nbyt.measure.starts import separation, start_share
 from nbyt.policy.actor_critic import build
 from nbyt.policy.networks import Network
 from nbyt.policy.stage import Stage
+from nbyt_studies.measure.starts import separation, start_share
 
 
 def test_the_share_on_a_table_is_the_exact_one() -> None:

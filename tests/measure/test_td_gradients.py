@@ -7,13 +7,12 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from nbyt.envs import resolve
-from nbyt.measure.td_gradients import td_contributions
-from nbyt.measure.td_progress import STEP_SIZES, best_gain, losses_after
 from nbyt.objective.dqn import Transitions, dqn_loss
 from nbyt.policy.networks import parse_network
 from nbyt.policy.q_policy import build_q, weights_of
 from nbyt.train.dqn import rates_of
-from nbyt.train.dqn_settings import DQNSettings
+from nbyt.train.dqn_plan import DQNSettings
+from nbyt_studies.measure.td import STEP_SIZES, best_gain, losses_after, td_contributions
 
 RATES = rates_of(DQNSettings(gamma=0.9, huber=2.0))
 COUNT = 150  # more than one chunk, and not a whole number of them

@@ -9,8 +9,7 @@ from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
 from nbyt.store.run import open_run
 from nbyt.train.loop import train
-from nbyt.train.plan import PPOPlan
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOPlan, PPOSettings
 
 
 class _Prober:

@@ -9,17 +9,15 @@ import pytest
 
 from nbyt.envs import resolve
 from nbyt.layout import Layout
-from nbyt.measure.contributions import contribution_gap
-from nbyt.measure.cuts import cut_batch, slots
-from nbyt.measure.drift import follow_update
-from nbyt.measure.frozen import frozen_batches
-from nbyt.measure.subsampling import minibatch_gradients, subsample
+from nbyt.measure.auditing import cut_batch, frozen_batches, slots
 from nbyt.minibatch import shuffle_and_chop
 from nbyt.policy.actor_critic import build
 from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
-from nbyt.train import ppo
-from nbyt.train.settings import PPOSettings
+from nbyt.train.algorithms import ppo
+from nbyt.train.plan import PPOSettings
+from nbyt_studies.measure.subsampling import minibatch_gradients, subsample
+from nbyt_studies.measure.updates import contribution_gap, follow_update
 
 LAYOUT = Layout(envs=4, steps=16, minibatch=16, epochs=2)
 SETTINGS = PPOSettings(network="8", learning_rate=0.05)

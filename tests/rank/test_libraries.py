@@ -1,10 +1,10 @@
 """Libraries' defaults in a ranking, and the advised layout in their words."""
 
+from nbyt.advice.libraries import defaults, settings
 from nbyt.dialects import explain
 from nbyt.dialects.carrying import carried
 from nbyt.dialects.dialect import load
 from nbyt.layout import Layout
-from nbyt.rank.libraries import defaults, settings
 
 LAYOUTS = [(2048 // 2**power, 2**power) for power in range(12)]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nbyt.rank.weights import chosen, gathered, learning_weights, sample_weights
+from nbyt.advice.rank import chosen, gathered, learning_weights, sample_weights
 
 
 def test_a_stage_stands_for_the_samples_nearest_to_it() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from nbyt.report.claim_table import claim_table
+from nbyt.report.tables.study import claim_table
 
 
 def _claim(topic: str, says: str, word: str, when: str = "", yes: int = 0, no: int = 0) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from nbyt.report.advice_tables import ranking_table, stage_table
-from nbyt.report.fitting import WIDTH, fitted
-from nbyt.report.probe_tables import direction_table, lag_table, noise_table
+from nbyt.report.numbers import WIDTH, fitted
+from nbyt.report.tables.advice import ranking_table, stage_table
+from nbyt.report.tables.probes import direction_table, lag_table, noise_table
 
 Data = dict[str, Any]
 WIDE = {"value": -0.0123, "low": -0.0213, "high": -0.0031}

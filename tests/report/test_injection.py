@@ -20,10 +20,10 @@ from tests.report.probes.probes_sample import training
 from tests.report.study.study_sample import study
 from tests.sweep.made_up import curves_of, finished, grid_of
 
-from nbyt.report.page import render
-from nbyt.report.probes import render_probes
-from nbyt.report.study import render_study
-from nbyt.report.sweep import render_sweep
+from nbyt.report.pages.advice import render
+from nbyt.report.pages.probes import render_probes
+from nbyt.report.pages.study import render_study
+from nbyt.report.pages.sweep import render_sweep
 from nbyt.store.text import plain
 
 Data = dict[str, Any]

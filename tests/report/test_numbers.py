@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbyt.rank.words import percent
-from nbyt.report.numbers import both, cell, power_of_ten
-from nbyt.report.page import quantity
-from nbyt.report.probes.wording import samples_words
+from nbyt.report.html import quantity
+from nbyt.report.numbers import both, cell, percent, power_of_ten
+from nbyt.report.pages.probes.now import samples_words
 from nbyt.stats import Estimate
 
 Number = dict[str, Any]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from nbyt.stats import describe
 from nbyt.stats.alignment import _share
-from nbyt.stats.fieller import ratio_set, within
+from nbyt.stats.intervals import ratio_set, within
 
 
 def strong(chains: int, seed: int) -> Vectors:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nbyt.stats.digits import rounded
+from nbyt.stats.estimate import rounded
 
 
 @pytest.mark.parametrize(

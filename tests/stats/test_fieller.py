@@ -7,9 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbyt.stats.fieller import EVERYTHING, ratio_set, within
-from nbyt.stats.jackknife import bias_corrected, deviations, spread
-from nbyt.stats.samples import leave_one_out
+from nbyt.stats.intervals import (
+    EVERYTHING,
+    bias_corrected,
+    deviations,
+    leave_one_out,
+    ratio_set,
+    spread,
+    within,
+)
 
 
 def pair_of_means(chains, centres, seed):

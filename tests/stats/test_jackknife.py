@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from nbyt.stats import mean
-from nbyt.stats.jackknife import (
+from nbyt.stats.intervals import (
     bias_corrected,
     correlation,
     deviations,
+    leave_one_out,
     positive,
     positive_ratio,
     real,
@@ -18,7 +19,6 @@ from nbyt.stats.jackknife import (
     spread,
     student,
 )
-from nbyt.stats.samples import leave_one_out
 
 numbers = st.lists(st.floats(-100, 100), min_size=4, max_size=30).map(np.array)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from nbyt.stats import LagProducts, lag_profile
-from nbyt.stats.jackknife import student
+from nbyt.stats.intervals import student
 from nbyt.stats.lags import NO_VARIANCE
 
 LAGS = np.array([1, 3])

@@ -7,8 +7,8 @@ from hypothesis import given
 
 from nbyt.errors import UsageError
 from nbyt.stats import Products
-from nbyt.stats.moments import moments_of, step_variance
-from nbyt.stats.samples import leave_one_out
+from nbyt.stats.intervals import leave_one_out
+from nbyt.stats.products import moments_of, step_variance
 
 
 @given(vectors())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nbyt.rng import numpy_stream
-from nbyt.stats.penalty import Drawn, penalty
+from nbyt.stats.variance import Drawn, penalty
 
 
 def drawn(gradients: np.ndarray, scale: float, shift: float, draws: int, role: str) -> Drawn:

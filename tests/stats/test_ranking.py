@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from nbyt.stats import Candidate, compare, rank
 from nbyt.stats.comparison import NO_LENGTH
-from nbyt.stats.fieller import ratio_set
-from nbyt.stats.jackknife import student
+from nbyt.stats.intervals import ratio_set, redrawn, student
 from nbyt.stats.ranking import NOWHERE, relative, scores, win_shares
-from nbyt.stats.samples import redrawn
 
 
 def noisier(v: Vectors, noise: float, seed: int = 9) -> Vectors:

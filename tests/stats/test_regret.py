@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from nbyt.stats.regret import TOO_FEW, behind, losses, rank_agreement, rank_correlation, regrets
-from nbyt.stats.runs import iqm, redrawn
+from nbyt.stats.runs import (
+    TOO_FEW,
+    behind,
+    iqm,
+    losses,
+    rank_agreement,
+    rank_correlation,
+    redrawn,
+    regrets,
+)
 
 
 def rng(seed: int = 0) -> np.random.Generator:

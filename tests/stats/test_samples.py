@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbyt.stats.samples import leave_one_out, redrawn
+from nbyt.stats.intervals import leave_one_out, redrawn
 
 
 def literal_mean(values, chains) -> float:

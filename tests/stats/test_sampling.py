@@ -7,7 +7,7 @@ from nbyt.layout import Layout
 from nbyt.minibatch import shuffle_and_chop
 from nbyt.minibatch.schemes import random_fetch, random_subsets
 from nbyt.rng import numpy_stream
-from nbyt.stats import sampling
+from nbyt_studies.stats import sampling
 
 SAMPLES = 64
 

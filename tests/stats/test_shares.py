@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from nbyt.stats.order import median
-from nbyt.stats.shares import explained_share
+from nbyt_studies.measure.starts import explained_share
+from nbyt_studies.stats.rows import median
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])

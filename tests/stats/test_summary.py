@@ -13,7 +13,7 @@ from scipy import stats as scipy_stats
 
 from nbyt.stats import GradientEstimates, Products, describe
 from nbyt.stats.combine import added
-from nbyt.stats.jackknife import correlation
+from nbyt.stats.intervals import correlation
 
 NAMES = [field.name for field in fields(GradientEstimates)]
 SQUARES = NAMES[:3] + NAMES[4:6]

@@ -6,9 +6,8 @@ from gradient_vectors import Vectors, individual, jackknife, random_vectors, var
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbyt.stats.jackknife import positive, positive_ratio, real
-from nbyt.stats.moments import moments_of
-from nbyt.stats.samples import leave_one_out
+from nbyt.stats.intervals import leave_one_out, positive, positive_ratio, real
+from nbyt.stats.products import moments_of
 from nbyt.stats.variance import NO_VARIANCE, STILL, ZERO, Decomposition, decompose
 
 

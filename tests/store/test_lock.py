@@ -30,7 +30,7 @@ sys.modules["msvcrt"] = types.SimpleNamespace(locking=locking, LK_LOCK=1)
 COUNT = """
 import os, sys
 from pathlib import Path
-from nbyt.store.lock import locked
+from nbyt.store.paths import locked
 
 folder, turns = Path(sys.argv[1]), int(sys.argv[2])
 for turn in range(turns):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbyt.errors import StoreError
-from nbyt.store import metrics
+from nbyt.store import folder
 from nbyt.store.folder import RunFolder
 
 CELLS = st.none() | st.integers() | st.floats(allow_nan=False)
@@ -23,7 +23,7 @@ def bits(value: Any) -> Any:
 @settings(derandomize=True, deadline=None, max_examples=200)
 @given(st.lists(st.fixed_dictionaries({"a": CELLS, 'odd "name",\n': CELLS}), max_size=5))
 def test_cells_come_back_bit_for_bit(rows: list[dict[str, Any]]) -> None:
-    found = metrics.from_csv(metrics.to_csv(rows, ""), "")
+    found = folder.from_csv(folder.to_csv(rows, ""), "")
     assert [{k: bits(v) for k, v in row.items()} for row in found] == [
         {k: bits(v) for k, v in row.items()} for row in rows
     ]
@@ -37,7 +37,7 @@ def test_nan_comes_back(tmp_path: Path) -> None:
 
 def test_numpy_scalars_keep_their_value() -> None:
     rows = [{"x": np.float32(0.1), "n": np.int32(3), "b": True, "z": np.array(2.5), "t": "warm"}]
-    assert metrics.from_csv(metrics.to_csv(rows, ""), "") == [
+    assert folder.from_csv(folder.to_csv(rows, ""), "") == [
         {"x": float(np.float32(0.1)), "n": 3, "b": 1, "z": 2.5, "t": "warm"}
     ]
 
@@ -45,16 +45,16 @@ def test_numpy_scalars_keep_their_value() -> None:
 @pytest.mark.parametrize("value", ["", "12", "1e5", "nan", "1_0", [1], 1j, b"x"])
 def test_cells_that_would_change_are_refused(value: object) -> None:
     with pytest.raises(StoreError, match="column 'x'"):
-        metrics.to_csv([{"x": value}], "metrics.csv")
+        folder.to_csv([{"x": value}], "metrics.csv")
 
 
 @pytest.mark.parametrize("row", [{}, {"a": 1}, {"a": 1, "b": 2, "c": 3}])
 def test_rows_with_other_columns_are_refused(row: dict[str, int]) -> None:
     with pytest.raises(StoreError, match="row 1 differs"):
-        metrics.to_csv([{"a": 1, "b": 2}, row], "metrics.csv")
+        folder.to_csv([{"a": 1, "b": 2}, row], "metrics.csv")
 
 
 @pytest.mark.parametrize("text", ["a,b\n1\n", "a,a\n1,2\n", 'a\n"x', "a\n\n", f"a\n{'9' * 5000}\n"])
 def test_damaged_text_is_a_store_error(text: str) -> None:
     with pytest.raises(StoreError, match=r"metrics\.csv is not CSV"):
-        metrics.from_csv(text, "metrics.csv")
+        folder.from_csv(text, "metrics.csv")

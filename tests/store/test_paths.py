@@ -9,7 +9,7 @@ from tests.faults.links import require_links, seen
 from nbyt.errors import StoreError
 from nbyt.store import paths
 from nbyt.store.atomic import write_bytes
-from nbyt.store.lock import locked
+from nbyt.store.paths import locked
 
 
 @pytest.fixture(autouse=True, params=["posix", "windows"])

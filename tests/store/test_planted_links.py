@@ -16,7 +16,7 @@ from nbyt.errors import StoreError
 from nbyt.store.advice import PAGE, AdviceFolder, read_advice
 from nbyt.store.atomic import write_text
 from nbyt.store.folder import MARKER, RunFolder, load_stage
-from nbyt.store.lock import locked
+from nbyt.store.paths import locked
 from nbyt.store.probes import ProbesFolder, read_probes
 from nbyt.store.run import open_as, open_run, verify
 from nbyt.store.study import StudyFolder, read_study

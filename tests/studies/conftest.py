@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nbyt.studies.bench import Bench
-from nbyt.studies.reproducing import open_study
-from nbyt.studies.study import Study
+from nbyt_studies.bench import Bench
+from nbyt_studies.reproducing import open_study
+from nbyt_studies.study import Study
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from nbyt.studies.numbers import (
+from nbyt_studies.numbers import (
     distance,
-    exact,
+    exact_number,
     mean_of,
     ratio_of_means,
     shortened,
@@ -16,7 +16,7 @@ from nbyt.studies.numbers import (
 
 
 def test_exact_and_short_ones() -> None:
-    assert exact(2) == {"value": 2.0, "low": 2.0, "high": 2.0}
+    assert exact_number(2) == {"value": 2.0, "low": 2.0, "high": 2.0}
     assert shortened([1.23456, float("nan"), None, 0.0]) == [1.235, None, None, 0.0]
     assert mean_of([1.0, 3.0]).value == 2.0
 

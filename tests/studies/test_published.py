@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from benchmarks.studies.publish import page
 
-from nbyt.studies.post.study import POST
-from nbyt.studies.replay.study import REPLAY
-from nbyt.studies.study import Study
-from nbyt.studies.verdict import RULE, Check, judge
+from nbyt_studies.post.study import POST
+from nbyt_studies.replay.study import REPLAY
+from nbyt_studies.study import RULE, Check, Study, judge
 
 DOCS = Path(__file__).parents[2] / "docs"
 STUDIES = pytest.mark.parametrize("study", [POST, REPLAY], ids=lambda study: study.name)

@@ -16,16 +16,15 @@ from nbyt.cli import main
 from nbyt.cli import reproduce as command
 from nbyt.errors import NbytError, StoreError
 from nbyt.layout import Layout
-from nbyt.report.study import figures
+from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.store.study import read_study
-from nbyt.studies.bench import Bench
-from nbyt.studies.post.experiments import delay, probability, visits
-from nbyt.studies.reproducing import open_study, reproduce
-from nbyt.studies.study import Claim, Experiment, Results, Study, judged
-from nbyt.studies.verdict import Check
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOSettings
+from nbyt_studies.bench import Bench
+from nbyt_studies.post.experiments import costs, delay, visits
+from nbyt_studies.reproducing import open_study, reproduce
+from nbyt_studies.study import Check, Claim, Experiment, Results, Study, judged
 
 LAYOUT = Layout(envs=4, steps=16, minibatch=32, epochs=1)
 TABLE = PPOSettings(network="table")
@@ -102,7 +101,9 @@ def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
 
 def test_workers_find_what_one_process_finds(tmp_path: Path) -> None:
     # Experiments of the package: a fresh interpreter finds those by name.
-    some = replace(SMALL, experiments=(*delay.EXPERIMENTS, *probability.EXPERIMENTS), claims=())
+    some = replace(
+        SMALL, experiments=(*delay.EXPERIMENTS, *costs.PROBABILITY_EXPERIMENTS), claims=()
+    )
     alone, beside = (open_study(some, tmp_path / name, quick=True, seed=0) for name in "ab")
     reproduce(some, alone, quick=True)
     said: list[str] = []

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
-from nbyt.studies.shares import share, share_difference
+from nbyt_studies.numbers import share, share_difference
 
 COUNT = 8
 SHARES = [share(hits, COUNT) for hits in range(COUNT + 1)]

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from nbyt.advice.costs import Costs
 from nbyt.envs import resolve
 from nbyt.errors import EnvError
 from nbyt.sweep.grid import Cell, Grid, make_grid
 from nbyt.sweep.summary import summarise
 from nbyt.train.curves import Curve
-from nbyt.workflow.costs import Costs
 
 Data = dict[str, Any]
 STEPS = (1, 2, 4, 8, 16, 32, 64)

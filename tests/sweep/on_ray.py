@@ -21,8 +21,7 @@ from nbyt.collect.segment import PoolPlan
 from nbyt.errors import EnvError
 from nbyt.policy.stage import table
 from nbyt.sweep.cells import Here, Job, jobs_of
-from nbyt.sweep.cluster import Cluster
-from nbyt.sweep.cluster_pools import ClusterPools
+from nbyt.sweep.cluster import Cluster, ClusterPools
 from nbyt.sweep.grid import Grid
 from nbyt.train import hardware
 

@@ -8,7 +8,7 @@ from benchmarks.sweep.processes import Family
 from nbyt.envs import resolve
 from nbyt.sweep.cells import Outcome, Runner, jobs_of
 from nbyt.sweep.grid import Cell, Grid, make_grid
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOSettings
 
 HOST, DEVICE = "tests.sweep.traps:make", "tabular:FrozenLake-v1"
 LAYOUTS = ((4, 8), (8, 4))

@@ -13,7 +13,7 @@ from nbyt.errors import EnvError
 from nbyt.sweep.cells import Here
 from nbyt.sweep.grid import make_grid
 from nbyt.train import hardware
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOSettings
 
 
 class Raising:

@@ -16,8 +16,8 @@ from tests.sweep.made_up import (
 )
 
 from nbyt.stats.runs import iqm
-from nbyt.sweep.equal_time import slowed
 from nbyt.sweep.grid import Grid
+from nbyt.sweep.layout_comparison import slowed
 from nbyt.sweep.summary import summarise
 
 Data = dict[str, Any]

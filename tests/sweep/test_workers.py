@@ -13,10 +13,9 @@ from nbyt import errors
 from nbyt.cli import main
 from nbyt.errors import EnvError, TrainingError
 from nbyt.errors import MissingExtraError as Missing
-from nbyt.sweep.answers import failure_of
-from nbyt.sweep.cells import Here
-from nbyt.sweep.grid_spec import grid_of as grid_ordered
-from nbyt.sweep.grid_spec import order_from, order_of
+from nbyt.sweep.cells import Here, failure_of
+from nbyt.sweep.grid import grid_of as grid_ordered
+from nbyt.sweep.grid import order_from, order_of
 from nbyt.sweep.worker_main import as_plain
 from nbyt.sweep.workers import Workers
 

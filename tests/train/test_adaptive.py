@@ -10,10 +10,9 @@ from tests.train.test_loop import StopAfter, content
 from nbyt.cli.main import run as command
 from nbyt.errors import LayoutError, RunInterruptedError
 from nbyt.store.run import open_run
-from nbyt.train.adaptive_plan import AdaptivePlan, first_layout, lengths_of
-from nbyt.train.layout_controller import LayoutController
+from nbyt.train.adaptive import AdaptivePlan, LayoutController, first_layout, lengths_of
 from nbyt.train.loop import train
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOSettings
 
 BATCH, UPDATES = 64, 10
 # Believes every look: it moves as often as it can.

@@ -13,11 +13,9 @@ from nbyt.errors import EnvError, LayoutError, RunInterruptedError, StoreError, 
 from nbyt.policy.files import read_q_stage, read_stage
 from nbyt.store.run import RunFolder, open_run, verify
 from nbyt.train import loop
-from nbyt.train.dqn_algorithm import DQNAlgorithm
-from nbyt.train.dqn_plan import DQNPlan
-from nbyt.train.dqn_settings import DQNSettings
+from nbyt.train.algorithms.dqn import DQNAlgorithm
+from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
 from nbyt.train.plan import stage_updates
-from nbyt.train.replay_layout import ReplayLayout
 
 LAYOUT = ReplayLayout(envs=2, steps=4, minibatch=16, buffer=400, warm_up=100)
 SETTINGS = DQNSettings(network="8", anneal=True, double=True, target_every=60)

@@ -13,8 +13,7 @@ from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
 from nbyt.store.run import RunFolder, open_run
 from nbyt.train.loop import train
-from nbyt.train.plan import PPOPlan
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOPlan, PPOSettings
 
 LAYOUT = Layout(envs=4, steps=16, minibatch=32, epochs=2)
 TINY = Layout(envs=2, steps=2, minibatch=2, epochs=1)  # a large picture takes a while

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nbyt.train.layout_controller import LayoutController, controller_for
+from nbyt.train.adaptive import LayoutController, controller_for
 
 LENGTHS = (1, 2, 4, 8)
 

@@ -15,8 +15,7 @@ from nbyt.policy.files import read_stage
 from nbyt.store.run import RunFolder, open_run, verify
 from nbyt.train import loop
 from nbyt.train.loop import kept_stages, train
-from nbyt.train.plan import PPOPlan, stage_updates
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOPlan, PPOSettings, stage_updates
 
 LAYOUT = Layout(envs=4, steps=8, minibatch=16, epochs=2)
 SETTINGS = PPOSettings(network="8", anneal=True, normalise_observations=True, stagger=True)

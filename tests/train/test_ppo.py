@@ -15,9 +15,10 @@ from nbyt.minibatch import shuffle_and_chop
 from nbyt.policy.actor_critic import build
 from nbyt.policy.files import to_tensors
 from nbyt.rng import numpy_stream
-from nbyt.train import device_source, ppo
-from nbyt.train.device_source import DeviceSource
-from nbyt.train.settings import PPOSettings
+from nbyt.train import sources
+from nbyt.train.algorithms import ppo
+from nbyt.train.plan import PPOSettings
+from nbyt.train.sources import DeviceSource
 
 LAYOUT = Layout(envs=8, steps=16, minibatch=32, epochs=2)
 
@@ -112,12 +113,12 @@ def test_one_update_equals_the_obvious_one() -> None:
 
 def test_learner_is_compiled_once_for_a_batch_and_collector_once_for_a_split() -> None:
     settings = PPOSettings(network="8", gamma=0.97)
-    before = ppo.improve._cache_size(), device_source.experience._cache_size()
+    before = ppo.improve._cache_size(), sources.device_experience._cache_size()
     for envs, steps in ((4, 16), (8, 8), (16, 4), (4, 16)):
         layout = Layout(envs, steps, 16, 1)
         after(settings, 2, layout)
     learners = ppo.improve._cache_size() - before[0]
-    collectors = device_source.experience._cache_size() - before[1]
+    collectors = sources.device_experience._cache_size() - before[1]
     assert learners == len(settings.parts)
     assert collectors == 3
 
@@ -126,7 +127,7 @@ def test_other_numbers_compile_nothing() -> None:
     """Learning rate, discount and coefficients are arguments of the programs, not part of them."""
     settings = PPOSettings(network="8", value_clip=0.2)
     after(settings, 1)
-    before = ppo.improve._cache_size(), device_source.experience._cache_size()
+    before = ppo.improve._cache_size(), sources.device_experience._cache_size()
     other = replace(
         settings,
         gamma=0.9,
@@ -138,7 +139,7 @@ def test_other_numbers_compile_nothing() -> None:
         anneal=True,
     )
     one, two = after(settings, 1)[0], after(other, 1)[0]
-    assert (ppo.improve._cache_size(), device_source.experience._cache_size()) == before
+    assert (ppo.improve._cache_size(), sources.device_experience._cache_size()) == before
     assert not np.array_equal(weights(one)["actor/head/w"], weights(two)["actor/head/w"])
 
 

@@ -8,9 +8,9 @@ from nbyt.collect.device import collect, start
 from nbyt.collect.rollout import next_value
 from nbyt.envs import resolve
 from nbyt.policy.actor_critic import build
-from nbyt.train.ppo import coefficients_of
-from nbyt.train.rollout_probe import look
-from nbyt.train.settings import PPOSettings
+from nbyt.train.adaptive import look
+from nbyt.train.plan import PPOSettings
+from nbyt.train.sources import coefficients_of
 
 ENVS, STEPS, LENGTHS = 3, 16, (1, 4, 8)
 SETTINGS = PPOSettings(network="5", gamma=0.9, lam=0.8)

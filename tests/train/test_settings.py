@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbyt.errors import UsageError
-from nbyt.train.plan import stage_updates
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOSettings, stage_updates
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ import pytest
 from gymnasium.wrappers import TimeLimit
 
 import nbyt
+from nbyt.advice import request, stages
+from nbyt.advice import run as advising
 from nbyt.errors import EnvError, StoreError
 from nbyt.exact import frozenlake
 from nbyt.store.advice import read_advice
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow import advising, diagnostics, effort, measuring, stages
+from nbyt.train.plan import PPOSettings
 
 SMALL = {
     "batch": 64,
@@ -63,8 +64,8 @@ def test_the_same_question_is_answered_from_the_folder(advised, monkeypatch) -> 
         raise AssertionError("measured again")
 
     for module, name in (
-        (measuring, "examine"),
-        (diagnostics, "examine"),
+        (stages, "examine"),
+        (stages, "examine"),
         (stages, "train"),
     ):
         monkeypatch.setattr(module, name, no)
@@ -81,8 +82,8 @@ def test_a_stopped_advice_takes_as_many_chains_of_every_stage_as_it_had_decided(
     tmp_path: Path, monkeypatch
 ) -> None:
     """A mixture of few and many chains is not what an undisturbed run decides by."""
-    few = replace(effort.EFFORTS["quick"], chains=16, more=2)
-    monkeypatch.setitem(effort.EFFORTS, "quick", few)
+    few = replace(request.EFFORTS["quick"], chains=16, more=2)
+    monkeypatch.setitem(request.EFFORTS, "quick", few)
     # Open with few chains; settled as soon as any stage has more.
     monkeypatch.setattr(
         advising,
@@ -91,14 +92,14 @@ def test_a_stopped_advice_takes_as_many_chains_of_every_stage_as_it_had_decided(
     )
     asked = {**SMALL, "per": "sample"}
     whole = nbyt.advise("FrozenLake-v1", out=tmp_path / "whole", **asked)
-    real, calls = measuring.examine, iter(range(100))
+    real, calls = stages.examine, iter(range(100))
 
     def stopped(*args, **kwargs):
         if next(calls) == 3:  # both stages are measured, and the first again
             raise KeyboardInterrupt
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(measuring, "examine", stopped)
+    monkeypatch.setattr(stages, "examine", stopped)
     with pytest.raises(KeyboardInterrupt):
         nbyt.advise("FrozenLake-v1", out=tmp_path / "stopped", **asked)
     resumed = nbyt.advise("FrozenLake-v1", out=tmp_path / "stopped", **asked)

@@ -4,13 +4,13 @@ import jax
 import pytest
 
 from nbyt.envs import resolve
+from nbyt.measure import auditing
+from nbyt.measure.auditing import measured_cost, planned
 from nbyt.minibatch import SCHEMES, audit
-from nbyt.minibatch.asked import ask
+from nbyt.minibatch.epochs import ask
 from nbyt.policy.actor_critic import build
 from nbyt.policy.networks import parse_network
 from nbyt.policy.stage import Stage
-from nbyt.workflow import auditing
-from nbyt.workflow.auditing import measured_cost, planned
 
 ENVS, STEPS = 4, 32
 

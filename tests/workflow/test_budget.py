@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
+from nbyt.advice.budget import Budget, budget_from, propose
+from nbyt.advice.costs import Costs
+from nbyt.advice.request import effort, make_advice_request
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.rank import Evidence, StageEvidence
 from nbyt.stats.estimate import Estimate
-from nbyt.workflow.budget import Budget, budget_from, propose
-from nbyt.workflow.costs import Costs
-from nbyt.workflow.effort import effort
-from nbyt.workflow.request import make_advice_request
 
 STEPS = tuple(2**power for power in range(12))
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nbyt.advice.costs import Costs, costs_from, measure_costs
 from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.store.advice import AdviceFolder
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow.costs import Costs, costs_from, measure_costs
+from nbyt.train.plan import PPOSettings
 
 
 def _timed(law, noise=0.0, rounds=5):

@@ -3,11 +3,10 @@
 import gymnasium
 import pytest
 
+from nbyt.advice.estimate import Pace, forecast, in_words, require_time, startable, step_pace
+from nbyt.advice.request import effort, make_advice_request
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
-from nbyt.workflow.effort import effort
-from nbyt.workflow.estimate import Pace, forecast, in_words, require_time, startable, step_pace
-from nbyt.workflow.request import make_advice_request
 
 ALL = {"trained": True, "timed": True}
 

@@ -5,15 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nbyt.advice.request import effort, make_advice_request
+from nbyt.advice.stages import Measured, measure, stage_to_measure
 from nbyt.errors import StoreError
 from nbyt.exact import frozenlake
 from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.store.advice import AdviceFolder
 from nbyt.store.run import open_as
-from nbyt.workflow.effort import effort
-from nbyt.workflow.measuring import Measured, measure
-from nbyt.workflow.request import make_advice_request
-from nbyt.workflow.stages import stage_to_measure
 
 
 @pytest.fixture(scope="module")

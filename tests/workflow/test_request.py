@@ -4,12 +4,11 @@ import shlex
 
 import pytest
 
+from nbyt.advice.request import effort, make_advice_request, stage_updates
 from nbyt.cli import main
 from nbyt.envs import resolve
 from nbyt.errors import LayoutError, UsageError
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow.effort import effort
-from nbyt.workflow.request import make_advice_request, stage_updates
+from nbyt.train.plan import PPOSettings
 
 ENV = resolve("tabular:FrozenLake-v1")
 

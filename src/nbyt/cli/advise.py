@@ -9,6 +9,12 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 from rich.console import Console
 
+from nbyt.advice.budget import BATCHES, SCOUT, Budget, budget_from
+from nbyt.advice.estimate import full_pace, in_words, require_time, startable, step_pace
+from nbyt.advice.request import EPOCHS, HOST_ENVS, AdviceRequest, make_advice_request
+from nbyt.advice.request import effort as effort_named
+from nbyt.advice.run import Advice, answer_request, as_trained, command_line, open_folder, scout
+from nbyt.advice.stages import StageToMeasure, given_stages
 from nbyt.cli.common import Common
 from nbyt.cli.current import Own, own_layout, remarks, settled, with_own
 from nbyt.cli.options import Learning
@@ -34,7 +40,7 @@ from nbyt.numbers import (
     Steps,
     read_if_given,
 )
-from nbyt.report.advice_tables import (
+from nbyt.report.tables.advice import (
     answer_lines,
     answers_shown,
     budget_table,
@@ -44,20 +50,7 @@ from nbyt.report.advice_tables import (
 )
 from nbyt.store.advice import AdviceFolder
 from nbyt.train import hardware
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow.advising import (
-    Advice,
-    answer_request,
-    as_trained,
-    command_line,
-    open_folder,
-    scout,
-)
-from nbyt.workflow.budget import BATCHES, SCOUT, Budget, budget_from
-from nbyt.workflow.effort import effort as effort_named
-from nbyt.workflow.estimate import full_pace, in_words, require_time, startable, step_pace
-from nbyt.workflow.request import EPOCHS, HOST_ENVS, AdviceRequest, make_advice_request
-from nbyt.workflow.stages import StageToMeasure, given_stages
+from nbyt.train.plan import PPOSettings
 
 
 @dataclass(frozen=True)
@@ -175,7 +168,7 @@ def _collector(options: AdviseOptions) -> Iterator[Collector | None]:
     if not options.ray or options.dry_run:
         yield None
         return
-    from nbyt.sweep.cluster_pools import ClusterPools
+    from nbyt.sweep.cluster import ClusterPools
     from nbyt.sweep.ray_package import Connection
 
     with closing(Connection(options.ray)) as connection:

@@ -10,21 +10,20 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
-from nbyt.cli.options import Common
+from nbyt.cli.options import Common, env_of
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched
-from nbyt.cli.stages import env_of
 from nbyt.envs import resolve
 from nbyt.envs.user_code import imported
+from nbyt.measure.auditing import ENV, brief_stage, measured_cost, planned
 from nbyt.minibatch import Audit, audit, sampler_of
-from nbyt.minibatch.asked import ask, usual_split
-from nbyt.minibatch.named import find
+from nbyt.minibatch.epochs import ask, usual_split
+from nbyt.minibatch.schemes import find
 from nbyt.numbers import Passes, Seed, Size
 from nbyt.policy.files import read_stage, require_env
 from nbyt.report.numbers import both
 from nbyt.store.text import plain
 from nbyt.train import hardware
-from nbyt.workflow.auditing import ENV, brief_stage, measured_cost, planned
 
 _RIGHT = "every epoch is a fresh uniform shuffle with each sample exactly once"
 

@@ -5,12 +5,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nbyt.advice.request import AdviceRequest
 from nbyt.cli.sides import side
 from nbyt.dialects.carrying import Carried, carried
 from nbyt.errors import LayoutError, UsageError
 from nbyt.numbers import SPLIT
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow.request import AdviceRequest
+from nbyt.train.plan import PPOSettings
 
 _SIZES = re.compile(r"[0-9]+[xX×][0-9]+")
 _FIELDS = {"lambda": "lam"}

@@ -17,10 +17,8 @@ from cyclopts.config import Dict
 
 from nbyt import __version__
 from nbyt.cli.common import Common
-from nbyt.cli.config import options_of_file, unknown_key
-from nbyt.cli.numbers import read_numbers
-from nbyt.cli.output import Outcome, print_error, print_json
-from nbyt.cli.streams import kept_streams
+from nbyt.cli.config import options_of_file, read_numbers, unknown_key
+from nbyt.cli.output import Outcome, kept_streams, print_error, print_json
 from nbyt.errors import (
     DISK_FAULTS,
     DiskError,

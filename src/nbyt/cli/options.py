@@ -6,8 +6,27 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from nbyt.cli.common import Common as Common
+from nbyt.envs.lookup import SUITES
+from nbyt.errors import UsageError
 from nbyt.numbers import Probability
-from nbyt.train.settings import PPOSettings
+from nbyt.policy.stage import Stage
+from nbyt.train.plan import PPOSettings
+
+
+def env_of(stage: Stage, env: str, where: str, *, trust: bool = False) -> str:
+    """The env to run: the user's word, or the file's where it names one of a suite's."""
+    if env:
+        return env
+    named = str(stage.facts.get("env", ""))
+    suite, colon, name = named.partition(":")
+    if trust or (suite in SUITES and colon and ":" not in name):
+        return named
+    raise UsageError(
+        f"the stage's file names the env '{named}', which is code that would be imported",
+        where=where,
+        fix=f"give it yourself with --env {named or 'package.module:make_env'}, or --trust-env",
+    )
+
 
 Settings = Annotated[PPOSettings, Parameter(group="Learning")]
 

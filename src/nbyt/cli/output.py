@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,51 @@ from rich.text import Text
 from nbyt import __version__
 from nbyt.errors import NbytError, RunInterruptedError, own_lines
 from nbyt.store.text import plain, visible
+
+
+@contextlib.contextmanager
+def kept_streams(*, quiet_stdout: bool) -> Iterator[None]:
+    """Afterwards both streams are what they were.
+
+    quiet_stdout: meanwhile all that is written to stdout goes to stderr, also by C code, so that
+    stdout belongs to one JSON object.
+    """
+    before = sys.stdout, sys.stderr
+    kept = [_copy(stream, number) for number, stream in enumerate(before, start=1)]
+    if quiet_stdout:
+        sys.stdout = sys.stderr
+        if None not in kept:
+            os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+        for number, copy in enumerate(kept, start=1):
+            _restore(number, copy)
+
+
+def _copy(stream: TextIO | None, number: int) -> int | None:
+    """Another descriptor of a stream that writes to this one; None for any other stream."""
+    try:
+        if stream is None or stream.fileno() != number:
+            return None
+        stream.flush()
+        return os.dup(number)
+    except (OSError, ValueError):
+        return None
+
+
+def _restore(number: int, copy: int | None) -> None:
+    if copy is None:
+        return
+    name = "stdout" if number == 1 else "stderr"
+    with contextlib.suppress(OSError, ValueError):  # the env has closed the copy, too
+        if not getattr(sys, name).closed:
+            getattr(sys, name).flush()
+        os.dup2(copy, number)
+        os.close(copy)
+    if getattr(sys, name).closed:
+        setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 @dataclass(frozen=True)

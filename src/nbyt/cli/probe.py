@@ -6,18 +6,16 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from nbyt.cli.options import Common
+from nbyt.cli.options import Common, env_of
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import steps_progress
-from nbyt.cli.stages import env_of
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.exact import Control
-from nbyt.measure.chains import Resources
+from nbyt.measure.chains import Resources, cost_of
 from nbyt.measure.control import CONTROLS, beside_exact
-from nbyt.measure.cost import cost_of
 from nbyt.measure.measurement import Measurement
-from nbyt.measure.probing import MAX_SAMPLES, probe
+from nbyt.measure.probe import MAX_SAMPLES, probe
 from nbyt.measure.request import CHAINS, make_request
 from nbyt.numbers import (
     MEMORY,
@@ -35,9 +33,9 @@ from nbyt.numbers import (
     read_if_given,
 )
 from nbyt.policy.files import read_stage
-from nbyt.report.control_table import control_table
 from nbyt.report.numbers import both
-from nbyt.report.probe_tables import (
+from nbyt.report.tables.probes import (
+    control_table,
     direction_table,
     lag_table,
     noise_table,

@@ -7,10 +7,10 @@ from cyclopts import Parameter
 
 from nbyt.cli.common import Common
 from nbyt.cli.output import Outcome, show
-from nbyt.report.page import write_page
-from nbyt.report.probes import write_probes_page
-from nbyt.report.study import write_study_page
-from nbyt.report.sweep import write_page as write_sweep_page
+from nbyt.report.pages.advice import write_page
+from nbyt.report.pages.probes import write_probes_page
+from nbyt.report.pages.study import write_study_page
+from nbyt.report.pages.sweep import write_page as write_sweep_page
 from nbyt.store.advice import PAGE, read_advice
 from nbyt.store.paths import resolved, resolved_entry
 from nbyt.store.probes import holds_probes, read_probes

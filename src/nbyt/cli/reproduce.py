@@ -11,14 +11,14 @@ from nbyt.cli.output import Outcome, facts_table, show, talk
 from nbyt.cli.progress import watched
 from nbyt.errors import RunInterruptedError
 from nbyt.numbers import Seed, WorkerCount
-from nbyt.report.claim_table import claim_table
+from nbyt.report.tables.study import claim_table
 from nbyt.store.study import StudyFolder
-from nbyt.studies.post.study import POST
-from nbyt.studies.replay.study import REPLAY
-from nbyt.studies.reproducing import Reproduction, command_line, open_study, reproduce
-from nbyt.studies.study import Study
 from nbyt.system import usable_cores
 from nbyt.train import hardware
+from nbyt_studies.post.study import POST
+from nbyt_studies.replay.study import REPLAY
+from nbyt_studies.reproducing import Reproduction, command_line, open_study, reproduce
+from nbyt_studies.study import Study
 
 _MOST_WORKERS = 4
 _STUDIES = {study.name: study for study in (POST, REPLAY)}

@@ -10,14 +10,16 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
+from nbyt.advice.costs import update_seconds
+from nbyt.advice.estimate import in_words
+from nbyt.advice.request import EPOCHS
 from nbyt.cli.common import Common
 from nbyt.cli.options import Settings
 from nbyt.cli.output import Outcome, facts_table, show, talk, warn
-from nbyt.cli.progress import watched
-from nbyt.cli.sweep_progress import watched_cells
+from nbyt.cli.progress import watched, watched_cells
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.envs.local import hung
-from nbyt.envs.watchdog import TimeUpError, Watchdog
+from nbyt.envs.user_code import TimeUpError, Watchdog
 from nbyt.errors import RunInterruptedError
 from nbyt.numbers import (
     DURATION,
@@ -33,8 +35,8 @@ from nbyt.numbers import (
     WorkerCount,
     read_if_given,
 )
-from nbyt.report.sweep_tables import failure_lines, layout_table, sweep_lines
-from nbyt.store.lock import at_work
+from nbyt.report.tables.sweep import failure_lines, layout_table, sweep_lines
+from nbyt.store.paths import at_work
 from nbyt.store.sweep import SweepFolder
 from nbyt.store.text import plain
 from nbyt.sweep.cells import Here, Runner
@@ -43,10 +45,7 @@ from nbyt.sweep.running import Tally, run_cells
 from nbyt.sweep.sweeping import Sweep, command_line, conclude, open_sweep
 from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow.costs import update_seconds
-from nbyt.workflow.estimate import in_words
-from nbyt.workflow.request import EPOCHS
+from nbyt.train.plan import PPOSettings
 
 _PARTIAL = 3
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import numpy as np
 from cyclopts import Parameter
 
+from nbyt.advice.request import HOST_ENVS
 from nbyt.cli.options import Common, Settings
 from nbyt.cli.output import Outcome
 from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, weights_of, would_do
@@ -17,11 +18,8 @@ from nbyt.numbers import Passes, Size
 from nbyt.policy.actor_critic import build
 from nbyt.policy.files import read_stage
 from nbyt.train import hardware
-from nbyt.train.adaptive_plan import AdaptivePlan, first_layout
-from nbyt.train.layout_controller import controller_for
-from nbyt.train.plan import PPOPlan
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow.request import HOST_ENVS
+from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout
+from nbyt.train.plan import PPOPlan, PPOSettings
 
 
 @dataclass(frozen=True)

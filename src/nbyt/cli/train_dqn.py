@@ -13,10 +13,8 @@ from nbyt.numbers import Passes, Size, Steps
 from nbyt.policy.files import read_q_stage
 from nbyt.policy.q_policy import build_q
 from nbyt.train import hardware
-from nbyt.train.dqn_algorithm import buffer_bytes
-from nbyt.train.dqn_plan import DQNPlan
-from nbyt.train.dqn_settings import DQNSettings
-from nbyt.train.replay_layout import ReplayLayout
+from nbyt.train.algorithms.dqn import buffer_bytes
+from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ from nbyt.store.manifest import manifest
 from nbyt.store.run import RunFolder, open_run
 from nbyt.store.text import slug
 from nbyt.train import hardware
-from nbyt.train.adaptive_plan import AdaptivePlan
+from nbyt.train.adaptive import AdaptivePlan
+from nbyt.train.algorithms.registry import AnyPlan
 from nbyt.train.loop import Listener, Result, train
 from nbyt.train.plan import stage_updates
-from nbyt.train.registry import AnyPlan
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,8 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Float
 
-from nbyt.collect.device import Runner, advance, start, step_inputs
+from nbyt.collect.device import Runner, advance, each_seed, spread, start, step_inputs
 from nbyt.collect.host_actor import HostActor
-from nbyt.collect.spread import each_seed, spread
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import seeds, stream

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbyt.collect.device import STAGGER_LIMIT
+from nbyt.envs.protocol import HostEnvs, HostStep
 
 
 class PoolPlan(NamedTuple):
@@ -45,3 +46,60 @@ def pieces(steps: int, longest: int) -> tuple[int, int]:
 def burn_in(time_limit: int | None) -> int:
     """Steps before a chain may count: an episode's, or 1,000 where it is longer or endless."""
     return min(time_limit or STAGGER_LIMIT, STAGGER_LIMIT)
+
+
+# Some envs of a group, in the places they have there.
+#
+# What a policy computes for an env may depend, in the last bits, on how many envs are computed
+# together. A part that stands in its group's places, the others filled with anything, is computed
+# as in the group; so chains that are collected in parts are the same bytes as those collected at
+# once.
+
+
+class PartEnvs:
+    """So many envs, of which only those at the places `rows` run; the others copy the first."""
+
+    def __init__(self, running: HostEnvs, rows: range, envs: int) -> None:
+        self._running, self._rows, self.envs = running, slice(rows.start, rows.stop), envs
+
+    def reset(self, seeds: list[int]) -> np.ndarray:
+        """First observations; every env that runs has the seed of its place."""
+        return self._spread(self._running.reset(seeds[self._rows]))
+
+    def step(self, action: np.ndarray) -> HostStep:
+        """One step of those that run."""
+        made = self._running.step(action[self._rows])
+        final = made.final_observation
+        return HostStep(
+            self._spread(made.observation),
+            self._spread(made.reward),
+            self._spread(made.terminated),
+            self._spread(made.truncated),
+            self._spread(made.valid),
+            None if final is None else self._spread(final),
+        )
+
+    def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
+        """The observations, where the mask is set those of an episode just begun."""
+        rows = self._rows
+        return self._spread(self._running.restart(mask[rows], observation[rows]))
+
+    def close(self) -> None:
+        """Release processes and memory."""
+        self._running.close()
+
+    def _spread(self, rows: np.ndarray) -> np.ndarray:
+        whole = np.repeat(rows[:1], self.envs, axis=0)
+        whole[self._rows] = rows
+        return whole
+
+
+def parts_of(plan: PoolPlan, count: int) -> list[range]:
+    """The chains of a pool in about so many parts, in order; none is in two groups."""
+    together = min(plan.envs, plan.chains)
+    size = max(1, -(-plan.chains // count))
+    parts = []
+    for first in range(0, plan.chains, together):
+        last = min(first + together, plan.chains)
+        parts += [range(k, min(k + size, last)) for k in range(first, last, size)]
+    return parts

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbyt.dialects import describing
+from nbyt.dialects.describing import table
 from nbyt.dialects.dialect import load
 from nbyt.dialects.explaining import Explanation, explained
-from nbyt.dialects.page import table
 from nbyt.dialects.reading import Reading
 from nbyt.dialects.translating import equal_batch, keeping_minibatch
 

@@ -1,12 +1,24 @@
 """Readings in plain words: pairs of a name and a sentence, for a terminal or a page."""
 
 from dataclasses import asdict
+from html import escape
 from typing import Any
 
 from nbyt.dialects import rules as said
 from nbyt.dialects.cut import Cut
 from nbyt.dialects.dialect import Dialect, Rules
 from nbyt.dialects.reading import Reading
+
+
+def table(title: str, rows: list[tuple[str, str]]) -> str:
+    """A table of two columns under a title."""
+    lines = [
+        f"<tr><th style='text-align:left;vertical-align:top'>{escape(name)}</th>"
+        f"<td style='text-align:left;white-space:pre-wrap'>{escape(text)}</td></tr>"
+        for name, text in rows
+    ]
+    return f"<table><caption>{escape(title)}</caption>{''.join(lines)}</table>"
+
 
 Facts = list[tuple[str, str]]
 

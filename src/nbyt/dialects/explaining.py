@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from nbyt.dialects import describing
+from nbyt.dialects.describing import table
 from nbyt.dialects.dialect import Dialect, load
-from nbyt.dialects.page import table
 from nbyt.dialects.reading import Reading, read
 from nbyt.dialects.settings import Pair, settings
 from nbyt.dialects.traps import Trap, traps

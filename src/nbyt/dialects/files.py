@@ -1,15 +1,116 @@
 """Real configuration files read as settings: command lines, YAML and JSON; nothing is executed."""
 
-from collections.abc import Mapping
+import json
+import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nbyt.dialects.command_line import flags, looks_like_command
-from nbyt.dialects.dialect import Dialect
-from nbyt.dialects.safe_yaml import parsed
+import yaml
+
+from nbyt.dialects.dialect import Dialect, every
 from nbyt.dialects.settings import Pair
 from nbyt.errors import DialectError
 from nbyt.user_file import read_text
+
+
+def looks_like_command(text: str) -> bool:
+    """Whether a text holds flags rather than settings by name."""
+    return any(" --" in line or line.lstrip().startswith("--") for line in text.splitlines())
+
+
+def flags(dialect: Dialect, text: str, where: str) -> list[tuple[str, Any]]:
+    """The flags of one command: --num-envs 8, --num-envs=8, --track, --no-track."""
+    joined = text.replace("\\\r\n", " ").replace("\\\n", " ")
+    commands = [line for line in joined.splitlines() if "--" in line.partition("#")[0]]
+    if len(commands) != 1:
+        raise ValueError(f"it holds {len(commands)} command lines, not one")
+    try:
+        words = shlex.split(commands[0], comments=True)
+    except ValueError as error:
+        raise ValueError(f"the command line is broken: {error}") from None
+    _right_script(dialect, words, where)
+    return list(_read(words))
+
+
+def _read(words: list[str]) -> Iterator[tuple[str, Any]]:
+    for place, word in enumerate(words):
+        if not word.startswith("--") or word == "--":
+            continue
+        name, equals, value = word[2:].partition("=")
+        following = words[place + 1] if place + 1 < len(words) else "--"
+        if equals:
+            yield name, value
+        elif not following.startswith("--"):
+            yield name, following
+        elif name.startswith("no-"):
+            yield name.removeprefix("no-"), "false"
+        else:
+            yield name, "true"
+
+
+def _right_script(dialect: Dialect, words: list[str], where: str) -> None:
+    """Refuse a command that runs a script with other defaults than this dialect's."""
+    scripts = {one.script: one.id for one in every() if one.script}
+    run = next((Path(word).name for word in words if Path(word).name in scripts), "")
+    if run and dialect.script and run != dialect.script:
+        raise DialectError(
+            f"the command runs {run}, which is {scripts[run]}; {dialect.id} is {dialect.script}",
+            where=where,
+            fix=f"say {scripts[run]} in place of {dialect.id}",
+        )
+
+
+_MOST_NODES = 10_000
+_MOST_ALIASES = 500
+
+
+def parsed(text: str, *, is_json: bool) -> Any:
+    """The plain data of a text; a ValueError says why there is none."""
+    try:
+        if is_json:
+            return json.loads(text, object_pairs_hook=_once)
+        return yaml.load(text, Loader=_Loader)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except (yaml.YAMLError, OverflowError) as error:
+        raise ValueError(" ".join(str(error).split())) from None
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader, with an end to what few bytes can grow into and no key said twice."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._aliases = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        self._aliases += self.check_event(yaml.AliasEvent)
+        if self._aliases > _MOST_ALIASES:
+            raise ValueError(f"more than {_MOST_ALIASES} aliases")
+        return super().compose_node(parent, index)
+
+    def flatten_mapping(self, node: Any) -> None:
+        _once([(key.value, value.value) for key, value in node.value if _is_own(key, value)])
+        super().flatten_mapping(node)
+        if len(node.value) > _MOST_NODES:
+            raise ValueError(f"more than {_MOST_NODES} entries in one place")
+
+
+def _is_own(key: Any, value: Any) -> bool:
+    """Whether both are plain, and the key is none that merges another mapping."""
+    plain = isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode)
+    return plain and key.value != "<<"
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A mapping; a name with two values is refused."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and found[key] != value:
+            raise ValueError(f"{key} is given twice: {found[key]} and {value}")
+        found[key] = value
+    return found
 
 
 def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pair]:

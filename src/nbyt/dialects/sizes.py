@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from nbyt.dialects.dialect import Dialect, Rules
-from nbyt.dialects.values import AUTO
+from nbyt.dialects.settings import AUTO
 from nbyt.errors import DialectError
 
 

@@ -5,10 +5,44 @@ from dataclasses import replace
 from math import floor, prod
 from typing import Any
 
-from nbyt.dialects.cut import MinibatchOrder, cut
+from nbyt.dialects.cut import Cut, MinibatchOrder, cut
 from nbyt.dialects.dialect import Dialect
-from nbyt.dialects.reading import Reading
-from nbyt.layout import nearest_divisors
+from nbyt.dialects.reading import Reading, reread
+from nbyt.layout import Layout, nearest_divisors
+
+_NEAR = 200
+_ORDER = ("minibatch", "minibatch_or", "minibatches", "steps", "fragment", "batch", "envs")
+
+
+def nearest_settings(reading: Reading) -> list[dict[str, Any]]:
+    """Changes of one setting each after which the batch divides: the next below and above."""
+    keys = [reading.dialect.key(word) for word in _ORDER]
+    values = reading.settings.values
+    usable = [key for key in dict.fromkeys(keys) if isinstance(values.get(key), int)]
+    found = [(key, value) for key in usable for value in _nearest(reading, key, values[key])]
+    close = [(key, value) for key, value in found if values[key] <= 2 * value <= 4 * values[key]]
+    return [{key: value} for key, value in close or found]
+
+
+def _nearest(reading: Reading, key: str, value: int) -> list[int]:
+    """The nearest good values of one setting, one on each side."""
+    far = {value * 2**power for power in range(1, 11)} | {
+        value // 2**power for power in range(1, 11)
+    }
+    exact = (
+        set(nearest_divisors(reading.sizes.batch, value)) if reading.sizes.batch < 10**9 else set()
+    )
+    near = set(range(max(value - _NEAR, 1), value + _NEAR))
+    tried = sorted((near | far | exact) - {0, value}, key=lambda number: abs(number - value))
+    below = next((n for n in tried if n < value and _is_good(reading, key, n)), None)
+    above = next((n for n in tried if n > value and _is_good(reading, key, n)), None)
+    return [number for number in (below, above) if number is not None]
+
+
+def _is_good(reading: Reading, key: str, value: int) -> bool:
+    found = reread(reading, {key: value})
+    return found is not None and found.is_even and found.minibatch > 1
+
 
 Values = dict[str, Any]
 _EVALUATIONS = 20
@@ -126,3 +160,64 @@ def _put_total(reading: Reading, target: Dialect, values: Values) -> None:
 def _makes(target: Dialect, total: int, batch: int) -> int:
     """Updates that the target makes of a total of steps."""
     return total // batch if target.rules.updates == "floor" else -(-total // batch)
+
+
+def fewest_changes(reading: Reading, layout: Layout, *, same_minibatch: bool) -> Values | None:
+    """The settings to change so that the library has this layout; None if it cannot have it.
+
+    Workers and the like stay as they are where that is possible, and so does the length of the run.
+    same_minibatch: the mini-batch stays the user's, whatever the layout says.
+    """
+    wanted = _wanted(reading, layout, same_minibatch=same_minibatch)
+    for kept in (factors(reading), {}):
+        tried = solved(wanted, spoken(reading), kept).items()
+        change = {key: value for key, value in tried if value != reading.settings.values.get(key)}
+        for one in (_without_length(reading, change), change):
+            if _reaches(reading, one, wanted):
+                return _thinned(reading, one, wanted)
+    return None
+
+
+def _without_length(reading: Reading, change: Values) -> Values:
+    words = reading.dialect.words
+    length = {*words["total"], *words.get("evaluation", ())}
+    return {key: value for key, value in change.items() if key not in length}
+
+
+def _wanted(reading: Reading, layout: Layout, *, same_minibatch: bool) -> Reading:
+    """The reading as it would be with the layout."""
+    sizes = replace(
+        reading.sizes,
+        envs=layout.envs,
+        steps=layout.steps,
+        fragment=layout.steps,
+        batch=layout.batch,
+        epochs=layout.epochs,
+        asked=layout.batch,
+    )
+    if reading.total is not None and reading.rules.total == "steps_per_env":
+        reading = replace(reading, total=reading.total * reading.sizes.envs // layout.envs)
+    if same_minibatch:
+        return replace(reading, sizes=sizes)
+    sizes = replace(sizes, minibatch=layout.minibatch, minibatches=0)
+    return replace(reading, sizes=sizes, cut=Cut(((layout.minibatch, layout.minibatches),)))
+
+
+def _reaches(reading: Reading, change: Mapping[str, Any], wanted: Reading) -> bool:
+    found = reread(reading, change)
+    return found is not None and _essence(found) == _essence(wanted)
+
+
+def _essence(reading: Reading) -> tuple[int | None, ...]:
+    """What decides an update, and how many of them there are."""
+    size = reading.sizes
+    return size.batch, size.fragment, reading.minibatch, size.epochs, reading.updates
+
+
+def _thinned(reading: Reading, change: Values, wanted: Reading) -> Values:
+    """The change without the settings that it does not need."""
+    for key in list(change):
+        less = {other: value for other, value in change.items() if other != key}
+        if _reaches(reading, less, wanted):
+            change = less
+    return change

@@ -5,14 +5,13 @@ from math import prod
 from typing import Any
 
 from nbyt.dialects import describing
+from nbyt.dialects.describing import table
 from nbyt.dialects.dialect import Dialect, load
 from nbyt.dialects.differences import Difference, differences
 from nbyt.dialects.explaining import Explanation, explained
-from nbyt.dialects.nearest import nearest_settings
-from nbyt.dialects.page import table
 from nbyt.dialects.pasting import pasted
 from nbyt.dialects.reading import Reading, reread
-from nbyt.dialects.solving import Values, factors, solved, spoken
+from nbyt.dialects.solving import Values, factors, nearest_settings, solved, spoken
 from nbyt.errors import DialectError
 
 

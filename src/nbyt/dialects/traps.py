@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nbyt.dialects.nearest import nearest_settings
 from nbyt.dialects.reading import Reading, reread
 from nbyt.dialects.rules import MIXING, ONE_SAMPLE, PROCESSES
-from nbyt.dialects.solving import spoken
+from nbyt.dialects.solving import nearest_settings, spoken
 
 FEW_UPDATES = 10
 _TINY = 0.25

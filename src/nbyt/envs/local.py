@@ -12,8 +12,7 @@ import numpy as np
 from gymnasium import Env
 
 from nbyt.envs.protocol import HostStep
-from nbyt.envs.user_code import calling_user_code
-from nbyt.envs.watchdog import TimeUpError, Watchdog
+from nbyt.envs.user_code import TimeUpError, Watchdog, calling_user_code
 from nbyt.errors import EnvError, EnvUsageError, described, shown
 from nbyt.system import how_it_ended
 

@@ -6,15 +6,23 @@ shifted where the env is built (`zero_based`) and nowhere else.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import Env
 from gymnasium.spaces import Box, Discrete, MultiDiscrete, Space
 from gymnasium.wrappers import TransformAction, TransformObservation
 
-from nbyt.envs.faults import Fault
 from nbyt.errors import EnvUsageError
+
+
+class Fault(NamedTuple):
+    """What is broken (a stable code and a sentence with the values) and what to do about it."""
+
+    code: str
+    message: str
+    fix: str
+
 
 _FLATTEN_OBSERVATION = "wrap the env in gymnasium.wrappers.FlattenObservation"
 _OBSERVATION_FIXES = {

@@ -3,21 +3,21 @@
 All of it is arithmetic on the tables in double precision; nothing is sampled.
 """
 
-from nbyt.exact.bias import Bias as Bias
 from nbyt.exact.controls import Control as Control
 from nbyt.exact.controls import frozenlake as frozenlake
 from nbyt.exact.controls import garnet as garnet
 from nbyt.exact.controls import sticky as sticky
 from nbyt.exact.controls import taxi as taxi
-from nbyt.exact.endless import LongRun as LongRun
-from nbyt.exact.endless import long_run as long_run
-from nbyt.exact.gradient_moments import GradientMoments as GradientMoments
 from nbyt.exact.lagged import Lags as Lags
 from nbyt.exact.lagged import lags as lags
 from nbyt.exact.origins import Sources as Sources
 from nbyt.exact.origins import sources as sources
+from nbyt.exact.phases import LongRun as LongRun
 from nbyt.exact.phases import Phase as Phase
+from nbyt.exact.phases import long_run as long_run
 from nbyt.exact.phases import phase as phase
+from nbyt.exact.rollout_moments import Bias as Bias
+from nbyt.exact.rollout_moments import GradientMoments as GradientMoments
 from nbyt.exact.rollout_moments import Moments as Moments
 from nbyt.exact.rollout_moments import moments as moments
 from nbyt.exact.scores import Features as Features
@@ -25,4 +25,4 @@ from nbyt.exact.trajectory import Trajectories as Trajectories
 from nbyt.exact.trajectory import possible_trajectories as possible_trajectories
 from nbyt.exact.trajectory import trajectory_log_probability as trajectory_log_probability
 from nbyt.exact.trajectory import trajectory_probability as trajectory_probability
-from nbyt.exact.visits import visits as visits
+from nbyt.exact.trajectory import visits as visits

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from nbyt.exact.chain import Chain
 from nbyt.exact.limits import require_room
 from nbyt.exact.scores import Block, Scores
+from nbyt.exact.walk import Chain
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ from jaxtyping import Float
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.errors import UsageError
-from nbyt.exact.chain import Chain
 from nbyt.exact.gradient import Gradient
 from nbyt.exact.limits import require_count
 from nbyt.exact.problem import Options, PerGradient, Problem, pose
@@ -21,6 +20,7 @@ from nbyt.exact.recursion import (
     expected,
     onward,
 )
+from nbyt.exact.walk import Chain
 from nbyt.policy.stage import Stage
 
 

@@ -11,7 +11,6 @@ from jaxtyping import Float
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.errors import UsageError
-from nbyt.exact.chain import Chain, chain
 from nbyt.exact.gradient import Gradient, Weights, gradient, require_gradient_room
 from nbyt.exact.limits import (
     require_choice,
@@ -23,9 +22,8 @@ from nbyt.exact.limits import (
 )
 from nbyt.exact.recursion import Advantage, advantages, endless_advantage
 from nbyt.exact.scores import Features, Scores, scores
-from nbyt.exact.stationary import stationary
-from nbyt.exact.values import Values, policy_values
-from nbyt.exact.walk import walk
+from nbyt.exact.values import Values, policy_values, stationary
+from nbyt.exact.walk import Chain, chain, walk
 from nbyt.policy.stage import Stage
 
 Result = TypeVar("Result")

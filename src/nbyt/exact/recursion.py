@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from nbyt.exact.chain import Chain
 from nbyt.exact.gradient import Gradient
-from nbyt.exact.stationary import discounted
+from nbyt.exact.values import discounted
+from nbyt.exact.walk import Chain
 
 
 class Advantage(NamedTuple):

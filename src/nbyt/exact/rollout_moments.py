@@ -1,18 +1,151 @@
 """Exact mean and variance of the gradients of one env's rollout."""
 
+from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
 import numpy as np
+from jaxtyping import Float
 
 from nbyt.envs.tabular import TabularEnv
-from nbyt.exact.bias import bias, reference
 from nbyt.exact.gradient import Gradient
-from nbyt.exact.gradient_moments import GradientMoments
+from nbyt.exact.limits import require_count
 from nbyt.exact.problem import PerGradient, Problem, pose
 from nbyt.exact.recursion import advantages, expected, nothing_left, one_more
 from nbyt.exact.scores import Features
 from nbyt.policy.stage import Stage
+
+
+@dataclass(frozen=True, eq=False)
+class Bias:
+    """E G - G*, its part from wrong advantages and its part from where the rollout is.
+
+    vector is measured, advantage and phase come from formulas of their own; they add up to it.
+    """
+
+    vector: Float[np.ndarray, " p"]
+    advantage: Float[np.ndarray, " p"]
+    phase: Float[np.ndarray, " p"]
+
+    @property
+    def squared(self) -> float:
+        """|E G - G*|^2."""
+        return float(self.vector @ self.vector)
+
+
+def reference(problem: Problem, gradient: Gradient) -> Float[np.ndarray, " p"]:
+    """G*: the mean contribution with true advantages under the stationary law.
+
+    Actor: E[psi A], critic: E[(V - V_critic) d V_critic], with the policy's own V and A and no
+    time limit in them. A filler row counts as a row that gives 0.
+    """
+    return gradient.expectation(problem.stationary, _true(problem, gradient))
+
+
+def bias(problem: Problem, gradient: Gradient, mean: Float[np.ndarray, " p"]) -> Bias:
+    """The bias of a mean gradient and its two parts.
+
+    Advantage part: the mean over t of E[f (E[A | s, a] - target)] under the rollout's laws.
+    Phase part: the mean over t of (law_t - stationary law) . E[f target + b | s].
+    """
+    steps = len(problem.laws)
+    wrong = np.zeros(gradient.size)
+    for law, excess in zip(problem.laws[::-1], _excesses(problem, steps), strict=True):
+        local = gradient.mean(problem.chain.policy * excess, np.zeros_like(excess))
+        wrong += gradient.expectation(law, local) / steps
+    elsewhere = problem.laws.mean(axis=0) - problem.stationary
+    phase = gradient.expectation(elsewhere, _true(problem, gradient))
+    return Bias(mean - reference(problem, gradient), wrong, phase)
+
+
+def _true(problem: Problem, gradient: Gradient) -> Float[np.ndarray, "X k"]:
+    """E[f target + b] in each state."""
+    policy = problem.chain.policy
+    return gradient.mean(policy * problem.target, policy)
+
+
+def _excesses(problem: Problem, steps: int) -> list[Float[np.ndarray, "X A"]]:
+    """E[A | s, a] - target with 1, 2, ..., `steps` steps to go, from the critic's error alone.
+
+    With e the critic's error and D, C the expectations of gamma e(s') over bootstraps and of c:
+    excess_h = D e - C e + C (excess_{h-1} averaged over actions), where excess_0 = e. Without a
+    time limit that is gamma (1 - lam) sum_{0 < l < h} (gamma lam)^{l-1} P^l e
+    + gamma (gamma lam)^{h-1} P^h e.
+    """
+    chain = problem.chain
+    error = problem.scores.values - problem.true.state
+    here = error[chain.observation]  # a filler row is never carried to, so its own is not read
+    bootstrapped = (chain.bootstrap @ error).reshape(chain.policy.shape)
+    one_step = bootstrapped - chain.each(chain.carry, here)
+    made, later = [], here
+    for _ in range(steps):
+        made.append(one_step + chain.each(chain.carry, later))
+        later = (chain.policy * made[-1]).sum(axis=1)
+    return made
+
+
+@dataclass(frozen=True, eq=False)
+class GradientMoments:
+    """The gradient of one env's rollout of T steps; with N envs its variances are divided by N.
+
+    variance is the trace of the covariance matrix. individual is the part that T independent
+    steps would have, covariance the rest, which may be negative. step_mean_square is the mean
+    over the steps of |E g_t|^2. Lengths up to `grain` are rounding and count as 0.
+    """
+
+    mean: Float[np.ndarray, " p"]
+    variance: float
+    individual: float
+    reference: Float[np.ndarray, " p"]
+    bias: Bias
+    step_mean_square: float
+    grain: float
+
+    @property
+    def covariance(self) -> float:
+        """What the steps of one rollout have in common."""
+        return self.variance - self.individual
+
+    @property
+    def ess_ratio(self) -> float | None:
+        """Effective samples per sample; above 1 where the steps' errors cancel."""
+        return self.individual / self.variance if self.variance > 0 else None
+
+    @property
+    def cosine(self) -> float | None:
+        """The cosine between mean gradient and reference; None where either is 0."""
+        lengths = np.linalg.norm(self.mean), np.linalg.norm(self.reference)
+        if min(lengths) <= self.grain:
+            return None
+        return float(self.mean @ self.reference / (lengths[0] * lengths[1]))
+
+    @property
+    def bias_factor(self) -> float | None:
+        """cosine |cosine|: the alignment of infinitely many envs."""
+        return None if self.cosine is None else self.cosine * abs(self.cosine)
+
+    def noise_factor(self, envs: int) -> float | None:
+        """|E G|^2 / (|E G|^2 + variance / envs), also the cosine to expect of two batches."""
+        require_count("envs", envs, 1)
+        square = float(self.mean @ self.mean)
+        whole = square + self.variance / envs
+        return square / whole if whole > 0 else None
+
+    def alignment(self, envs: int) -> float | None:
+        """The signed share of the best possible improvement that one step keeps.
+
+        bias factor times noise factor; None where the reference is 0.
+        """
+        noise = self.noise_factor(envs)
+        if noise is None or np.linalg.norm(self.reference) <= self.grain:
+            return None
+        return 0.0 if self.bias_factor is None else self.bias_factor * noise
+
+    def mse(self, envs: int) -> float:
+        """The mean squared distance to the reference."""
+        require_count("envs", envs, 1)
+        return self.bias.squared + self.variance / envs
+
 
 # Rounding of the double precision sums here, and of the single precision values that stages keep.
 _SUM_ROUNDING, _VALUE_ROUNDING = 1e-12, 2.0**-22

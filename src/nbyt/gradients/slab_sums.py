@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, Shaped
 
 from nbyt.gradients import products
-from nbyt.gradients.layers import Layer, layers
+from nbyt.gradients.products import Layer, layers
 from nbyt.policy.actor_critic import ActorCritic, Params
 
 # Every so many steps a lag's product is taken; neighbours would tell the same.

@@ -18,8 +18,7 @@ from nbyt.collect.clones import ClonePlan, Clones, Discount, cost, device_clones
 from nbyt.collect.host_clones import host_clones, why_not
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvError, EnvUsageError, UsageError
-from nbyt.gradients.layers import Layer, layers
-from nbyt.gradients.products import gram, grouped, many_sums, touched
+from nbyt.gradients.products import Layer, gram, grouped, layers, many_sums, touched
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.stats.sources import SourceBlocks, SourceEstimates, source_estimates
 

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 
 from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
-from nbyt.gradients.weights import fragment_advantages
+from nbyt.gradients.spec import fragment_advantages
 from nbyt.measure.live import LiveBatch
 
 LIMITS = (

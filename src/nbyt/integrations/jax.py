@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nbyt.errors import UsageError
-from nbyt.gradients.function_engine import FunctionEngine
+from nbyt.gradients.engines.jax import FunctionEngine
 from nbyt.integrations.loops import LoopProbe, require_entropy
 from nbyt.measure.live import BatchMeasurement
 

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from nbyt.errors import UsageError
-from nbyt.gradients.torch_engine import TorchEngine
-from nbyt.gradients.torch_modes import frozen
-from nbyt.gradients.torch_package import Module
-from nbyt.gradients.torch_policy import TorchPolicy, joined, require_scores
+from nbyt.gradients.engines.torch import TorchEngine
+from nbyt.gradients.engines.torch_policy import Module, TorchPolicy, frozen, joined, require_scores
 from nbyt.integrations.loops import LoopProbe, require_entropy
 from nbyt.measure.live import BatchMeasurement
 

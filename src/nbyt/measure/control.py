@@ -6,7 +6,7 @@ from typing import Any
 from nbyt.exact import Control, GradientMoments, frozenlake, moments, sticky, taxi
 from nbyt.measure.chains import Progress
 from nbyt.measure.measurement import OBJECTIVES, Measurement
-from nbyt.measure.probing import probe
+from nbyt.measure.probe import probe
 from nbyt.stats.estimate import Estimate
 
 CONTROLS: dict[str, Callable[[], Control]] = {

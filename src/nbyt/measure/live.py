@@ -13,11 +13,10 @@ from jaxtyping import Float, Shaped
 
 from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
-from nbyt.gradients.assembly import OBJECTIVES, products_of
-from nbyt.gradients.engine import Engine, reduce_pool
 from nbyt.gradients.plan import plan_for
-from nbyt.gradients.weights import GradientSpec
-from nbyt.stats.live import BatchEstimates, describe_batch
+from nbyt.gradients.reduce import OBJECTIVES, Engine, products_of, reduce_pool
+from nbyt.gradients.spec import GradientSpec
+from nbyt.stats.summary import BatchEstimates, describe_batch
 
 # From so many envs on their streams are taken as they are; fewer are cut into so many pieces.
 _ENOUGH, _PIECES = 8, 32

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbyt.errors import LayoutError
-from nbyt.gradients.weights import AdvantageScale
+from nbyt.gradients.spec import AdvantageScale
 from nbyt.measure.request import Request
 from nbyt.stats.comparison import Candidate, Comparison, compare
 from nbyt.stats.estimate import Estimate, undetermined

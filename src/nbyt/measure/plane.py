@@ -12,8 +12,8 @@ from jaxtyping import Float
 
 from nbyt.collect.pool import Pool
 from nbyt.collect.segment import PoolPlan
-from nbyt.gradients.engine import Engine
-from nbyt.gradients.weights import AdvantageScale, fragment_advantages, reference_advantages
+from nbyt.gradients.reduce import Engine
+from nbyt.gradients.spec import AdvantageScale, fragment_advantages, reference_advantages
 from nbyt.measure.chains import Progress, Resources
 from nbyt.measure.frozen_policy import FrozenPolicy
 from nbyt.measure.request import Request

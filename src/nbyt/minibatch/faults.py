@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nbyt.minibatch.asked import Asked
-from nbyt.minibatch.epochs import Epoch, Update
+from nbyt.minibatch.epochs import Asked, Epoch, Update
 from nbyt.minibatch.mixing import Mixing, Neighbours, mixing
 
 CODES = (

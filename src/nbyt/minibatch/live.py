@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nbyt.errors import UsageError
-from nbyt.minibatch.named import Sampler
+from nbyt.minibatch.schemes import Sampler
 
 
 def sampler_of(thing: Any) -> Sampler:

@@ -10,10 +10,124 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy import special
 
-from nbyt.minibatch import chance
-from nbyt.minibatch.asked import Asked
-from nbyt.minibatch.epochs import Epoch, Update
+from nbyt.minibatch.epochs import UNUSED, Asked, Epoch, Update
+from nbyt.minibatch.rules import Minibatches
+
+# How likely chance alone is: probabilities of what a uniform shuffle would do.
+#
+# Order inside a mini-batch does not matter, so all tests are on which samples share one. Tails are
+# those of a Poisson law with the exact mean; counts of shared pairs spread no more than that.
+
+# Keys that a test of neighbours looks at: blocks are found with far fewer.
+_KEYS = 1 << 17
+_CELLS = 8
+
+
+def same_shuffle(sizes: Sequence[int], samples: int) -> float:
+    """The log probability that two shuffles put the same samples into the same mini-batches."""
+    own = np.array([*sizes, max(samples - sum(sizes), 0)])
+    return float(special.gammaln(own + 1).sum() - special.gammaln(own.sum() + 1))
+
+
+def same_order(minibatches: int) -> float:
+    """The log probability that mini-batches with fixed members come in the same order twice."""
+    return -float(special.gammaln(minibatches + 1))
+
+
+def pair_share(sizes: Sequence[int], samples: int) -> float:
+    """The probability that two given samples share a mini-batch."""
+    own = np.asarray(sizes, float)
+    return float((own * (own - 1)).sum() / (samples * (samples - 1)))
+
+
+def distinct(
+    minibatches: Minibatches, reach: int
+) -> tuple[Int[np.ndarray, " keys"], Int[np.ndarray, " keys"]]:
+    """Every different sample of every mini-batch, as mini-batch * reach + index; and how often."""
+    owner = np.repeat(np.arange(len(minibatches)), [len(one) for one in minibatches])
+    return np.unique(owner * reach + np.concatenate(minibatches), return_counts=True)
+
+
+def thinned(minibatches: Minibatches) -> Minibatches:
+    """Mini-batches from all over, as many as are quickly looked at."""
+    samples = sum(len(one) for one in minibatches)
+    return minibatches[:: max(1, round(samples / _KEYS))]
+
+
+def neighbours(
+    epochs: Sequence[Epoch], used: Bool[np.ndarray, " batch"], lags: Sequence[int]
+) -> tuple[Int[np.ndarray, " lags"], Float[np.ndarray, " lags"]]:
+    """Pairs of samples a lag apart that share a mini-batch: counted, and expected by chance.
+
+    Of each mini-batch only its different samples count, so fetching with replacement is no block.
+    used: samples that are used at all; what is left out for good is another fault.
+    """
+    chosen = thinned([one for epoch in epochs for one in epoch.minibatches])
+    reach = len(used) + max(lags)
+    keys, _ = distinct(chosen, reach)
+    share = pair_share(np.bincount(keys // reach).tolist(), int(used.sum()))
+    found, pairs = [], []
+    for lag in lags:
+        at = np.searchsorted(keys, keys + lag)
+        found.append(int((keys[np.minimum(at, len(keys) - 1)] == keys + lag).sum()))
+        pairs.append(int((used[lag:] & used[:-lag]).sum()))
+    return np.array(found), share * np.array(pairs, float)
+
+
+def kept_pairs(one: Epoch, other: Epoch) -> tuple[int, float]:
+    """Pairs of samples that share a mini-batch in both epochs: counted, and expected by chance.
+
+    Only samples that both use are looked at, so that what is dropped at random is no pattern.
+    """
+    both = (one.labels != UNUSED) & (other.labels != UNUSED)
+    here, there = one.labels[both], other.labels[both]
+    samples = len(here)
+    if samples < 2:
+        return 0, 0.0
+    cells = np.unique(here * len(other.minibatches) + there, return_counts=True)[1]
+    shares = [pair_share(np.bincount(labels).tolist(), samples) for labels in (here, there)]
+    return int((cells * (cells - 1) // 2).sum()), shares[0] * shares[1] * math.comb(samples, 2)
+
+
+def log_tail(count: int, expected: float) -> float:
+    """The log probability of so many or more where so many are expected, by a Poisson law."""
+    return 0.0 if count == 0 else _log(special.pdtrc(count - 1, expected))
+
+
+def log_times(happened: int, chances: int, probability: float) -> float:
+    """The log probability that it happens so often or more, in so many independent chances."""
+    return 0.0 if happened == 0 else _log(special.bdtrc(happened - 1, chances, probability))
+
+
+def place_tail(epochs: Sequence[Epoch]) -> float:
+    """The log probability of a table [part of the batch, part of the epoch] as uneven as this.
+
+    Chi-square over all epochs together. Margins are fixed and samples are drawn without
+    replacement, so the statistic is scaled by (B - 1) / B.
+    """
+    batch = epochs[0].batch
+    labels = np.stack([epoch.labels for epoch in epochs])
+    rows = min(_CELLS, batch)
+    columns = min(_CELLS, max(len(epoch.minibatches) for epoch in epochs))
+    part = np.arange(batch) * rows // batch
+    table, expected = np.zeros((rows, columns)), np.zeros((rows, columns))
+    weights = np.bincount(part, minlength=rows) / batch
+    for own, epoch in zip(labels, epochs, strict=True):
+        place = own * columns // len(epoch.minibatches)
+        np.add.at(table, (part, place), 1)
+        expected += np.outer(weights, np.bincount(place, minlength=columns))
+    if columns < 2 or expected.min() < 10:
+        return 0.0
+    statistic = ((table - expected) ** 2 / expected).sum() * (batch - 1) / batch
+    return _log(special.chdtrc((rows - 1) * (columns - 1), statistic))
+
+
+def _log(probability: float) -> float:
+    return math.log(probability) if probability > 0 else -math.inf
+
 
 FALSE_ALARMS = 1e-5
 # Neighbours up to so far apart are looked at, and all strides that divide the batch.
@@ -73,7 +187,7 @@ def mixing(updates: Sequence[Update], asked: Asked) -> Mixing:
     repeats = _repeats(updates, set(blocks), unshuffled, samples, line)
     whole = [e for column in columns for e in column if e.apart and e.counts.all()]
     sound = not (blocks or frozen or unshuffled or repeats)
-    uneven = sound and bool(whole) and chance.place_tail(whole) < line
+    uneven = sound and bool(whole) and place_tail(whole) < line
     return Mixing(blocks, tuple(sorted(unshuffled)), tuple(sorted(frozen)), repeats, uneven)
 
 
@@ -92,15 +206,15 @@ def _blocks(
     fault already, it is only the question which; `_NAMING` decides.
     """
     epochs = column[:1] if line is None else column
-    counted, expected = chance.neighbours(epochs, used, lags)
-    keys, _ = chance.distinct(column[0].minibatches, len(used))
-    share = chance.pair_share(np.bincount(keys // len(used)).tolist(), int(used.sum()))
+    counted, expected = neighbours(epochs, used, lags)
+    keys, _ = distinct(column[0].minibatches, len(used))
+    share = pair_share(np.bincount(keys // len(used)).tolist(), int(used.sum()))
     above = []
     for lag, count, mean in zip(lags, counted.tolist(), expected.tolist(), strict=True):
         if line is None:
-            is_block = chance.log_times(count, round(mean / share), share) < math.log(_NAMING)
+            is_block = log_times(count, round(mean / share), share) < math.log(_NAMING)
         else:
-            is_block = chance.log_tail(count, mean) < line
+            is_block = log_tail(count, mean) < line
         if is_block:
             above.append(Neighbours(lag, share * count / mean, share))
     most = max((one.share for one in above), default=0.0)
@@ -117,8 +231,8 @@ def _fixed(column: Sequence[Epoch], in_blocks: bool, samples: int, line: float) 
 def _same(epoch: Epoch, in_blocks: bool, samples: int) -> float:
     """The log probability that two epochs are the same; blocks can only change their order."""
     if in_blocks:
-        return chance.same_order(len(epoch.minibatches))
-    return chance.same_shuffle(epoch.sizes, samples)
+        return same_order(len(epoch.minibatches))
+    return same_shuffle(epoch.sizes, samples)
 
 
 def _in_order(epoch: Epoch, asked: Asked) -> bool:
@@ -146,7 +260,7 @@ def _repeats(
         chances = max(_same(one, bool(numbers & blocks), samples) for one, _, numbers in pairs)
         same = sum(one.same_as(other) for one, other, _ in pairs)
         free = [(one, other) for one, other, numbers in pairs if not numbers & blocks]
-        if chance.log_times(same, len(pairs), math.exp(chances)) < line:
+        if log_times(same, len(pairs), math.exp(chances)) < line:
             return True
         if _alike(free, line):
             return True
@@ -159,13 +273,13 @@ def _turns(column: Sequence[Epoch]) -> list[tuple[Epoch, Epoch]]:
 
 def _alike(pairs: list[tuple[Epoch, Epoch]], line: float) -> bool:
     """Whether samples that share a mini-batch stay together from one epoch to the other."""
-    kept = [chance.kept_pairs(one, other) for one, other in _comparable(pairs)]
-    return chance.log_tail(sum(n for n, _ in kept), math.fsum(mean for _, mean in kept)) < line
+    kept = [kept_pairs(one, other) for one, other in _comparable(pairs)]
+    return log_tail(sum(n for n, _ in kept), math.fsum(mean for _, mean in kept)) < line
 
 
 def _mostly_same(pairs: list[tuple[Epoch, Epoch]]) -> bool:
     """Whether most samples that share a mini-batch do so in both epochs."""
-    kept = [chance.kept_pairs(one, other)[0] for one, other in _comparable(pairs)]
+    kept = [kept_pairs(one, other)[0] for one, other in _comparable(pairs)]
     possible = [math.comb(size, 2) for one, _ in _comparable(pairs) for size in one.sizes]
     return 2 * sum(kept) > sum(possible)
 

@@ -1,4 +1,4 @@
-"""The figures of a study, as `nbyt.report.study.figures` makes them."""
+"""The figures of a study, as `nbyt.report.figures` makes them."""
 
 from typing import Annotated
 

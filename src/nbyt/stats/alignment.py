@@ -11,12 +11,9 @@ import numpy as np
 
 from nbyt.stats.combine import divided, mapped
 from nbyt.stats.estimate import Estimate, undetermined
-from nbyt.stats.fieller import ratio_set, within
-from nbyt.stats.jackknife import Bounds, correlation, is_rough
+from nbyt.stats.intervals import Bounds, Replicates, correlation, is_rough, ratio_set, within
 from nbyt.stats.length import FEW_DIRECTIONS, dimension, squared_length
-from nbyt.stats.moments import PoolMoments
-from nbyt.stats.products import Products
-from nbyt.stats.samples import Replicates
+from nbyt.stats.products import PoolMoments, Products
 from nbyt.stats.variance import ZERO, is_zero
 
 NO_SHARE = "the estimate of |E G|² is below 0 by more than its error"

@@ -6,12 +6,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nbyt.stats.estimate import Estimate, undetermined
-from nbyt.stats.fieller import ratio_set, within
-from nbyt.stats.jackknife import deviations, is_rough, spread, student
+from nbyt.stats.intervals import (
+    Replicates,
+    Samples,
+    deviations,
+    is_rough,
+    leave_one_out,
+    ratio_set,
+    spread,
+    student,
+    within,
+)
 from nbyt.stats.length import FEW_DIRECTIONS, dimension
-from nbyt.stats.moments import moments_of
-from nbyt.stats.products import Products
-from nbyt.stats.samples import Replicates, Samples, leave_one_out
+from nbyt.stats.products import Products, moments_of
 
 NO_LENGTH = "the estimate of |E G|² + V/N is not above 0"
 

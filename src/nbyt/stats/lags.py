@@ -1,14 +1,37 @@
 """Lags: how the contributions of steps correlate along a chain, and across chains."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from nbyt.stats.estimate import Estimate, undetermined
-from nbyt.stats.jackknife import is_rough, student
-from nbyt.stats.samples import Replicates, leave_one_out
+from nbyt.stats.estimate import Estimate, mean, undetermined
+from nbyt.stats.intervals import DEPENDABLE, Replicates, is_rough, leave_one_out, student
+
+
+@dataclass(frozen=True)
+class PhaseProducts:
+    """Products of different chains of a synchronised pool, by independent blocks of chains.
+
+    G_nj is the gradient of chain n in its j-th fragment; all chains of a block started together.
+    """
+
+    pairs: Float[np.ndarray, "blocks J"]
+    """Mean over pairs of different chains of <G_nj, G_mj>."""
+    overall: Float[np.ndarray, " blocks"]
+    """Mean over pairs of different chains of <mean_j G_nj, mean_j G_mj>."""
+
+
+def phase_variance(products: PhaseProducts) -> Estimate:
+    """mean_j |E_j G|² - |mean_j E_j G|², from each block alone; t interval over blocks.
+
+    It adds to V/N in the variance over updates, and more envs do not make it smaller.
+    """
+    pairs = np.asarray(products.pairs, float)
+    found = mean(pairs.mean(-1) - products.overall)
+    return replace(found, approximate=found.replicates < DEPENDABLE)
+
 
 CERTAIN = 0.999
 """Level of the check of independence: one warning in a thousand sound pools, not one in twenty."""

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from scipy import special
 
 from nbyt.stats.estimate import LEVEL, Estimate
-from nbyt.stats.jackknife import DEPENDABLE, Bounds
+from nbyt.stats.intervals import DEPENDABLE, Bounds
 
 LEAST = 4
 """Vectors that tr(S²) needs at least: two to multiply, and two others to centre them by."""

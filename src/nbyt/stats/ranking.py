@@ -7,8 +7,7 @@ from jaxtyping import Float
 
 from nbyt.stats.comparison import NO_LENGTH, Candidate, common_samples, common_sizes, compare_rho
 from nbyt.stats.estimate import LEVEL, Estimate, undetermined
-from nbyt.stats.jackknife import is_rough, student
-from nbyt.stats.samples import Replicates, Samples, redrawn
+from nbyt.stats.intervals import Replicates, Samples, is_rough, redrawn, student
 
 DRAWS = 1000
 NOWHERE = "no layout's gradient points along the reference"

@@ -5,10 +5,13 @@ layout, so a layout with few of them stays one with few (a stratified bootstrap)
 """
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy import optimize, special
+from scipy.stats import rankdata
 
 from nbyt.stats.estimate import LEVEL, Estimate, undetermined
 
@@ -100,3 +103,117 @@ def _beyond(p: float, value: float, first: int, second: int) -> float:
     mean_count = (first + second) / 2
     spread = 1 + (mean_count - 1) * ((1 - p) / (2 - p) + p / (1 + p))
     return (value - p) ** 2 - z**2 * p * (1 - p) * spread / (first * second)
+
+
+# What is lost by a layout against the best one, and whether a forecast orders the layouts.
+#
+# Scores are a row of seeds for each layout, of one length or of several. Where scores are not
+# certain, a row has them as each draw has them.
+
+# Two halves, and in each at least two seeds to draw from.
+FEWEST_TO_COMPARE = 4
+TOO_FEW = f"takes {FEWEST_TO_COMPARE} finished seeds or more"
+
+# Rows may have different lengths, so the length has no name.
+Row = Float[np.ndarray, "... _"]
+Draws = Float[np.ndarray, "draws layouts"]
+
+
+def losses(scores: Sequence[Row], generator: np.random.Generator, draws: int = DRAWS) -> Draws:
+    """How far each layout is below the best, in every draw.
+
+    The best layout is chosen with one half of the seeds and all are held against it with the
+    other: whoever is chosen for being best in the same seeds looks better than it is. Every draw
+    takes new halves, and seeds with replacement within them. Below 0 are layouts that do better
+    than the chosen one.
+    """
+    halves = [_halves(row, generator, draws) for row in scores]
+    best = np.stack([chosen for chosen, _ in halves], axis=1).argmax(axis=1)
+    heights = np.stack([held for _, held in halves], axis=1)
+    return heights[np.arange(draws), best][:, None] - heights
+
+
+def regrets(scores: Sequence[Row], generator: np.random.Generator) -> tuple[Estimate, ...]:
+    """What each layout loses against the best one, in the unit of the scores.
+
+    The intervals are those of halves of the seeds, so they hold the truth more often than they
+    say. Layouts with too few seeds are left out.
+    """
+    counts = [row.shape[-1] for row in scores]
+    enough = [place for place, count in enumerate(counts) if count >= FEWEST_TO_COMPARE]
+    found = {place: undetermined(TOO_FEW, count) for place, count in enumerate(counts)}
+    if len(enough) > 1:
+        drawn = losses([scores[place] for place in enough], generator)
+        for place, own in zip(enough, drawn.T, strict=True):
+            low, high = np.quantile(own, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+            ends = float(own.mean()), float(low), float(high)
+            found[place] = Estimate(*ends, counts[place], approximate=True)
+    return tuple(found.values())
+
+
+def behind(
+    best: Float[np.ndarray, " seeds"],
+    other: Float[np.ndarray, " others"],
+    drawn: Float[np.ndarray, " draws"],
+) -> Estimate:
+    """How far a layout's IQM is below that of the one that looks best. drawn: the same in draws.
+
+    Whoever looks best owes some of it to luck, so the value is too large rather than too small;
+    the interval still holds the truth nearly as often as it says.
+    """
+    seeds = min(len(best), len(other))
+    if seeds < FEWEST_TO_COMPARE:
+        return undetermined(TOO_FEW, seeds)
+    found = interval(float(iqm(best) - iqm(other)), drawn, seeds)
+    return replace(found, approximate=True)
+
+
+def rank_correlation(
+    heights: Float[np.ndarray, "*draws layouts"], foretold: Float[np.ndarray, " layouts"]
+) -> Float[np.ndarray, "*draws"]:
+    """Spearman's, of what was foretold of the layouts and what they reached; nan where all tie."""
+    ranks = [rankdata(one, axis=-1) for one in (heights, foretold)]
+    apart = [one - one.mean(axis=-1, keepdims=True) for one in ranks]
+    sizes = [np.sqrt((one**2).sum(axis=-1)) for one in apart]
+    with np.errstate(invalid="ignore"):
+        return np.asarray((apart[0] * apart[1]).sum(axis=-1) / (sizes[0] * sizes[1]))
+
+
+def rank_agreement(
+    scores: Sequence[Row],
+    foretold: Float[np.ndarray, " layouts"],
+    generator: np.random.Generator,
+) -> Estimate:
+    """Spearman's correlation of the forecast with the IQMs; layouts may have different seeds.
+
+    The forecast is taken as it is; what varies is the seeds.
+    """
+    fewest = min(map(len, scores), default=0)
+    if len(scores) < 3:
+        return undetermined("takes 3 layouts or more", fewest)
+    value = float(rank_correlation(np.array([iqm(one) for one in scores]), foretold))
+    if not np.isfinite(value):
+        return undetermined("all layouts tie", fewest)
+    rows = [iqm(one[redrawn(len(one), generator)]) for one in scores]
+    drawn = rank_correlation(np.stack(rows, axis=1), foretold)
+    found = interval(value, drawn[np.isfinite(drawn)], fewest)
+    # A rank correlation cannot be above 1, and drawing seeds pulls it down: never a clean 95 %.
+    return Estimate(value, found.low, found.high, fewest, found.reason, approximate=True)
+
+
+def _halves(
+    row: Row, generator: np.random.Generator, draws: int
+) -> tuple[Float[np.ndarray, " draws"], Float[np.ndarray, " draws"]]:
+    """A layout's IQM in both halves of its seeds, in every draw."""
+    seeds = row.shape[-1]
+    order = generator.permuted(np.tile(np.arange(seeds), (draws, 1)), axis=1)
+    first, second = order[:, : seeds // 2], order[:, seeds // 2 :]
+    return _height(row, first, generator), _height(row, second, generator)
+
+
+def _height(
+    row: Row, half: Int[np.ndarray, "draws some"], generator: np.random.Generator
+) -> Float[np.ndarray, " draws"]:
+    draws, count = half.shape
+    places = np.take_along_axis(half, redrawn(count, generator, draws), axis=1)
+    return iqm(row[places] if row.ndim == 1 else np.take_along_axis(row, places, axis=1))

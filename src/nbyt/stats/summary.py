@@ -1,16 +1,84 @@
 """Summary of one gradient of one layout: the ten numbers that every report shows."""
 
+import math
 from dataclasses import dataclass, fields, replace
 
-from nbyt.stats.alignment import direction
-from nbyt.stats.bias import bias_sq
+from nbyt.stats.alignment import direction, noise_factor
 from nbyt.stats.combine import added
-from nbyt.stats.estimate import Estimate
-from nbyt.stats.jackknife import correlation
-from nbyt.stats.moments import PoolMoments, moments_of
-from nbyt.stats.products import Products
-from nbyt.stats.samples import leave_one_out
-from nbyt.stats.variance import decompose
+from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.intervals import correlation, leave_one_out
+from nbyt.stats.products import PoolMoments, Products, moments_of
+from nbyt.stats.variance import ZERO, bias_sq, decompose, is_zero
+
+NO_SIGNAL = "the mean gradient cannot be told from 0"
+
+
+@dataclass(frozen=True)
+class BatchEstimates:
+    """One gradient (actor, critic or total) of a batch: its noise, and what it is made of.
+
+    noise_scale: samples of a batch whose noise equals its signal.
+    """
+
+    individual: Estimate
+    covariance: Estimate
+    variance: Estimate
+    ess_ratio: Estimate
+    covariance_share: Estimate
+    noise_factor: Estimate
+    noise_scale: Estimate
+
+    def as_dict(self) -> dict[str, dict[str, float | str | bool | None]]:
+        """The form that JSON output promises."""
+        return {field.name: getattr(self, field.name).as_dict() for field in fields(self)}
+
+
+def describe_batch(
+    products: Products, units: int | float, *, rough: bool = False
+) -> BatchEstimates:
+    """The estimates of a batch of so many units, some or all of which gave the products.
+
+    rough: whether all of it is approximate, as where units are pieces of one stream and so only
+    nearly independent, or where the scale of the advantages is itself estimated.
+    """
+    samples = leave_one_out(products.chains, products.groups)
+    moments = moments_of(products, samples)
+    parts = decompose(products, moments, samples, units)
+    noise = undetermined(ZERO, products.chains)
+    if not is_zero(products):
+        noise = noise_factor(products, moments, parts.variance, units)
+    found = BatchEstimates(
+        parts.individual,
+        parts.covariance,
+        parts.variance,
+        parts.ess_ratio,
+        parts.covariance_share,
+        noise,
+        noise_scale(noise, units * products.steps),
+    )
+    if not rough:
+        return found
+    return replace(found, **{f.name: _roughly(getattr(found, f.name)) for f in fields(found)})
+
+
+def noise_scale(noise: Estimate, batch: int | float) -> Estimate:
+    """B (1/f - 1) for the noise factor f of a batch of B: noise and signal are equal at f = 1/2."""
+    if noise.value is None:
+        return undetermined(noise.reason, noise.replicates)
+    value, high, low = (
+        None if f is None else _scale(f, batch) for f in (noise.value, noise.low, noise.high)
+    )
+    if noise.value == 0:
+        return Estimate(None, low, high, noise.replicates, NO_SIGNAL, True)
+    return Estimate(value, low, high, noise.replicates, noise.reason, noise.approximate)
+
+
+def _scale(factor: float, batch: int | float) -> float:
+    return batch * (1 / factor - 1) if factor > 0 else math.inf
+
+
+def _roughly(estimate: Estimate) -> Estimate:
+    return replace(estimate, approximate=True)
 
 
 @dataclass(frozen=True)

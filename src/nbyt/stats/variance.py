@@ -1,15 +1,45 @@
 """Variance of a batch gradient and its two parts: each step's own, and the steps' covariance."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 
 from nbyt.stats.combine import mapped
 from nbyt.stats.estimate import Estimate, undetermined
-from nbyt.stats.jackknife import positive, positive_ratio, real
-from nbyt.stats.moments import PoolMoments, step_variance
-from nbyt.stats.products import Products
-from nbyt.stats.samples import Replicates, Samples
+from nbyt.stats.intervals import Replicates, Samples, leave_one_out, positive, positive_ratio, real
+from nbyt.stats.length import squared_length
+from nbyt.stats.products import PoolMoments, Products, step_variance
+
+NO_SPLIT = "the parts of the bias are measured on synchronised starts only"
+
+
+@dataclass(frozen=True)
+class BiasParts:
+    """|E(S-P)|² and |E(P-R)|²: what the advantages do, and what the phase of the episode does.
+
+    The two vectors add to the bias; their squared lengths need not add to its squared length.
+    """
+
+    advantage: Estimate
+    phase: Estimate
+
+
+def bias_sq(products: Products) -> Estimate:
+    """|E G - G*|², paired on the same chains: what they share drops out before it is squared."""
+    return squared_length(products.difference)
+
+
+def bias_parts(products: Products) -> BiasParts:
+    """The two parts of the squared bias, undetermined where starts were not synchronised."""
+    grams = (products.advantage_part, products.phase_part)
+    found = [
+        undetermined(NO_SPLIT, products.chains) if gram is None else squared_length(gram)
+        for gram in grams
+    ]
+    return BiasParts(*found)
+
 
 ZERO = "the gradient is zero"
 STILL = "the gradient does not vary"
@@ -71,3 +101,30 @@ def _ratio(products: Products, steps: Replicates, whole: Replicates) -> Estimate
     if not np.all(whole > 0):
         return undetermined("without one of the chains " + NO_VARIANCE, products.chains)
     return positive_ratio(steps / whole, products.chains)
+
+
+class Drawn(NamedTuple):
+    """Mini-batches of k independent batches: products of their means, and their mean |G_mb|².
+
+    products: inner products of the means of G_mb, batch by batch.
+    """
+
+    products: Float[np.ndarray, "k k"]
+    square: Float[np.ndarray, " k"]
+
+
+def penalty(sampler: Drawn, shuffled: Drawn) -> Estimate:
+    """Var(G_mb) of one way to draw over that of another, from the same batches.
+
+    Var(G_mb) = E|G_mb|² - |E G_mb|², the second by products of different batches. So a sampler
+    that prefers some samples is measured right too: its mean need not be that of the batch.
+    """
+    batches = len(sampler.square)
+    samples = leave_one_out(batches)
+    above, below = (
+        samples.mean(one.square[None]) - samples.mean_of_pairs(one.products[None])
+        for one in (sampler, shuffled)
+    )
+    if above[0] <= 0 or below[0] <= 0:
+        return undetermined(NO_VARIANCE, batches)
+    return positive_ratio(above / below, batches)

@@ -3,17 +3,20 @@
 import errno
 import json
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from nbyt.errors import StoreError
 from nbyt.results import decode
 from nbyt.results.training import Marker
+from nbyt.store.advice import AdviceFolder
 from nbyt.store.atomic import canonical
 from nbyt.store.folder import MARKER, RESULT, RunFolder, load_stage
-from nbyt.store.lock import at_work
-from nbyt.store.makers import Maker, maker_of
 from nbyt.store.paths import (
+    at_work,
     disk_errors,
     is_leftover,
     make_folder,
@@ -21,9 +24,73 @@ from nbyt.store.paths import (
     require_no_links,
     resolved,
 )
+from nbyt.store.probes import ProbesFolder
 from nbyt.store.seal import read_sealed, write_sealed
+from nbyt.store.study import StudyFolder
+from nbyt.store.sweep import SweepFolder
 from nbyt.store.text import slug
-from nbyt.store.verify import verify
+
+
+@dataclass(frozen=True)
+class Maker:
+    """A command, what its folders hold, and how to handle them."""
+
+    holds: str
+    command: str
+    folder: type[RunFolder]
+
+
+_MAKERS = {
+    "train": Maker("a training", "`nbyt train`", RunFolder),
+    "sweep": Maker("a sweep", "`nbyt sweep`", SweepFolder),
+    "advise": Maker("an advice", "`nbyt advise`", AdviceFolder),
+    "reproduce": Maker("a study", "`nbyt reproduce`", StudyFolder),
+    "probe a training": Maker("the probes of a training", "GradientProbe", ProbesFolder),
+}
+
+
+def maker_of(identity: dict[str, Any]) -> Maker | None:
+    """Who made a folder with that identity; None where it does not say."""
+    # Trainings and studies have no command in their identity, but a word that no other has.
+    told = [name for key, name in (("study", "reproduce"), ("algo", "train")) if key in identity]
+    name = identity.get("command", told[0] if told else None)
+    return _MAKERS.get(name) if isinstance(name, str) else None
+
+
+def verify(folder: Path) -> list[str]:
+    """One line for each bad file in a run folder, with the reason; an empty list is good news."""
+    try:
+        run = AdviceFolder(Path(folder).resolve())
+        kinds = (run, StudyFolder(run.path), ProbesFolder(run.path), SweepFolder(run.path))
+        stages, parts = run.stages(), [part for kind in kinds for part in kind.checks()]
+    except (OSError, ValueError) as error:
+        return [f"{folder} cannot be listed: {getattr(error, 'strerror', None) or error}"]
+    checks: list[Callable[[], object]] = [
+        partial(_check_marker, run.path / MARKER),
+        run.load_checkpoint,
+        run.read_result,
+        run.read_metrics,
+        *(partial(load_stage, stage) for stage in stages),
+        *parts,
+    ]
+    return [reason for check in checks if (reason := _reason(check))]
+
+
+def _check_marker(path: Path) -> None:
+    if not os.path.lexists(path):
+        raise StoreError(f"{path} is missing: this is not an nbyt run")
+    decode(read_sealed(path, kind="run")["facts"], Marker, path)
+
+
+def _reason(check: Callable[[], object]) -> str:
+    try:
+        check()
+    except StoreError as error:
+        return error.message
+    except Exception as error:  # a doctor who faints helps nobody
+        return f"{type(error).__name__}: {error}"
+    return ""
+
 
 __all__ = ["RunFolder", "load_stage", "open_as", "open_run", "slug", "verify"]
 

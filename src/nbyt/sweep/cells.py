@@ -3,13 +3,16 @@
 import traceback
 from collections.abc import Callable, Generator, Sequence
 from itertools import zip_longest
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from nbyt.envs.local import died, hung
 from nbyt.envs.protocol import HostEnv
-from nbyt.errors import EnvError, NbytError, own_lines, remade
+from nbyt.errors import EnvError, NbytError, TrainingError, error_from, own_lines, remade
+from nbyt.processes.heartbeat import HeartbeatState
+from nbyt.processes.worker import basic_setup
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.train import hardware
-from nbyt.train.curves import Curve, train_curve
+from nbyt.train.curves import Curve, curve_from, train_curve
 from nbyt.train.seeds import train_seeds
 
 # More seeds in one program are no faster, and what a crash can cost grows with them.
@@ -92,3 +95,48 @@ def told(env: str, error: Exception) -> NbytError:
     lines = [*own_lines(error.__cause__), *getattr(error.__cause__, "__notes__", [])]
     message = "\n".join([*(line.rstrip() for line in lines), error.message])
     return remade(type(error), message, where=error.where, fix=error.fix)
+
+
+def setup_of(path: list[str], step_limit: float) -> dict[str, Any]:
+    """What a worker needs to compute as this process does."""
+    return {**basic_setup(path, step_limit), "hardware": hardware.prepared()}
+
+
+def outcomes_of(grid: Grid, job: Job, answer: dict[str, Any]) -> list[Outcome]:
+    """The outcome of every cell of a job, from what a worker said or failed to say."""
+    if "answers" not in answer:
+        return [_failure(grid.env.id, answer)] * len(job)
+    return [_error(one) or curve_from(one["curve"]) for one in answer["answers"]]
+
+
+def failure_of(env: str, answer: dict[str, Any]) -> NbytError | None:
+    """The first error of what a worker said, or why it said nothing; None where all went well."""
+    if "answers" not in answer:
+        return _failure(env, answer)
+    return next((error for one in answer["answers"] if (error := _error(one))), None)
+
+
+def _error(answer: dict[str, Any]) -> NbytError | None:
+    return error_from(answer["error"]) if "error" in answer else None
+
+
+def _failure(env: str, answer: dict[str, Any]) -> NbytError:
+    """Why there was no answer."""
+    state = HeartbeatState(*answer["state"])
+    if "silent" in answer:
+        return hung(env, answer["silent"], state.words, state.step, state.where)
+    if "ended" in answer:
+        where = f"{state.words or 'between two calls'}, {state.where}"
+        fix = f"see what it said on stderr, and run `nbyt check-env {env}`"
+        return died(env, answer["ended"], where, fix=fix)
+    if "cut_off" in answer:
+        return EnvError(
+            f"env '{env}' closed the files of its process, and with them the way to report",
+            where=state.where,
+            fix="close only what the env has opened",
+        )
+    return TrainingError(
+        f"the training was not over after {answer['overlong']:g} s",
+        where=state.where,
+        fix="raise --cell-limit, and retry with --retry-failed",
+    )

@@ -4,22 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from nbyt.advice.request import (
+    EFFORTS,
+    EPOCHS,
+    HOST_ENVS,
+    AdviceRequest,
+    Effort,
+    default_minibatch,
+    lengths_of,
+    make_advice_request,
+)
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
 from nbyt.numbers import COUNT, SIZE, SPLITS, STEPS, require
 from nbyt.rng import require_seed
-from nbyt.train.plan import PPOPlan, stage_updates
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow.effort import EFFORTS, Effort
-from nbyt.workflow.request import (
-    EPOCHS,
-    HOST_ENVS,
-    AdviceRequest,
-    default_minibatch,
-    lengths_of,
-    make_advice_request,
-)
+from nbyt.train.plan import PPOPlan, PPOSettings, stage_updates
 
 POINTS = 20
 
@@ -142,3 +142,56 @@ def advice_request(
         total=total or grid.total,
         seed=grid.seeds[0] if seed is None else seed,
     )
+
+
+class GridSpec(NamedTuple):
+    """All of a grid but the env itself, which every process finds for itself."""
+
+    env: str
+    layouts: tuple[Layout, ...]
+    seeds: tuple[int, ...]
+    total: int
+    points: tuple[int, ...]
+    settings: PPOSettings
+    vector: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            **self._asdict(),
+            "layouts": [[one.envs, one.steps, one.minibatch, one.epochs] for one in self.layouts],
+            "settings": self.settings.as_dict(),
+        }
+
+
+def order_of(grid: Grid) -> GridSpec:
+    """What to send."""
+    return GridSpec(
+        grid.env.id,
+        grid.layouts,
+        grid.seeds,
+        grid.total,
+        grid.points,
+        grid.settings,
+        grid.vector,
+    )
+
+
+def order_from(facts: dict[str, Any]) -> GridSpec:
+    """The order that `as_dict` described."""
+    settings = dict(facts["settings"])
+    settings["lam"] = settings.pop("lambda")
+    return GridSpec(
+        facts["env"],
+        tuple(Layout(*one) for one in facts["layouts"]),
+        tuple(facts["seeds"]),
+        facts["total"],
+        tuple(facts["points"]),
+        PPOSettings(**settings),
+        facts["vector"],
+    )
+
+
+def grid_of(order: GridSpec, env: DeviceEnv | HostEnv) -> Grid:
+    """The grid that was sent; env: the one that the order names."""
+    return Grid(env, *order[1:])

@@ -1,23 +1,133 @@
 """What a sweep shows: every layout's curve and score, who beats whom, and the advice beside it."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
 
-from nbyt.rank.libraries import defaults
+from nbyt.advice.costs import Costs
+from nbyt.advice.libraries import defaults
+from nbyt.report.numbers import listed
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats.combine import mapped
-from nbyt.stats.estimate import undetermined
-from nbyt.stats.runs import iqm
-from nbyt.sweep.against_advice import compare_with_advice
-from nbyt.sweep.equal_time import Pace, pace_of, slowed
+from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.runs import iqm, rank_agreement
 from nbyt.sweep.grid import Cell, Grid
-from nbyt.sweep.layout_comparison import LayoutComparison
-from nbyt.sweep.verdict import verdict
+from nbyt.sweep.layout_comparison import LayoutComparison, Pace, Split, pace_of, slowed
 from nbyt.train.curves import Curve
-from nbyt.workflow.costs import Costs
+
+
+def compare_with_advice(
+    advice: Data, kind: str, race: LayoutComparison, start: float
+) -> Data | None:
+    """One answer of the advice, per sample or per second, held against its race.
+
+    start: where the curves begin; losses are also told as a share of the way from there to the
+    best.
+    """
+    answer = advice["advice"].get(kind)
+    if answer is None:
+        return None
+    foretold: dict[Split, Data] = {
+        (one["envs"], one["steps"]): one["relative"] for one in answer["ranking"]
+    }
+    advised = (answer["envs"], answer["steps"])
+    place = race.layouts.index(advised) if advised in race.layouts else None
+    loss = None if place is None else race.regrets.get(place)
+    return {
+        "envs": advised[0],
+        "steps": advised[1],
+        "ties": answer["ties"],
+        "sentence": answer["sentence"],
+        "is_best": place is not None and place == race.best,
+        "regret": None if loss is None else loss.as_dict(),
+        "regret_share": _share(loss, race, start),
+        "best_wins": None if place is None else race.wins(race.best, place),
+        "correlation": _correlation(foretold, race),
+        "foretold": [foretold.get(split) for split in race.layouts],
+    }
+
+
+def _correlation(foretold: dict[Split, Data], race: LayoutComparison) -> Data:
+    """Spearman's, over the layouts that were foretold and that have a finished seed."""
+    pairs = [
+        (scores, foretold[split]["value"])
+        for split, scores in zip(race.layouts, race.scores, strict=True)
+        if len(scores) and split in foretold and foretold[split]["value"] is not None
+    ]
+    said = np.array([one for _, one in pairs], float)
+    return rank_agreement([one for one, _ in pairs], said, race.generator).as_dict()
+
+
+def _share(loss: Estimate | None, race: LayoutComparison, start: float) -> Data | None:
+    if loss is None or race.best is None:
+        return None
+    best = race.heights[race.best].over_training.value
+    if best is None or best <= start:
+        return None
+    span = best - start
+    return mapped(loss, lambda lost: lost / span).as_dict()
+
+
+def verdict(race: LayoutComparison) -> Data | None:
+    """The best layout and its ties, as data and as a sentence; None where none is finished."""
+    if race.best is None:
+        return None
+    envs, steps = race.layouts[race.best]
+    others = [place for place in range(len(race.layouts)) if place != race.best]
+    known = [place for place in others if race.tied(place) is not None]
+    tied = [place for place in known if race.tied(place)]
+    open_ = bool(tied) and tied == known
+    return {
+        "envs": envs,
+        "steps": steps,
+        "over_training": race.heights[race.best].over_training.as_dict(),
+        "ties": [list(race.layouts[place]) for place in tied],
+        "no_measurable_difference": open_,
+        "sentence": _sentence(race, race.best, known, tied),
+        "to_settle": _to_settle(race, tied) if open_ else None,
+    }
+
+
+def _sentence(race: LayoutComparison, best: int, known: Sequence[int], tied: Sequence[int]) -> str:
+    over = race.heights[best].over_training
+    reached = f"{_name(race.layouts[best])} has the highest mean return over training, {over}"
+    if not known:
+        return f"{reached}; whether another is as good cannot be told."
+    if tied == known:
+        return f"No measurable difference between the layouts: {reached}, by a hair."
+    if not tied:
+        return f"{reached}, and the seeds tell it apart from all others{_but(race, known)}."
+    names = listed([_name(race.layouts[place]) for place in tied])
+    return f"{reached}; cannot be told apart from it: {names}{_but(race, known)}."
+
+
+def _but(race: LayoutComparison, known: Sequence[int]) -> str:
+    """The layouts that nothing can be said of, where there are some."""
+    places = [k for k in range(len(race.layouts)) if k != race.best and k not in known]
+    names = [_name(race.layouts[place]) for place in places]
+    return f"; too few seeds to say: {listed(names)}" if names else ""
+
+
+def _to_settle(race: LayoutComparison, tied: Sequence[int]) -> Data:
+    """How many seeds would tell the best from the worst; the error falls with their root."""
+    gaps = [one for place in tied if (one := race.behind[place])]
+    worst = max(gaps, key=lambda one: one.value or 0.0)
+    if not worst.value or worst.low is None or worst.value <= 0:
+        return {"seeds": None, "sentence": "There is no gap that more seeds would make visible."}
+    seeds = ceil(worst.replicates * ((worst.value - worst.low) / worst.value) ** 2)
+    words = (
+        f"About {seeds:,} seeds of each layout would tell the best from the worst, if the gap is "
+        "as large as it looks."
+    )
+    return {"seeds": seeds, "sentence": words}
+
+
+def _name(split: Split) -> str:
+    return f"{split[0]}x{split[1]}"
+
 
 NOT_TIMED = "the seconds of an update were not measured"
 

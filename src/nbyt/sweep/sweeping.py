@@ -6,23 +6,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nbyt.advice.request import EPOCHS, default_minibatch
 from nbyt.envs import HostEnv, resolve
 from nbyt.measure.chains import Progress
-from nbyt.report.sweep import write_page
-from nbyt.store.lock import at_work
+from nbyt.report.pages.sweep import write_page
 from nbyt.store.manifest import manifest, versions
+from nbyt.store.paths import at_work
 from nbyt.store.run import open_as, slug
 from nbyt.store.sweep import PAGE, SweepFolder, read_sweep
 from nbyt.sweep.cells import Runner
 from nbyt.sweep.grid import Grid, make_grid
-from nbyt.sweep.running import Tally, curves_of, failures_of, run_cells
+from nbyt.sweep.running import Tally, curves_of, failures_of, run_cells, table_text
 from nbyt.sweep.summary import summarise
-from nbyt.sweep.table import table_text
 from nbyt.sweep.timing_and_advice import find_asides, known_advice, known_costs
 from nbyt.sweep.workers import STEP_LIMIT, Workers
 from nbyt.train import hardware
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow.request import EPOCHS, default_minibatch
+from nbyt.train.plan import PPOSettings
 
 
 @dataclass(frozen=True)

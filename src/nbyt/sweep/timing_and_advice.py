@@ -7,6 +7,8 @@ in a worker, and what cannot be found is left out with a sentence that says why.
 import sys
 from typing import Any
 
+from nbyt.advice.costs import Costs, costs_from, measure_costs
+from nbyt.advice.run import answer_request, open_folder
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import DiskError, NbytError, RunInterruptedError, StoreError
 from nbyt.measure.chains import Progress
@@ -14,12 +16,9 @@ from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import WorkerProcess
 from nbyt.store.advice import read_advice
 from nbyt.store.sweep import SweepFolder
-from nbyt.sweep.answers import failure_of, setup_of
-from nbyt.sweep.grid import Grid, advice_request
-from nbyt.sweep.grid_spec import order_of
+from nbyt.sweep.cells import failure_of, setup_of
+from nbyt.sweep.grid import Grid, advice_request, order_of
 from nbyt.sweep.ray_task import WORKER_MODULE
-from nbyt.workflow.advising import answer_request, open_folder
-from nbyt.workflow.costs import Costs, costs_from, measure_costs
 
 
 def find_asides(

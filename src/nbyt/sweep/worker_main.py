@@ -13,12 +13,11 @@ from nbyt.errors import NbytError
 from nbyt.policy.files import read_stage
 from nbyt.processes.heartbeat import BUILT, Heartbeat
 from nbyt.processes.serving import Say, serve
-from nbyt.store import header
+from nbyt.store import tensors
 from nbyt.store.atomic import write_bytes
 from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.cells import Job, Outcome, same_layout, told, train_job
-from nbyt.sweep.grid import Cell, Grid
-from nbyt.sweep.grid_spec import grid_of, order_from
+from nbyt.sweep.grid import Cell, Grid, grid_of, order_from
 from nbyt.train import hardware
 
 # Seconds between two words about progress.
@@ -82,7 +81,7 @@ class _Helper:
         assert isinstance(env, HostEnv), "chains of device envs are collected where they are needed"
         stage = read_stage(Path(task["stage"]))
         pool = collect_part(env, stage.policy, stage.params, plan, part)
-        write_bytes(Path(task["result"]), header.dump(pool._asdict(), "pool"))
+        write_bytes(Path(task["result"]), tensors.dump(pool._asdict(), "pool"))
         return []
 
     def _grid(self, order: dict[str, Any], seed: int) -> Grid:

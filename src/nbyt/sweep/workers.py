@@ -9,10 +9,8 @@ from nbyt.errors import NbytError
 from nbyt.numbers import DURATION, WORKERS, require
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import Bell, WorkerProcess
-from nbyt.sweep.answers import outcomes_of, setup_of
-from nbyt.sweep.cells import Job, Outcomes, Watch
-from nbyt.sweep.grid import Grid
-from nbyt.sweep.grid_spec import order_of
+from nbyt.sweep.cells import Job, Outcomes, Watch, outcomes_of, setup_of
+from nbyt.sweep.grid import Grid, order_of
 from nbyt.sweep.ray_task import WORKER_MODULE
 from nbyt.system import usable_cores
 

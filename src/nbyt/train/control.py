@@ -16,8 +16,7 @@ from nbyt.policy.files import read_stage
 from nbyt.stats import Estimate, mean
 from nbyt.store.run import open_run
 from nbyt.train.loop import train
-from nbyt.train.plan import PPOPlan
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOPlan, PPOSettings
 
 _ENV = "FrozenLake-v1"
 _EVALUATIONS = 8

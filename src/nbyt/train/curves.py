@@ -8,9 +8,9 @@ import numpy as np
 from nbyt.collect.evaluate import Evaluation, episode_returns
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvError
-from nbyt.train.adaptive_plan import AdaptivePlan
+from nbyt.train.adaptive import AdaptivePlan
+from nbyt.train.algorithms.registry import build_algorithm
 from nbyt.train.plan import PPOPlan
-from nbyt.train.registry import build_algorithm
 
 
 class Curve(NamedTuple):

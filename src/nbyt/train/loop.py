@@ -26,12 +26,11 @@ from nbyt.policy.stage import Stage
 from nbyt.results import decode
 from nbyt.results.training import TrainedStage
 from nbyt.stats import Estimate, mean
-from nbyt.store.lock import at_work
+from nbyt.store.paths import at_work
 from nbyt.store.run import RunFolder
 from nbyt.store.tensors import match
-from nbyt.train.algorithm import Algorithm
+from nbyt.train.algorithms.registry import Algorithm, AnyPlan, build_algorithm
 from nbyt.train.metrics import Row, UpdateMetrics
-from nbyt.train.registry import AnyPlan, build_algorithm
 from nbyt.train.signals import StopRequest, stop_on_signal
 
 _CHECKPOINT_SECONDS = 15.0

@@ -1,13 +1,113 @@
 """Plan: one training run, described completely."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
-from nbyt.numbers import COUNT, STEPS
+from nbyt.numbers import COUNT, STEPS, Coefficient, Positive, Probability, check_fields
+from nbyt.policy.networks import Network, parse_network
 from nbyt.rng import require_seed
-from nbyt.train.settings import PPOSettings
+
+
+@dataclass(frozen=True)
+class PPOSettings:
+    """How PPO learns. Frozen and hashable; wrong values are refused when it is made."""
+
+    gamma: Probability = 0.99
+    """Discount of a step."""
+
+    lam: Probability = 0.95
+    """Lambda of GAE: 0 trusts the critic after one step, 1 waits for the rewards."""
+
+    learning_rate: Positive = 3e-4
+    """Step size of Adam."""
+
+    anneal: bool = False
+    """Let the learning rate fall to 0 in a straight line over the run."""
+
+    clip: Positive = 0.2
+    """How far the probability ratio may leave 1."""
+
+    value_clip: Positive | None = None
+    """How far the critic may move from its old value in one update; none without."""
+
+    entropy_coefficient: Coefficient = 0.0
+    """Weight of the entropy bonus."""
+
+    value_coefficient: Coefficient = 0.5
+    """Weight of half the critic's squared error."""
+
+    max_grad_norm: Positive = 0.5
+    """Longest gradient, clipped for actor and critic apart where their networks are."""
+
+    clip_jointly: bool = False
+    """Clip one gradient norm over actor and critic together, as Stable-Baselines3 does."""
+
+    normalise_advantages: Literal["minibatch", "batch", "off"] = "minibatch"
+    """Over what advantages get mean 0 and standard deviation 1."""
+
+    normalise_observations: bool = False
+    """Standardise vector observations by their running mean and variance."""
+
+    normalise_rewards: bool = False
+    """Divide rewards by the running standard deviation of the discounted return."""
+
+    target_kl: Positive | None = None
+    """Stop an update once the policy has moved 1.5 times this far; none without."""
+
+    network: str = "auto"
+    """Layer widths such as 64x64, or cnn, table, auto."""
+
+    activation: Literal["tanh", "relu", "swish"] = "tanh"
+    """Activation of an MLP's layers."""
+
+    shared: bool = False
+    """One torso for actor and critic instead of a network each."""
+
+    stagger: bool = False
+    """Start the envs at random phases of an episode instead of all at a reset."""
+
+    on_nonfinite: Literal["stop", "drop"] = "stop"
+    """What to do with a NaN or infinity from an env: stop, or leave those rows out."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        parse_network(self.network, self.activation)
+
+    @property
+    def parsed_network(self) -> Network:
+        """The network that `network` and `activation` describe."""
+        return parse_network(self.network, self.activation)
+
+    @cached_property
+    def form(self) -> "PPOSettings":
+        """What programs are compiled for: every setting that they take as a number is left out."""
+        return PPOSettings(
+            value_clip=None if self.value_clip is None else 1.0,
+            max_grad_norm=self.max_grad_norm,
+            normalise_advantages=self.normalise_advantages,
+            target_kl=self.target_kl,
+            on_nonfinite=self.on_nonfinite,
+        )
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is trained apart: each part is a program of its own.
+
+        Actor and critic that share no weight, no gradient norm and no stopping rule do not
+        depend on each other within an update, so they can run side by side.
+        """
+        together = self.shared or self.clip_jointly or self.target_kl is not None
+        return ("both",) if together else ("actor", "critic")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, in the command line's words."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["lambda"] = values.pop("lam")
+        return values
+
 
 # Early, middle and final: where a run's stages are taken unless the user says otherwise.
 _DEFAULT_SHARES = (0.1, 0.5, 1.0)

@@ -14,23 +14,26 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from nbyt.collect.device import Runner
+from nbyt.collect.device import Runner, each_seed, mesh_for, spread
 from nbyt.collect.evaluate import Watched, play_seeds
 from nbyt.collect.rollout import update_key
-from nbyt.collect.spread import each_seed, mesh_for, spread
 from nbyt.envs.protocol import DeviceEnv
 from nbyt.errors import NbytError
 from nbyt.minibatch import shuffle_and_chop
 from nbyt.objective.ppo import Coefficients
 from nbyt.policy.actor_critic import ActorCritic
 from nbyt.rng import numpy_stream
+from nbyt.train.algorithms.ppo import beginning, learn, ppo_row, rate_of
 from nbyt.train.curves import Curve, curve_of
-from nbyt.train.device_source import DeviceSource, experience
-from nbyt.train.metrics import UpdateMetrics, row_of
-from nbyt.train.plan import PPOPlan
-from nbyt.train.ppo import Learner, SourceBatch, coefficients_of, learn, rate_of
-from nbyt.train.ppo_algorithm import beginning
-from nbyt.train.settings import PPOSettings
+from nbyt.train.metrics import UpdateMetrics
+from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.train.sources import (
+    DeviceSource,
+    Learner,
+    SourceBatch,
+    coefficients_of,
+    device_experience,
+)
 
 # Updates that may be under way before anyone looks whether their numbers are numbers.
 _AHEAD = 2
@@ -134,7 +137,7 @@ def _update(
 
     def one(own: tuple[_State, jax.Array]) -> tuple[_State, dict[str, jax.Array]]:
         (learner, runner, key), indices = own
-        runner, made, episodes = experience(
+        runner, made, episodes = device_experience(
             env,
             policy,
             settings.form,
@@ -164,7 +167,7 @@ def _look(group: _Group, *, leave: int) -> None:
         for k, plan in enumerate(group.plans):
             if suspect[k] and k not in group.failed:
                 try:
-                    row_of(
+                    ppo_row(
                         plan, UpdateMetrics(number, {name: rows[k] for name, rows in seen.items()})
                     )
                 except NbytError as error:

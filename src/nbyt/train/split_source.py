@@ -17,10 +17,16 @@ from nbyt.objective.ppo import Coefficients
 from nbyt.policy import normalise
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import seeds, stream
-from nbyt.train.batch import PreparedBatch, RewardScale, prepare_batch
 from nbyt.train.hardware import pin_to_device
-from nbyt.train.ppo import Learner, SourceBatch, coefficients_of
-from nbyt.train.settings import PPOSettings
+from nbyt.train.plan import PPOSettings
+from nbyt.train.sources import (
+    Learner,
+    PreparedBatch,
+    RewardScale,
+    SourceBatch,
+    coefficients_of,
+    prepare_batch,
+)
 
 
 class SplitSource(Protocol):

@@ -26,7 +26,7 @@ from nbyt.envs.protocol import HostEnv
 from nbyt.errors import MissingExtraError
 from nbyt.integrations.sb3.envs import env_name, host_env
 from nbyt.integrations.sb3.package import module
-from nbyt.integrations.sb3.packing import Packing
+from nbyt.integrations.sb3.policy import Packing
 
 STEPS = 30
 

@@ -5,7 +5,7 @@ import torch
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
 from sb3_toys import Parts
 
-from nbyt.integrations.sb3.packing import Packing
+from nbyt.integrations.sb3.policy import Packing
 
 SPACE = Parts().observation_space
 

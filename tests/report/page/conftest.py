@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from browsing import Visit
 
-from nbyt.report.page import write_page
+from nbyt.report.pages.advice import write_page
 
 Data = dict[str, Any]
 _CHART = "chart-factors"

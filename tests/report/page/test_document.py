@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hostile import PAYLOADS, Elements, charts_of, poisoned, scripts_of, words_of
 
-from nbyt.report.page import card, document, render, write_page
+from nbyt.report.pages.advice import card, document, render, write_page
 
 Data = dict[str, Any]
 BYTES = 6_000_000

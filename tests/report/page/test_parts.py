@@ -1,6 +1,6 @@
 """Axes of charts: what the page's code expects of them."""
 
-from nbyt.report.page.charts.parts import steps_axis
+from nbyt.report.figures.parts import steps_axis
 
 
 def test_ticks_go_from_left_to_right_in_any_order_of_layouts() -> None:

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from nbyt.report.page.charts.arrows import views
-from nbyt.report.page.element import Markup, tag
-from nbyt.report.page.escape import embedded, escaped_lines, for_chart
-from nbyt.report.page.quantity import known, share, shown, words
+from nbyt.report.figures.plane import views
+from nbyt.report.html.element import Markup, embedded, escaped_lines, for_chart, tag
+from nbyt.report.html.quantity import known, share, shown, words
 
 
 def _number(value: Any, low: Any, high: Any, **more: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.report.probes.probes_sample import training
 
-from nbyt.report.probes import document
+from nbyt.report.pages.probes import document
 
 Data = dict[str, Any]
 

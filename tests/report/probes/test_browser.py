@@ -7,7 +7,7 @@ import pytest
 from browsing import Visit
 from tests.report.probes.probes_sample import training
 
-from nbyt.report.probes import write_probes_page
+from nbyt.report.pages.probes import write_probes_page
 
 _COURSE = "chart-course-0-0-0"
 

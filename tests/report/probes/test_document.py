@@ -8,8 +8,8 @@ import pytest
 from hostile import PAYLOADS, Elements, charts_of, poisoned, words_of
 from tests.report.probes.probes_sample import BATCH, SILENT, head, training
 
-from nbyt.report.probes import render_probes
-from nbyt.report.probes.course import MOST_POINTS, MOST_UPDATES
+from nbyt.report.pages.probes import render_probes
+from nbyt.report.pages.probes.minibatches import MOST_POINTS, MOST_UPDATES
 
 Data = dict[str, Any]
 pytestmark = pytest.mark.usefixtures("light")

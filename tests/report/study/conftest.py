@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from browsing import Visit
 
-from nbyt.report.study import write_study_page
+from nbyt.report.pages.study import write_study_page
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -4,8 +4,8 @@ import math
 import random
 from typing import Any
 
-from nbyt.report.study import figures
-from nbyt.studies.verdict import RULE, Check, judge
+from nbyt.report import figures
+from nbyt_studies.study import RULE, Check, judge
 
 Data = dict[str, Any]
 STEPS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)

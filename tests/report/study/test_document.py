@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from hostile import PAYLOADS, Elements, charts_of, poisoned, scripts_of, words_of
 
-from nbyt.report.study import document, figures, render_study, write_study_page
-from nbyt.report.study.charts.looks import look
+from nbyt.report import figures
+from nbyt.report.figures.drawn import look
+from nbyt.report.pages.study import document, render_study, write_study_page
 
 Data = dict[str, Any]
 # These choose what is shown, so they are never free text.

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nbyt.report.study.number import has_interval, has_value, short, shown, words
+from nbyt.report.html.number import has_interval, has_value, short, shown, words
 
 
 @pytest.mark.parametrize(

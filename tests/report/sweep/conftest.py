@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.sweep.made_up import curves_of, finished, grid_of
 
-from nbyt.report.sweep import document
+from nbyt.report.pages.sweep import document
 
 Data = dict[str, Any]
 

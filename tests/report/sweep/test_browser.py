@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from browsing import Visit
 
-from nbyt.report.sweep import write_page
+from nbyt.report.pages.sweep import write_page
 
 _CHART = "chart-steps-per_sample"
 

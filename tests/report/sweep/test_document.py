@@ -7,7 +7,7 @@ import pytest
 from hostile import PAYLOADS, Elements, charts_of, poisoned, words_of
 from tests.sweep.made_up import curves_of, failure, finished, grid_of
 
-from nbyt.report.sweep import render_sweep
+from nbyt.report.pages.sweep import render_sweep
 from nbyt.sweep.summary import summarise
 
 Data = dict[str, Any]

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from tests.sweep.made_up import curves_of, failure, finished, grid_of
 
-from nbyt.report.sweep_tables import failure_lines, last_line, layout_table, sweep_lines
+from nbyt.report.tables.sweep import failure_lines, last_line, layout_table, sweep_lines
 from nbyt.sweep.summary import summarise
 
 Data = dict[str, Any]

@@ -7,25 +7,25 @@ from dataclasses import replace
 import pytest
 
 from nbyt.layout import Layout
-from nbyt.studies.post.claims.clipping import CLAIMS
-from nbyt.studies.post.experiments import clipping, visits
-from nbyt.studies.study import judged
+from nbyt_studies.post.claims.visits import CLIPPING_CLAIMS
+from nbyt_studies.post.experiments import visits
+from nbyt_studies.study import judged
 
 
 @pytest.fixture
 def data(make_bench, monkeypatch):
     at = ((1, 8), (1, 8))
     small = [replace(run, layout=Layout(4, 16, 16, 8), at=at) for run in visits.RUNS[:2]]
-    monkeypatch.setattr(clipping, "RUNS", small)
-    monkeypatch.setattr(clipping, "SEEDS", (2, 2))
-    monkeypatch.setattr(clipping, "CHAINS", 8)
-    first, second = (clipping.run(make_bench()) for _ in range(2))
+    monkeypatch.setattr(visits, "RUNS", small)
+    monkeypatch.setattr(visits, "SEEDS", (2, 2))
+    monkeypatch.setattr(visits, "CLIPPING_CHAINS", 8)
+    first, second = (visits.run(make_bench()) for _ in range(2))
     assert first == second
     return json.loads(json.dumps(first, allow_nan=False))
 
 
 def test_the_verdict_follows_the_data(data) -> None:
-    (claim,) = CLAIMS
+    (claim,) = CLIPPING_CLAIMS
     for factor, word in ((1e4, "holds"), (1e-4, "does not hold")):
         other = deepcopy(data)
         for seed in other["envs"][0]["seeds"]:

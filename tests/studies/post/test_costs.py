@@ -5,9 +5,9 @@ from copy import deepcopy
 
 import pytest
 
-from nbyt.studies.post.claims.costs import CLAIMS
-from nbyt.studies.post.experiments import costs
-from nbyt.studies.study import judged
+from nbyt_studies.post.claims.costs import CLAIMS
+from nbyt_studies.post.experiments import costs
+from nbyt_studies.study import judged
 
 MEMORY, SECONDS = CLAIMS
 

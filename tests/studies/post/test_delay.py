@@ -8,9 +8,9 @@ import pytest
 
 from nbyt import exact
 from nbyt.envs import tabular
-from nbyt.studies.post.claims.delay import CLAIMS
-from nbyt.studies.post.experiments import delay
-from nbyt.studies.study import judged
+from nbyt_studies.post.claims.delay import CLAIMS
+from nbyt_studies.post.experiments import delay
+from nbyt_studies.study import judged
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 

@@ -8,22 +8,22 @@ import pytest
 
 from nbyt import exact
 from nbyt.layout import Layout
-from nbyt.studies.post.claims.dynamics import CLAIMS
-from nbyt.studies.post.experiments import dynamics, visits
-from nbyt.studies.study import judged
+from nbyt_studies.post.claims.delay import DYNAMICS_CLAIMS
+from nbyt_studies.post.experiments import delay, visits
+from nbyt_studies.study import judged
 
-APART, SHARE = CLAIMS
+APART, SHARE = DYNAMICS_CLAIMS
 
 
 @pytest.fixture
 def data(make_bench, monkeypatch):
     small = replace(visits.RUNS[1], layout=Layout(4, 8, 16, 1), at=((1,), (1,)))
-    monkeypatch.setattr(dynamics, "RUNS", (visits.RUNS[0], small))
-    monkeypatch.setattr(dynamics, "STARTS", (16, 16))
-    monkeypatch.setattr(dynamics, "AGAIN", 2)
-    monkeypatch.setattr(dynamics, "LENGTHS", (4, 8))
-    monkeypatch.setattr(dynamics, "POLICIES", ("mid",))
-    first, second = (dynamics.run(make_bench()) for _ in range(2))
+    monkeypatch.setattr(delay, "RUNS", (visits.RUNS[0], small))
+    monkeypatch.setattr(delay, "STARTS", (16, 16))
+    monkeypatch.setattr(delay, "AGAIN", 2)
+    monkeypatch.setattr(delay, "DYNAMICS_LENGTHS", (4, 8))
+    monkeypatch.setattr(delay, "DYNAMICS_POLICIES", ("mid",))
+    first, second = (delay.run_dynamics(make_bench()) for _ in range(2))
     assert first == second
     return json.loads(json.dumps(first, allow_nan=False))
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nbyt.studies.bench import Bench
-from nbyt.studies.post.claims.grids import CLAIMS
-from nbyt.studies.post.experiments import grids
-from nbyt.studies.post.experiments.grid_numbers import along_episode, cosines, grid, leanings
-from nbyt.studies.reproducing import open_study
-from nbyt.studies.study import Study, judged
+from nbyt_studies.bench import Bench
+from nbyt_studies.post.claims.grids import CLAIMS
+from nbyt_studies.post.experiments import grids
+from nbyt_studies.post.experiments.grids import along_episode, cosines, grid, leanings
+from nbyt_studies.reproducing import open_study
+from nbyt_studies.study import Study, judged
 
 STUDY = Study("grids", "", "", grids.EXPERIMENTS, CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}

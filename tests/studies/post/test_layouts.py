@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from nbyt.measure import origins
-from nbyt.studies.bench import Bench
-from nbyt.studies.post.claims import critics as critic_claims
-from nbyt.studies.post.claims import layouts as layout_claims
-from nbyt.studies.post.claims import variance as variance_claims
-from nbyt.studies.post.experiments import controls, critics, layouts, sources, tasks
-from nbyt.studies.study import Claim, judged
+from nbyt.measure import sources
+from nbyt_studies.bench import Bench
+from nbyt_studies.post.claims import critics as critic_claims
+from nbyt_studies.post.claims import layouts as layout_claims
+from nbyt_studies.post.claims import variance as variance_claims
+from nbyt_studies.post.experiments import critics, layouts
+from nbyt_studies.study import Claim, judged
 
 CLAIMS = {
     one.id: one
@@ -23,7 +23,7 @@ CLAIMS = {
 SURE = {"value": 0.0, "low": -0.001, "high": 0.001}
 
 
-def small(task: tasks.Task) -> tasks.Task:
+def small(task: layouts.Task) -> layouts.Task:
     """The same task, hardly trained."""
     return replace(task, stages={"middle": 1, "late": 2})
 
@@ -31,27 +31,27 @@ def small(task: tasks.Task) -> tasks.Task:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small sizes for every experiment."""
-    lake, pole = small(tasks.FROZENLAKE), small(tasks.CARTPOLE)
+    lake, pole = small(layouts.FROZENLAKE), small(layouts.CARTPOLE)
     monkeypatch.setattr(layouts, "_FEW_STEPS", (2, 16))
     monkeypatch.setattr(layouts, "_SUBJECTS", ((lake, (2, 1024), 32),))
-    for module in (critics, sources):
+    for module in (critics, critics):
         monkeypatch.setattr(module, "FROZENLAKE", lake)
         monkeypatch.setattr(module, "_TASKS", (pole,))
-    monkeypatch.setattr(origins, "_STEPS", 20_000)
-    monkeypatch.setattr(controls, "_CHAINS", 16)
+    monkeypatch.setattr(sources, "_STEPS", 20_000)
+    monkeypatch.setattr(layouts, "_CHAINS", 16)
     monkeypatch.setattr(critics, "_CHAINS", (8, 8))
     monkeypatch.setattr(critics, "LAMBDAS", (0.95, 1.0))
-    monkeypatch.setattr(sources, "LAMBDAS", (0.95, 1.0))
+    monkeypatch.setattr(critics, "LAMBDAS", (0.95, 1.0))
     monkeypatch.setattr(critics, "_STEPS", (2, 8, 16))
     monkeypatch.setattr(critics, "_EXACT_STEPS", (2, 8))
-    monkeypatch.setattr(sources, "_EXACT_STEPS", (4, 8, 16))
-    monkeypatch.setattr(sources, "_CLONED_STEPS", (2, 4, 8))
+    monkeypatch.setattr(critics, "_SOURCES_EXACT_STEPS", (4, 8, 16))
+    monkeypatch.setattr(critics, "_CLONED_STEPS", (2, 4, 8))
 
 
 @pytest.fixture
 def results(bench: Bench, few: None) -> dict[str, Any]:
     """What the experiments find in their small size, as it is read back."""
-    some = (layouts, controls, critics, sources)
+    some = (layouts, layouts, critics, critics)
     found = {one.name: one.run(bench) for module in some for one in module.EXPERIMENTS}
     return json.loads(json.dumps(found, allow_nan=False))
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nbyt.studies import minibatch_tasks
-from nbyt.studies.bench import Bench
-from nbyt.studies.post.claims.minibatches import CLAIMS
-from nbyt.studies.post.experiments import minibatch_mistakes, minibatches
-from nbyt.studies.post.experiments.minibatch_summary import Around, Batches, summary
-from nbyt.studies.reproducing import open_study
-from nbyt.studies.study import Study, judged
+from nbyt_studies import minibatch_tasks
+from nbyt_studies.bench import Bench
+from nbyt_studies.post.claims.minibatches import CLAIMS
+from nbyt_studies.post.experiments import minibatch_mistakes, minibatches
+from nbyt_studies.post.experiments.minibatches import Around, Batches, summary
+from nbyt_studies.reproducing import open_study
+from nbyt_studies.study import Study, judged
 
 STUDY = Study("tiny", "tiny", "tiny", minibatches.EXPERIMENTS, CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}

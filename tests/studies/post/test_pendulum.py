@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from nbyt.layout import Layout
-from nbyt.measure.batches import LaggedProducts
-from nbyt.studies.bench import Bench
-from nbyt.studies.post.claims.pendulum import CLAIMS
-from nbyt.studies.post.experiments import pendulum
-from nbyt.studies.post.experiments.lagged import LAGS, cosine_histograms, lag_correlations
-from nbyt.studies.reproducing import open_study
-from nbyt.studies.study import Study, judged
+from nbyt_studies.bench import Bench
+from nbyt_studies.measure.batches import LaggedProducts
+from nbyt_studies.post.claims.pendulum import CLAIMS
+from nbyt_studies.post.experiments import pendulum
+from nbyt_studies.post.experiments.pendulum import LAGS, cosine_histograms, lag_correlations
+from nbyt_studies.reproducing import open_study
+from nbyt_studies.study import Study, judged
 
 NAME = "pendulum-grids"
 STUDY = Study("pendulum", "", "", pendulum.EXPERIMENTS, CLAIMS)

@@ -5,21 +5,21 @@ from copy import deepcopy
 
 import pytest
 
-from nbyt.studies.post.claims.probability import CLAIMS
-from nbyt.studies.post.experiments import probability
-from nbyt.studies.study import judged
+from nbyt_studies.post.claims.costs import PROBABILITY_CLAIMS
+from nbyt_studies.post.experiments import costs
+from nbyt_studies.study import judged
 
 
 @pytest.fixture
 def data(make_bench, monkeypatch):
-    monkeypatch.setattr(probability, "LENGTHS", (1, 3))
-    found = probability.run(make_bench())
-    assert found == probability.run(make_bench())
+    monkeypatch.setattr(costs, "LENGTHS", (1, 3))
+    found = costs.run_probability(make_bench())
+    assert found == costs.run_probability(make_bench())
     return json.loads(json.dumps(found, allow_nan=False))
 
 
 def test_the_verdict_follows_the_sums(data) -> None:
-    (claim,) = CLAIMS
+    (claim,) = PROBABILITY_CLAIMS
     assert judged(claim, {"probability": data})["word"] == "holds"
     other = deepcopy(data)
     for row in other["sums"]:

@@ -5,9 +5,9 @@ from copy import deepcopy
 
 import pytest
 
-from nbyt.studies.post.claims.stability import CLAIMS, rank_correlation
-from nbyt.studies.post.experiments import stability
-from nbyt.studies.study import judged
+from nbyt_studies.post.claims.stability import CLAIMS, rank_correlation
+from nbyt_studies.post.experiments import stability
+from nbyt_studies.study import judged
 
 DIRECTIONS, SPREAD = CLAIMS
 

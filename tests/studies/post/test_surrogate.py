@@ -5,14 +5,14 @@ from copy import deepcopy
 
 import pytest
 
-from nbyt.studies import minibatch_tasks
-from nbyt.studies.bench import Bench
-from nbyt.studies.post.claims.surrogate import CLAIMS
-from nbyt.studies.post.experiments import surrogate
-from nbyt.studies.reproducing import open_study
-from nbyt.studies.study import Study, judged
+from nbyt_studies import minibatch_tasks
+from nbyt_studies.bench import Bench
+from nbyt_studies.post.claims.surrogate import CLAIMS
+from nbyt_studies.post.experiments import stability
+from nbyt_studies.reproducing import open_study
+from nbyt_studies.study import Study, judged
 
-STUDY = Study("tiny", "tiny", "tiny", surrogate.EXPERIMENTS, CLAIMS)
+STUDY = Study("tiny", "tiny", "tiny", stability.SURROGATE_EXPERIMENTS, CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}
 
 
@@ -25,10 +25,10 @@ def twice(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(minibatch_tasks, "TASKS", (table,))
         patch.setattr(minibatch_tasks, "BATCHES", (4, 4))
-        patch.setattr(surrogate, "UPDATES", (3, 3))
+        patch.setattr(stability, "SURROGATE_UPDATES", (3, 3))
         folder = open_study(STUDY, tmp_path_factory.mktemp("study"), quick=True, seed=0)
         bench = Bench(folder, 0, True, lambda what, done, total: None)
-        return [surrogate.run(bench) for _ in range(2)]
+        return [stability.run_surrogate(bench) for _ in range(2)]
 
 
 def numbers(value: float) -> dict[str, float]:

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from nbyt.layout import Layout
-from nbyt.studies.post.claims.convergence import CLAIMS as CONVERGENCE
-from nbyt.studies.post.claims.visits import CLAIMS as VISITS
-from nbyt.studies.post.claims.visits import NEEDS
-from nbyt.studies.post.experiments import visits
-from nbyt.studies.study import judged
+from nbyt_studies.post.claims.visits import CLAIMS as VISITS
+from nbyt_studies.post.claims.visits import CONVERGENCE_CLAIMS as CONVERGENCE
+from nbyt_studies.post.claims.visits import NEEDS
+from nbyt_studies.post.experiments import visits
+from nbyt_studies.study import judged
 
 
 def number(value: float) -> dict:

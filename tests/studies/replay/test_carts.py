@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from nbyt.errors import EnvUsageError
-from nbyt.studies.replay import carts
+from nbyt_studies.replay import carts
 
 # gravity, cart's mass, pole's mass, half its length, force
 PHYSICS = {

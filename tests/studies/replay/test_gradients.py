@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from nbyt.objective.dqn import Transitions
-from nbyt.studies.bench import Bench
-from nbyt.studies.replay import buffer_tasks
-from nbyt.studies.replay.claims import correlation, noise, sizes, variety
-from nbyt.studies.replay.experiments import gradients, step_seconds
-from nbyt.studies.replay.labels import episodes, states
-from nbyt.studies.reproducing import open_study
-from nbyt.studies.study import Study, judged
-from nbyt.train.replay_layout import ReplayLayout
+from nbyt.train.dqn_plan import ReplayLayout
+from nbyt_studies.bench import Bench
+from nbyt_studies.replay import buffer_tasks
+from nbyt_studies.replay.buffer_tasks import episodes, states
+from nbyt_studies.replay.claims import correlation, sizes
+from nbyt_studies.replay.experiments import gradients
+from nbyt_studies.reproducing import open_study
+from nbyt_studies.study import Study, judged
 
-CLAIMS = (*correlation.CLAIMS, *variety.CLAIMS, *noise.CLAIMS, *sizes.CLAIMS)
+CLAIMS = (*correlation.CLAIMS, *correlation.VARIETY_CLAIMS, *sizes.NOISE_CLAIMS, *sizes.CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SIZES = (1, 32, 256)
-EXPERIMENTS = (*gradients.EXPERIMENTS, *step_seconds.EXPERIMENTS)
+EXPERIMENTS = (*gradients.EXPERIMENTS, *gradients.STEP_SECONDS_EXPERIMENTS)
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,8 @@ def results(tmp_path_factory):
         patch.setattr(gradients, "SIZES", SIZES)
         # One rewarded transition in a buffer is in few mini-batches: enough of them are drawn.
         patch.setattr(gradients, "DRAWS", dict.fromkeys(gradients.DRAWS, 10000))
-        patch.setattr(step_seconds, "SIZES", SIZES)
-        patch.setattr(step_seconds, "ROUNDS", (2, 2))
+        patch.setattr(gradients, "SIZES", SIZES)
+        patch.setattr(gradients, "ROUNDS", (2, 2))
         folder = open_study(study, tmp_path_factory.mktemp("study"), quick=True, seed=0)
         bench = Bench(folder, 0, True, lambda what, done, total: None)
         return {one.name: one.run(bench) for one in EXPERIMENTS}

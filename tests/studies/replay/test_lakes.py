@@ -7,7 +7,7 @@ import pytest
 
 from nbyt.policy.networks import parse_network
 from nbyt.policy.q_policy import build_q
-from nbyt.studies.replay import lakes
+from nbyt_studies.replay import lakes
 
 
 @pytest.fixture(scope="module")

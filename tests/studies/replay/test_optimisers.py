@@ -2,9 +2,9 @@
 
 import pytest
 
-from nbyt.studies.replay.claims.optimisers import CLAIMS
-from nbyt.studies.replay.experiments import optimisers
-from nbyt.studies.study import judged
+from nbyt_studies.replay.claims.training_sizes import OPTIMISERS_CLAIMS
+from nbyt_studies.replay.experiments import training_sizes
+from nbyt_studies.study import judged
 
 
 @pytest.fixture
@@ -20,27 +20,27 @@ def asked(monkeypatch) -> list[tuple[str, float, int]]:
     def outcome(level):
         return {"final_return": level + seen[-1][2] % 10, "on_the_way": level, "curve": [level]}
 
-    monkeypatch.setattr(optimisers, "trained", trained)
-    monkeypatch.setattr(optimisers, "outcome", outcome)
-    monkeypatch.setattr(optimisers, "random_return", lambda bench, env, seed: 20.0 + seed)
+    monkeypatch.setattr(training_sizes, "trained", trained)
+    monkeypatch.setattr(training_sizes, "outcome", outcome)
+    monkeypatch.setattr(training_sizes, "random_return", lambda bench, env, seed: 20.0 + seed)
     return seen
 
 
 def test_rates_are_chosen_apart(bench, asked) -> None:
-    data = optimisers.run(bench)
+    data = training_sizes.run_optimisers(bench)
     assert [row["learning_rate"] for row in data["rows"]] == [3e-2, 4e-3, 4e-3]
     choosing = {seed for _, _, seed in asked if seed >= 100}
     comparing = {seed for _, _, seed in asked if seed < 100}
-    assert len(comparing) == optimisers.SEEDS[0] and len(choosing) == optimisers.CHOOSING[0]
-    (found,) = (judged(claim, {"optimisers": data}) for claim in CLAIMS)
+    assert len(comparing) == training_sizes.SEEDS[0] and len(choosing) == training_sizes.CHOOSING[0]
+    (found,) = (judged(claim, {"optimisers": data}) for claim in OPTIMISERS_CLAIMS)
     assert found["word"] == "holds"
     assert "RMSprop, Adam" in found["notes"][-1]
 
 
 def test_an_optimiser_that_does_not_learn_is_seen(bench, asked) -> None:
-    data = optimisers.run(bench)
+    data = training_sizes.run_optimisers(bench)
     for run in data["rows"][0]["seeds"]:
         run["final_return"] -= 90
-    (found,) = (judged(claim, {"optimisers": data}) for claim in CLAIMS)
+    (found,) = (judged(claim, {"optimisers": data}) for claim in OPTIMISERS_CLAIMS)
     assert found["word"] == "holds when"
     assert "SGD (0 of 1)" in found["verdict"]

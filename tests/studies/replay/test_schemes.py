@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nbyt.studies import minibatch_tasks
-from nbyt.studies.bench import Bench
-from nbyt.studies.replay.claims.schemes import CLAIMS
-from nbyt.studies.replay.experiments import scheme_ends, schemes
-from nbyt.studies.reproducing import open_study
-from nbyt.studies.study import Study, judged
+from nbyt_studies import minibatch_tasks
+from nbyt_studies.bench import Bench
+from nbyt_studies.replay.claims.schemes import CLAIMS
+from nbyt_studies.replay.experiments import schemes
+from nbyt_studies.reproducing import open_study
+from nbyt_studies.study import Study, judged
 
 STUDY = Study("tiny", "tiny", "tiny", schemes.EXPERIMENTS, CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -26,7 +26,7 @@ def results(tmp_path_factory):
         patch.setattr(minibatch_tasks, "TASKS", (table,))
         patch.setattr(schemes, "BATCHES", (4, 4))
         patch.setattr(schemes, "EPOCHS", (2, 2))
-        patch.setattr(scheme_ends, "BATCHES", (3, 3))
+        patch.setattr(schemes, "SCHEME_ENDS_BATCHES", (3, 3))
         folder = open_study(STUDY, tmp_path_factory.mktemp("study"), quick=True, seed=0)
         bench = Bench(folder, 0, True, lambda what, done, total: None)
         return {one.name: one.run(bench) for one in STUDY.experiments}

@@ -8,14 +8,13 @@ import pytest
 from nbyt.envs import resolve
 from nbyt.exact.values import optimal_values
 from nbyt.policy.q_policy import weights_of
-from nbyt.studies.replay import trainings
-from nbyt.studies.replay.claims.stability import CLAIMS
-from nbyt.studies.replay.claims.stability_figures import share_of_falls
-from nbyt.studies.replay.experiments import stability
-from nbyt.studies.replay.learning import Moment
-from nbyt.studies.study import judged
-from nbyt.train.dqn_algorithm import beginning
+from nbyt.train.algorithms.dqn import beginning
 from nbyt.train.dqn_plan import DQNPlan
+from nbyt_studies.replay import trainings
+from nbyt_studies.replay.claims.stability import CLAIMS, share_of_falls
+from nbyt_studies.replay.experiments import stability
+from nbyt_studies.replay.trainings import Moment
+from nbyt_studies.study import judged
 
 LAKE = "tabular:FrozenLake-v1"
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from nbyt.studies.replay import trainings
-from nbyt.studies.replay.claims.training_sizes import CLAIMS
-from nbyt.studies.replay.experiments import training_sizes as sizes
-from nbyt.studies.replay.learning import Followed
-from nbyt.studies.study import judged
+from nbyt_studies.replay import trainings
+from nbyt_studies.replay.claims.training_sizes import CLAIMS
+from nbyt_studies.replay.experiments import training_sizes as sizes
+from nbyt_studies.replay.trainings import Followed
+from nbyt_studies.study import judged
 
 BALANCE, FASTER = CLAIMS
 FULL = sizes.SIZES[1]

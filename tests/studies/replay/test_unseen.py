@@ -8,15 +8,15 @@ import pytest
 
 from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import build_q, weights_of
-from nbyt.studies.numbers import mean_of
-from nbyt.studies.replay import carts
-from nbyt.studies.replay.claims import unseen_numbers as numbers
-from nbyt.studies.replay.claims.unseen import CLAIMS
-from nbyt.studies.replay.experiments import unseen_carts, unseen_lakes
-from nbyt.studies.replay.experiments.unseen_runs import SAMPLINGS
-from nbyt.studies.replay.learning import Followed, Moment
-from nbyt.studies.study import judged
-from nbyt.train.dqn_settings import DQNSettings
+from nbyt.train.dqn_plan import DQNSettings
+from nbyt_studies.numbers import mean_of
+from nbyt_studies.replay import carts
+from nbyt_studies.replay.claims import unseen as numbers
+from nbyt_studies.replay.claims.unseen import CLAIMS
+from nbyt_studies.replay.experiments import unseen
+from nbyt_studies.replay.experiments.unseen import SAMPLINGS
+from nbyt_studies.replay.trainings import Followed, Moment
+from nbyt_studies.study import judged
 
 SEEDS = 6
 SMALL = DQNSettings(learning_rate=1e-2, network="8")
@@ -110,13 +110,13 @@ def untrained(met: np.ndarray):
 
 
 def test_starts_that_were_met_do_not_count(bench, monkeypatch) -> None:
-    monkeypatch.setattr(unseen_carts, "SETTINGS", SMALL)
-    monkeypatch.setattr(unseen_carts, "SEEDS", (1, 1))
-    monkeypatch.setattr(unseen_carts, "EVALUATIONS", (1, 1))
+    monkeypatch.setattr(unseen, "SETTINGS", SMALL)
+    monkeypatch.setattr(unseen, "SEEDS", (1, 1))
+    monkeypatch.setattr(unseen, "EVALUATIONS", (1, 1))
     begun = carts.begun(1)
     wide = np.flatnonzero(begun.condition == carts.CONDITIONS.index(carts.STARTS))
-    monkeypatch.setattr(unseen_carts, "follow", untrained(begun.state[wide[1:]]))
-    found = json.loads(json.dumps(unseen_carts.run(bench), allow_nan=False))
+    monkeypatch.setattr(unseen, "follow", untrained(begun.state[wide[1:]]))
+    found = json.loads(json.dumps(unseen.run(bench), allow_nan=False))
     assert found["never_visited"] == [pytest.approx(1 / len(wide))]
     env = carts.home()
     policy = build_q(env.observation_space, env.action_space, SMALL.parsed_network)
@@ -127,11 +127,11 @@ def test_starts_that_were_met_do_not_count(bench, monkeypatch) -> None:
 
 
 def test_a_tiny_run_on_lakes_is_the_same_twice(bench, monkeypatch) -> None:
-    monkeypatch.setattr(unseen_lakes, "SETTINGS", SMALL)
-    monkeypatch.setattr(unseen_lakes, "SEEDS", (1, 1))
-    monkeypatch.setattr(unseen_lakes, "TOTAL_FEW", (1200, 1200))
-    monkeypatch.setattr(unseen_lakes, "FEW", 20)
-    first, second = (unseen_lakes.few(bench) for _ in range(2))
+    monkeypatch.setattr(unseen, "UNSEEN_LAKES_SETTINGS", SMALL)
+    monkeypatch.setattr(unseen, "UNSEEN_LAKES_SEEDS", (1, 1))
+    monkeypatch.setattr(unseen, "TOTAL_FEW", (1200, 1200))
+    monkeypatch.setattr(unseen, "FEW", 20)
+    first, second = (unseen.few(bench) for _ in range(2))
     assert first == second
     uniform, sequential, newest = (row["seeds"][0]["home"] for row in first["rows"])
     assert uniform[:4] == sequential[:4] == newest[:4]  # nothing is learnt in the warm-up

@@ -2,4 +2,4 @@
 
 from nbyt.envs.checks.report import Report as Report
 from nbyt.envs.checks.report import check as check
-from nbyt.envs.faults import Fault as Fault
+from nbyt.envs.spaces import Fault as Fault

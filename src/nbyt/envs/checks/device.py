@@ -11,7 +11,7 @@ from gymnasium.spaces import Box, Discrete, Space
 
 from nbyt.envs import spaces
 from nbyt.envs.checks.values import flag_faults, observation_faults, reward_faults
-from nbyt.envs.faults import Fault
+from nbyt.envs.spaces import Fault
 from nbyt.errors import EnvError, described
 
 

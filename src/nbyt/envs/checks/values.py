@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Box, Discrete
 
-from nbyt.envs.faults import Fault
+from nbyt.envs.spaces import Fault
 from nbyt.errors import shown
 
 Seen = Sequence[tuple[str, Any]]  # (where, value) in the order they were seen

@@ -4,8 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from nbyt.envs.user_code import end_fork_of
-from nbyt.envs.watchdog import TimeUpError, Watchdog
+from nbyt.envs.user_code import TimeUpError, Watchdog, end_fork_of
 from nbyt.envs.watched_env import WatchedEnv
 from nbyt.errors import described
 from nbyt.processes.heartbeat import CLOSE, RESET, STEP, Heartbeat, HeartbeatState

@@ -1,22 +1,87 @@
 """Advice on a live Stable-Baselines3 model: the same answer and page as `nbyt advise` gives."""
 
+import copy
+import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nbyt.integrations.sb3.batch import loss_of
-from nbyt.integrations.sb3.costs import measure_costs
-from nbyt.integrations.sb3.envs import Given, host_env
+from nbyt.advice.costs import Costs, Progress, spread_out, time_layouts, updates_of_a_turn
+from nbyt.advice.estimate import startable
+from nbyt.advice.request import HOST_ENVS, AdviceRequest, make_advice_request
+from nbyt.advice.request import effort as effort_named
+from nbyt.advice.run import Advice, answer_request, open_folder
+from nbyt.advice.stages import stage_to_measure
+from nbyt.errors import UsageError
+from nbyt.gradients.engines.torch_policy import undisturbed
+from nbyt.integrations.sb3.envs import Given, host_env, vec_env
 from nbyt.integrations.sb3.frozen_policy import FrozenSB3Policy
 from nbyt.integrations.sb3.measurable import require_as_trained, require_measurable
 from nbyt.integrations.sb3.policy import engine_of, untouched
+from nbyt.integrations.sb3.settings import loss_of
+from nbyt.layout import Layout
 from nbyt.numbers import SIZE, require
-from nbyt.train.settings import PPOSettings
-from nbyt.workflow.advising import Advice, answer_request, open_folder
-from nbyt.workflow.costs import Progress
-from nbyt.workflow.effort import effort as effort_named
-from nbyt.workflow.estimate import startable
-from nbyt.workflow.request import HOST_ENVS, AdviceRequest, make_advice_request
-from nbyt.workflow.stages import stage_to_measure
+from nbyt.train.plan import PPOSettings
+
+# An update takes long enough to be timed well, and long enough not to be timed often.
+_ROUNDS = 3
+
+
+def measure_costs(
+    model: Any, env: Any, layouts: Sequence[Layout], trained: int | None, progress: Progress
+) -> Costs:
+    """Updates of models like this one, timed at a few of the layouts; what they learn is lost.
+
+    All envs of a model are in one process, in a DummyVecEnv.
+    """
+    with undisturbed(0):
+        chosen, start = spread_out(layouts, trained), partial(_Throwaway, model, env)
+        return time_layouts(chosen, start, rounds=_ROUNDS, progress=progress)
+
+
+class _Throwaway:
+    """A fresh model of the same kind at one layout, warmed up."""
+
+    def __init__(self, model: Any, env: Any, layout: Layout) -> None:
+        self.layout = layout
+        self._envs = vec_env(model, env, layout.envs)
+        self._model = _like(model, self._envs, layout)
+        self._updates = updates_of_a_turn(self._go(1))
+
+    def seconds(self) -> float:
+        """Seconds of one update, over a turn."""
+        return self._go(self._updates) / self._updates
+
+    def close(self) -> None:
+        """Let the envs go."""
+        self._envs.close()
+
+    def _go(self, updates: int) -> float:
+        began = time.perf_counter()
+        self._model.learn(updates * self.layout.batch, reset_num_timesteps=False)
+        return time.perf_counter() - began
+
+
+def _like(model: Any, envs: Any, layout: Layout) -> Any:
+    given: dict[str, Any] = {
+        "n_steps": layout.steps,
+        "gamma": model.gamma,
+        "gae_lambda": model.gae_lambda,
+        "policy_kwargs": copy.deepcopy(model.policy_kwargs),
+        "device": model.device,
+        "verbose": 0,
+    }
+    if hasattr(model, "n_epochs"):
+        given |= {"batch_size": layout.minibatch, "n_epochs": layout.epochs}
+    try:
+        return type(model)(model.policy_class, envs, **given)
+    except TypeError as error:
+        raise UsageError(
+            f"a second {type(model).__name__} cannot be made to time it: {error}",
+            where="model",
+            fix='ask per="sample", which times nothing',
+        ) from error
 
 
 def advise(
@@ -37,7 +102,7 @@ def advise(
 
     batch: the model's own without. per: "sample", "second" (timed with throw-away models) or
     "both". env: a function that makes an env, or an id, where the model's own cannot be copied.
-    options: the other words of `nbyt.workflow.request.make_advice_request`, such as steps, lambdas.
+    options: the other words of `nbyt.advice.request.make_advice_request`, such as steps, lambdas.
     The model is not trained, and nothing about it changes.
     """
     batch, max_envs = require(SIZE, batch=batch, max_envs=max_envs)

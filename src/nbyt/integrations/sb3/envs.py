@@ -15,8 +15,7 @@ from nbyt.envs.spaces import words
 from nbyt.errors import EnvUsageError
 from nbyt.integrations.sb3 import copies
 from nbyt.integrations.sb3.package import module
-from nbyt.integrations.sb3.single import Single
-from nbyt.integrations.sb3.wrappers import Layer, channels_first, layers
+from nbyt.integrations.sb3.wrappers import Layer, Single, channels_first, layers
 
 Given = Callable[[], Env] | str | EnvSpec
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from nbyt.errors import UsageError
-from nbyt.gradients.torch_engine import TorchEngine
-from nbyt.gradients.torch_policy import require_scores
+from nbyt.gradients.engines.torch import TorchEngine
+from nbyt.gradients.engines.torch_policy import require_scores
 from nbyt.integrations.sb3.package import module
 from nbyt.integrations.sb3.policy import seen, untouched
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from nbyt.gradients.torch_engine import TorchEngine
-from nbyt.gradients.torch_policy import pointing
+from nbyt.gradients.engines.torch import TorchEngine
+from nbyt.gradients.engines.torch_policy import pointing
 from nbyt.measure.live import LiveBatch, Loss
 
 

@@ -10,10 +10,78 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gymnasium.spaces import Dict
+import numpy as np
+from gymnasium import Env, Wrapper
+from gymnasium.spaces import Dict, Discrete, MultiDiscrete, Space
 
 from nbyt.errors import EnvUsageError
 from nbyt.integrations.sb3.package import module
+from nbyt.integrations.sb3.policy import Packing
+
+# One env with as much of a VecEnv as Stable-Baselines3's vec wrappers use.
+#
+# Its own DummyVecEnv copies observations and infos deeply in every step, which takes longer than
+# the step of a small env. Here an info tells of ends, and of nothing else.
+
+
+class OneEnv:
+    """A VecEnv of one: arrays have one row, and an episode that ends is followed by the next."""
+
+    num_envs = 1
+
+    def __init__(self, env: Env) -> None:
+        self._env = env
+        self.observation_space, self.action_space = env.observation_space, env.action_space
+        self._seed: int | None = None
+        self._action: Any = None
+
+    def seed(self, seed: int | None = None) -> None:
+        """Take the seed for the next reset."""
+        self._seed = seed
+
+    def reset(self) -> Any:
+        """First observations."""
+        seed, self._seed = self._seed, None
+        return self._rows(self._env.reset(seed=seed)[0])
+
+    def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Observations, rewards, whether an episode ended, and how it did."""
+        self.step_async(actions)
+        return self.step_wait()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Take the actions for the next step."""
+        self._action = actions[0]
+
+    def step_wait(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """What the step brought; observations are those of the next episode where one ended."""
+        observation, reward, terminated, truncated, _ = self._env.step(self._action)
+        ended, info = bool(terminated or truncated), {}
+        if ended:
+            # Copied, because wrappers write into it and the env may still need it.
+            info["terminal_observation"] = copy.deepcopy(observation)
+            info["TimeLimit.truncated"] = bool(truncated and not terminated)
+            observation, _ = self._env.reset()
+        return self._rows(observation), np.array([reward], np.float32), np.array([ended]), [info]
+
+    def get_attr(self, name: str, indices: Any = None) -> list[Any]:
+        """An attribute of the env or its wrappers."""
+        return [self._env.get_wrapper_attr(name)]
+
+    def close(self) -> None:
+        """Close the env."""
+        self._env.close()
+
+    def _rows(self, observation: Any) -> Any:
+        space = self.observation_space
+        if isinstance(space, Dict):
+            return {name: _row(observation[name], part) for name, part in space.spaces.items()}
+        return _row(observation, space)
+
+
+def _row(observation: Any, space: Any) -> np.ndarray:
+    return np.array(observation, space.dtype)[None]
+
 
 Layer = Callable[[Any], Any]
 _WATCHERS = ("VecMonitor", "VecCheckNan", "VecVideoRecorder")
@@ -115,3 +183,54 @@ _FREEZERS: dict[str, Callable[[Any], Layer]] = {
     "VecTransposeImage": _transposition,
     "VecExtractDictObs": _extraction,
 }
+
+
+class Single(Wrapper):
+    """An env seen through vec wrappers; observations with several parts are packed into one array.
+
+    It is a wrapper so that what is asked of the env inside (its time limit) is found. The vec env
+    resets by itself when an episode ends; the next reset without a seed gives that observation.
+    """
+
+    def __init__(self, env: Env, layers: list[Layer]) -> None:
+        super().__init__(env)
+        self.vec_env: Any = OneEnv(env)
+        for layer in layers:
+            self.vec_env = layer(self.vec_env)
+        self._packing = Packing(self.vec_env.observation_space)
+        self.observation_space = self._packing.space
+        self.action_space = _as_sent(self.vec_env.action_space)
+        self._begun: np.ndarray | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """The first observation of an episode: of the one begun already, or with the seed anew."""
+        begun, self._begun = self._begun, None
+        if begun is not None and seed is None:
+            return begun, {}
+        if seed is not None:
+            self.vec_env.seed(seed)
+        return self._packing.pack(self.vec_env.reset())[0], {}
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """One step; where the episode ends, the observation is its last."""
+        rows, rewards, ends, infos = self.vec_env.step(np.asarray(action)[None])
+        observation, reward = self._packing.pack(rows)[0], float(rewards[0])
+        if not ends[0]:
+            return observation, reward, False, False, {}
+        self._begun = observation
+        truncated = bool(infos[0].get("TimeLimit.truncated", False))
+        last = self._packing.pack(infos[0]["terminal_observation"])
+        return last, reward, not truncated, truncated, {}
+
+    def close(self) -> None:
+        """Close the env inside."""
+        self.vec_env.close()
+
+
+def _as_sent(space: Space) -> Space:
+    """The actions that Stable-Baselines3 sends: it counts them from 0 wherever the space starts."""
+    if isinstance(space, Discrete):
+        return Discrete(int(space.n))
+    return MultiDiscrete(space.nvec) if isinstance(space, MultiDiscrete) else space

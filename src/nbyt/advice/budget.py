@@ -1,0 +1,144 @@
+"""Beyond one batch: with a budget of seconds or samples, how large should a batch be?
+
+A scout measures stages at one batch; variance falls with N and cost is fitted over N and T, so
+both are known for every other batch too. Per second: the highest alignment per second. Per sample
+the smallest batch always wastes least, so the largest that loses little is taken.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from nbyt.advice.costs import Costs
+from nbyt.advice.rank import Answer, Place, Rows, StageEvidence, answer
+from nbyt.advice.request import AdviceRequest
+from nbyt.advice.stages import DRAWS
+from nbyt.errors import UsageError
+from nbyt.layout import Layout
+from nbyt.numbers import BUDGET
+from nbyt.rng import numpy_stream
+
+SCOUT = 2048
+BATCHES = tuple(2**power for power in range(8, 15))
+# A budget should pay for so many updates, or there is no learning to speak of.
+_UPDATES = 20
+_LITTLE = 0.1
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a training run may cost, in seconds or in samples."""
+
+    text: str
+    kind: str
+    amount: float
+
+
+def budget_from(text: str) -> Budget:
+    """The budget that a text names: 90s, 10m and 2h are time; 500k, 2M and 1e6 are samples."""
+    kind = "seconds" if text.strip().endswith(("s", "m", "h")) else "samples"
+    return Budget(text, kind, BUDGET.read(text, "budget"))
+
+
+def candidates(request: AdviceRequest) -> list[Layout]:
+    """Every layout of every batch whose T the scout measures."""
+    # As many envs as the scout's batch has samples are no limit that anybody has set.
+    most = max(BATCHES) if request.max_envs >= request.batch else request.max_envs
+    return [
+        Layout(batch // steps, steps, min(request.minibatch, batch), request.epochs)
+        for batch in BATCHES
+        for steps in request.steps
+        if steps <= batch and batch // steps <= most
+    ]
+
+
+def propose(
+    budget: Budget, request: AdviceRequest, stages: Sequence[StageEvidence], costs: Costs
+) -> dict[str, Any]:
+    """The batch to use, the best layout of every other, and what each gets out of the budget."""
+    layouts = candidates(request)
+    splits = [(one.envs, one.steps) for one in layouts]
+    prices = _prices(budget, splits, costs, request.seed)
+    counts = [int(budget.amount / price) for price in prices[0]]
+    kept = [place for place, count in enumerate(counts) if count >= _UPDATES]
+    if not kept:
+        raise UsageError(
+            f"a budget of {budget.text} pays for {max(counts)} updates at most",
+            where="budget",
+            fix=f"give at least {_UPDATES / max(max(counts), 1):.0f} times as much",
+        )
+    found = answer(
+        [_columns(stage, [splits[place][1] for place in kept]) for stage in stages],
+        [splits[place] for place in kept],
+        prices[:, kept],
+    )
+    sizes = {splits[place]: (layouts[place], counts[place]) for place in kept}
+    rows = [_row(place, *sizes[place.envs, place.steps]) for place in _best_of_each(found)]
+    chosen = rows[0] if budget.kind == "seconds" else _largest(rows)
+    return {**chosen, "given": budget.text, "kind": budget.kind, "rows": rows} | {
+        "sentence": _sentence(budget, chosen)
+    }
+
+
+def _prices(budget: Budget, splits: list[tuple[int, int]], costs: Costs, seed: int) -> Rows:
+    """What an update of each layout costs, in the budget's own unit."""
+    if budget.kind == "seconds":
+        return costs.redrawn(splits, DRAWS, numpy_stream(seed, "advise.budget"))
+    sizes = np.array([float(envs * steps) for envs, steps in splits])
+    return np.broadcast_to(sizes, (1 + DRAWS, len(splits)))
+
+
+def _columns(stage: StageEvidence, steps: list[int]) -> StageEvidence:
+    """The stage with a column for each of these T, which may repeat."""
+    own = stage.evidence
+    places = [own.steps.index(length) for length in steps]
+    picked = {name: getattr(own, name)[:, places] for name in ("along", "mean_sq", "variance")}
+    return replace(
+        stage,
+        evidence=replace(own, steps=tuple(steps), **picked),
+        rho=tuple(stage.rho[place] for place in places),
+        alignments=tuple(stage.alignments[place] for place in places),
+        partner=stage.partner and _columns(stage.partner, steps),
+    )
+
+
+def _best_of_each(found: Answer) -> list[Place]:
+    """The best place of every batch, best batch first."""
+    first: dict[int, Place] = {}
+    for place in found.places:
+        first.setdefault(place.envs * place.steps, place)
+    return list(first.values())
+
+
+def _row(place: Place, layout: Layout, updates: int) -> dict[str, Any]:
+    return {
+        "batch": layout.batch,
+        "envs": layout.envs,
+        "steps": layout.steps,
+        "relative": place.relative.as_dict(),
+        "regret": place.regret.as_dict(),
+        "win_share": place.win_share,
+        "updates": updates,
+        "minibatch": layout.minibatch,
+        "minibatches": layout.minibatches,
+        "gradient_steps": updates * layout.gradient_steps,
+    }
+
+
+def _largest(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The largest batch of those that lose little."""
+    near = [row for row in rows if (row["regret"]["value"] or 0.0) <= _LITTLE]
+    return max(near, key=lambda row: row["batch"])
+
+
+def _sentence(budget: Budget, chosen: dict[str, Any]) -> str:
+    what = "alignment per second" if budget.kind == "seconds" else "alignment per sample"
+    limit = "" if budget.kind == "seconds" else f", of those that lose at most {_LITTLE:.0%},"
+    kind = "highest" if budget.kind == "seconds" else "largest batch"
+    return (
+        f"With {budget.text} take a batch of {chosen['batch']:,}: the {kind}{limit} by {what}; "
+        f"{chosen['updates']:,} updates with {chosen['gradient_steps']:,} gradient steps of "
+        f"{chosen['minibatch']} samples."
+    )

@@ -1,0 +1,245 @@
+"""What an update costs: seconds as a function of N and T, timed at a few layouts.
+
+An update takes c + a T + b N T seconds: T rounds of stepping all envs have a fixed part each, a;
+b is what a sample costs to collect and to learn from. With one batch size c and b N T are one.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import jax
+import numpy as np
+from jaxtyping import Float
+from scipy import optimize, special
+
+from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.layout import Layout, nearest_divisors
+from nbyt.policy.actor_critic import build
+from nbyt.results.advice import Costs as KeptCosts
+from nbyt.rng import stream
+from nbyt.stats.estimate import LEVEL, Estimate
+from nbyt.train.algorithms.ppo import new_learner, updates
+from nbyt.train.plan import PPOSettings
+from nbyt.train.sources import DeviceSource, HostSource
+
+SPLITS = 4
+ROUNDS = 5
+# A turn lasts about so long, so that the clock's own grain and the machine's hiccups are small.
+_TURN_SECONDS = 0.2
+# Samples times epochs of an update that is tried once.
+_MOST_TRIED = 2**20
+
+Split = tuple[int, int]
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds of an update at the timed (envs, steps), round by round; all others by the fit."""
+
+    timed: dict[Split, list[float]]
+
+    def seconds(self, layouts: Sequence[Split]) -> tuple[Estimate, ...]:
+        """Of one update of each layout: the fit of every round, Student's t over the rounds.
+
+        How badly the fit misses the timed ones is part of the interval.
+        """
+        predicted, misfit = self._fitted(layouts)
+        return tuple(_estimate(row, misfit) for row in predicted)
+
+    def redrawn(
+        self, layouts: Sequence[Split], draws: int, generator: np.random.Generator
+    ) -> Float[np.ndarray, "rows layouts"]:
+        """Seconds of each layout, then `draws` times the same with errors as they may be.
+
+        What slows a whole round slows all layouts alike, and so does not change their order.
+        """
+        predicted, misfit = self._fitted(layouts)
+        rounds = predicted.shape[1]
+        apart = (predicted - predicted.mean(1, keepdims=True)) / math.sqrt(rounds * (rounds - 1))
+        common = generator.normal(size=(draws, rounds)) @ apart.T
+        own = misfit * generator.normal(size=(draws, len(layouts)))
+        tails = np.sqrt((rounds - 1) / generator.chisquare(rounds - 1, size=(draws, 1)))
+        errors = np.vstack([np.zeros(len(layouts)), (common + own) * tails])
+        return np.exp(predicted.mean(1) + errors)
+
+    def _fitted(
+        self, layouts: Sequence[Split]
+    ) -> tuple[Float[np.ndarray, "layouts rounds"], float]:
+        """Logarithms of the seconds in every round, and how far the fit is off on average."""
+        known = list(self.timed)
+        rounds = np.array([self.timed[split] for split in known]).T
+        design = _design(known, known)
+        found = np.array([_fit(design, row) for row in rounds])
+        misfit = np.log(design @ found.T).mean(1) - np.log(rounds.T).mean(1)
+        return np.log(_design(layouts, known) @ found.T), float(np.sqrt(np.mean(misfit**2)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, from which `costs_from` makes the same again."""
+        return {"timed": [[*split, rounds] for split, rounds in self.timed.items()]}
+
+
+def costs_from(kept: KeptCosts) -> Costs:
+    """Return the costs that a folder keeps."""
+    return Costs({(envs, steps): list(rounds) for envs, steps, rounds in kept.timed})
+
+
+def measure_costs(
+    env: DeviceEnv | HostEnv,
+    settings: PPOSettings,
+    layouts: Sequence[Layout],
+    *,
+    trained: int | None = None,
+    vector: str = "sync",
+    progress: Progress = lambda what, done, total: None,
+) -> Costs:
+    """Updates of nbyt's own PPO timed at a few of the layouts.
+
+    trained: a T that is among them; its programs are compiled anyway.
+    """
+    chosen = spread_out(layouts, trained)
+    return time_layouts(
+        chosen, lambda layout: _Trainer(env, settings, layout, vector), progress=progress
+    )
+
+
+class Trainer(Protocol):
+    """A training at one layout, under way."""
+
+    layout: Layout
+
+    def seconds(self) -> float:
+        """Seconds of one update, over a turn."""
+        ...
+
+    def close(self) -> None:
+        """Let the envs go."""
+        ...
+
+
+def time_layouts(
+    layouts: Sequence[Layout],
+    start: Callable[[Layout], Trainer],
+    *,
+    rounds: int = ROUNDS,
+    progress: Progress = lambda what, done, total: None,
+) -> Costs:
+    """The costs that trainings of these layouts have, timed in interleaved rounds."""
+    turns = len(layouts) + rounds
+    trainers: list[Trainer] = []
+    try:
+        for layout in layouts:
+            trainers.append(start(layout))
+            progress("costs", len(trainers), turns)
+        timed: dict[Split, list[float]] = {(one.envs, one.steps): [] for one in layouts}
+        for number in range(rounds):
+            for trainer in trainers:
+                timed[trainer.layout.envs, trainer.layout.steps].append(trainer.seconds())
+            progress("costs", len(trainers) + number + 1, turns)
+    finally:
+        for trainer in trainers:
+            trainer.close()
+    return Costs(timed)
+
+
+def _design(layouts: Sequence[Split], timed: Sequence[Split]) -> Float[np.ndarray, "layouts terms"]:
+    """The terms of the cost; that of the batch only where batches of different size were timed."""
+    envs, steps = np.array(layouts, float).T
+    terms = [np.ones_like(steps), steps]
+    if len({n * t for n, t in timed}) > 1:
+        terms.append(envs * steps)
+    return np.stack(terms, axis=1)
+
+
+def _fit(
+    design: Float[np.ndarray, "splits terms"], seconds: Float[np.ndarray, " splits"]
+) -> Float[np.ndarray, " terms"]:
+    """The terms' coefficients, none below 0, with equal relative errors."""
+    found, _ = optimize.nnls(design / seconds[:, None], np.ones(len(seconds)))
+    return np.maximum(found, 1e-12)
+
+
+def _estimate(logarithms: Float[np.ndarray, " rounds"], misfit: float) -> Estimate:
+    count = len(logarithms)
+    error = float(logarithms.std(ddof=1)) / math.sqrt(count)
+    half = float(special.stdtrit(count - 1, (1 + LEVEL) / 2)) * math.hypot(error, misfit)
+    centre = float(logarithms.mean())
+    low, high = math.exp(centre - half), math.exp(centre + half)
+    # Nobody has counted how often this holds the truth: a machine's hiccups follow no law.
+    return Estimate(math.exp(centre), low, high, count, approximate=True)
+
+
+def update_seconds(
+    env: DeviceEnv | HostEnv, settings: PPOSettings, layout: Layout, *, vector: str = "sync"
+) -> float:
+    """Seconds of one update, tried once after one that compiles; a huge one is tried in part."""
+    tried = _tried(layout)
+    trainer = _Trainer(env, settings, tried, vector)
+    trainer.close()
+    parts = layout.batch * layout.epochs / (tried.batch * tried.epochs)
+    return trainer.first * parts
+
+
+def _tried(layout: Layout) -> Layout:
+    """The layout, or as much of it as can be tried in a few seconds."""
+    steps = min(layout.steps, _MOST_TRIED)
+    envs = min(layout.envs, max(1, _MOST_TRIED // steps))
+    epochs = min(layout.epochs, max(1, _MOST_TRIED // (envs * steps)))
+    minibatch = nearest_divisors(envs * steps, min(layout.minibatch, envs * steps))[0]
+    return Layout(envs, steps, minibatch, epochs)
+
+
+def spread_out(layouts: Sequence[Layout], trained: int | None) -> list[Layout]:
+    """A few of the layouts from the first to the last; the one that is trained takes a place."""
+    places = np.linspace(0, len(layouts) - 1, SPLITS).round().astype(int)
+    own = [place for place, layout in enumerate(layouts) if layout.steps == trained]
+    if own and len(layouts) > SPLITS and own[0] not in places:
+        inner = min(range(1, SPLITS - 1), key=lambda k: abs(int(places[k]) - own[0]))
+        places[inner] = own[0]
+    return [layouts[place] for place in np.unique(places)]
+
+
+def updates_of_a_turn(seconds: float) -> int:
+    """How many updates make a turn, where one takes so long."""
+    return max(1, round(_TURN_SECONDS / max(seconds, 1e-3)))
+
+
+class _Trainer:
+    """PPO at one layout, warmed up; what it learns is thrown away."""
+
+    def __init__(
+        self, env: DeviceEnv | HostEnv, settings: PPOSettings, layout: Layout, vector: str
+    ) -> None:
+        self.layout, self._settings, self._made = layout, settings, 0
+        spaces = env.observation_space, env.action_space
+        self._policy = build(*spaces, settings.parsed_network, shared=settings.shared)
+        key = stream(jax.random.key(0), "learner")
+        self._learner = new_learner(self._policy, settings, layout, key)
+        self._source: DeviceSource | HostSource
+        if isinstance(env, HostEnv):
+            self._source = HostSource(env, self._policy, settings, layout, vector=vector)
+        else:
+            self._source = DeviceSource(env, self._policy, settings, layout)
+        self._source.begin(self._learner, 0)
+        self._go(1)
+        self.first = self._go(1)
+        self._updates = updates_of_a_turn(self.first)
+
+    def seconds(self) -> float:
+        """Seconds of one update, over a turn."""
+        return self._go(self._updates) / self._updates
+
+    def close(self) -> None:
+        """Let the envs go."""
+        self._source.close()
+
+    def _go(self, count: int) -> float:
+        began = time.perf_counter()
+        given = (self._policy, self._settings, self.layout, self._source, self._learner)
+        for update in updates(*given, seed=0, first=self._made + 1, last=self._made + count):
+            self._learner, self._made = update.learner, update.number
+        jax.block_until_ready(self._learner.params)
+        return time.perf_counter() - began

@@ -1,0 +1,131 @@
+"""Where the libraries' defaults stand: each by the T it cuts advantages at, in the user's batch."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import log
+from typing import Any
+
+from nbyt.dialects import explain, load, names
+from nbyt.dialects.carrying import NUMBERS, Carried, heard, said
+from nbyt.dialects.dialect import Dialect
+from nbyt.dialects.explaining import Explanation
+from nbyt.dialects.pasting import pasted, pasted_change
+from nbyt.dialects.solving import fewest_changes
+from nbyt.dialects.translating import translated
+from nbyt.errors import DialectError
+from nbyt.layout import Layout
+from nbyt.results.values import Data
+
+# The libraries whose settings are written out first.
+FIRST = ("sb3", "cleanrl", "rllib", "rsl_rl", "brax", "rejax")
+_OWN = "nbyt"
+
+
+def defaults(layouts: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    """Every library that has a default T, and the compared layout whose T is nearest to it."""
+    found = []
+    for name in _others():
+        dialect = load(name)
+        sizes = _default_sizes(dialect)
+        if sizes is None:
+            continue
+        steps = sizes["steps"]
+        near = min(layouts, key=lambda layout: abs(log(layout[1] / steps)))
+        found.append(
+            {
+                "id": name,
+                "library": dialect.library,
+                "envs": sizes["envs"],
+                "steps": steps,
+                "placed_at": list(near),
+                "exact": near[1] == steps,
+            }
+        )
+    return found
+
+
+def settings(layout: Layout, learning: Data, own: Carried | None = None) -> list[Data]:
+    """The layout in every library's words, as text to paste, with these settings of PPO.
+
+    own: the user's settings, whose library comes first: only what changes is pasted there.
+    """
+    found: list[Data | None] = []
+    if own is not None:
+        mine = own.source.dialect.id
+        found = [_changed(layout, learning, own) or _written(mine, layout, learning, own)]
+    known = [one["id"] for one in found if one]
+    found += [_written(name, layout, learning, own) for name in _others() if name not in known]
+    return [one for one in found if one is not None]
+
+
+def _changed(layout: Layout, learning: Data, own: Carried) -> Data | None:
+    """What changes in the user's own settings; None where their library cannot say it."""
+    dialect, values = own.source.dialect, own.values
+    change = fewest_changes(
+        own.source.reading, layout, same_minibatch=values["minibatch"] == layout.minibatch
+    )
+    if change is None:
+        return None
+    other = {name: value for name, value in learning.items() if values.get(name) != value}
+    change |= {
+        own.settings[name].key: other[name]
+        for name in NUMBERS.keys() & other.keys() & values.keys()
+    }
+    change |= said(dialect, other)
+    return {
+        "id": dialect.id,
+        "library": dialect.library,
+        "paste": pasted_change(dialect, change),
+        "exact": True,
+        "lost": [],
+        "changes": change,
+    }
+
+
+def _written(name: str, layout: Layout, learning: Data, own: Carried | None) -> Data | None:
+    """Everything in a library's words; None for a layout that it cannot have."""
+    target, total = load(name), None if own is None else own.values.get("total")
+    try:
+        found = translated(_in_our_words(layout, learning, total), target)
+    except DialectError:
+        return None
+    also = said(target, learning)
+    known = {one for one, word in NUMBERS.items() if target.key(word)} | set(heard(target, also))
+    unsaid = [f"{one}={value}" for one, value in learning.items() if one not in known]
+    return {
+        "id": name,
+        "library": target.library,
+        "paste": pasted(target, {**found.settings, **also}),
+        "exact": found.is_exact,
+        "lost": [one.message for one in found.differences if one.loss],
+        "unsaid": [*unsaid, *([] if own is None else own.left)],
+    }
+
+
+def _in_our_words(layout: Layout, learning: Data, total: int | None) -> Explanation:
+    """The layout as our own settings; a run whose length nobody named has none."""
+    sizes = {
+        "envs": layout.envs,
+        "steps": layout.steps,
+        "minibatch": layout.minibatch,
+        "epochs": layout.epochs,
+    }
+    base = {name: value for name, value in learning.items() if name in NUMBERS}
+    found = explain(_OWN, **sizes, **base)
+    return Explanation(replace(found.reading, total=total))
+
+
+def _others() -> list[str]:
+    """All dialects but our own, those with most users first."""
+    rest = [name for name in names() if name not in (*FIRST, _OWN)]
+    return [*FIRST, *rest]
+
+
+def _default_sizes(dialect: Dialect) -> dict[str, Any] | None:
+    """N and T of the defaults, T being where advantages are cut; N is None where there is none."""
+    try:
+        layout = explain(dialect.id).layout
+    except DialectError:
+        steps = dialect.defaults.get(dialect.key("steps"))
+        return None if not isinstance(steps, int) else {"envs": None, "steps": steps}
+    return {"envs": layout["batch"] // layout["fragment"], "steps": layout["fragment"]}

@@ -1,0 +1,135 @@
+"""A figure of any kind as a part of the page; several frames of it, where a slider chooses one."""
+
+from collections.abc import Callable, Sequence
+
+from nbyt.report.figures.bars import bars_drawn, histogram_drawn, points_drawn
+from nbyt.report.figures.drawn import Drawn, scale_of
+from nbyt.report.figures.forest import forest_drawn
+from nbyt.report.figures.heatmap import colour_map, heatmap_drawn
+from nbyt.report.figures.lines import lines_drawn
+from nbyt.report.figures.plane import plane_drawn, planes_drawn
+from nbyt.report.html.element import Child, Markup, tag
+from nbyt.report.html.number import shown
+from nbyt.report.html.page import Part, Slider, by_place, chart_place, merged, side_by_side, table
+from nbyt.results.values import Data
+
+_CHARTS: dict[str, Callable[[Sequence[Data]], Drawn]] = {
+    "lines": lines_drawn,
+    "bars": bars_drawn,
+    "points": points_drawn,
+    "heatmap": heatmap_drawn,
+    "histogram": histogram_drawn,
+    "plane": plane_drawn,
+    "forest": forest_drawn,
+}
+
+
+def figures_part(some: Sequence[Data], name: str) -> Part:
+    """Figures below each other. name: their own on the page, from which elements have their ids."""
+    return merged(_frames([one], f"{name}-{k}", "") for k, one in enumerate(some))
+
+
+def _frames(frames: Sequence[Data], name: str, slider: str) -> Part:
+    """One figure in as many frames as its slider has places."""
+    kind = frames[0]["kind"]
+    if kind == "row":
+        return _row(frames, name, slider)
+    if kind == "slides":
+        return _slides(frames[0], name)
+    if kind == "table":
+        return _titled(frames, [_table(one) for one in frames], slider)
+    if kind == "heatmap" and frames[0]["written"]:
+        scale = scale_of(frames)
+        return _titled(frames, [colour_map(one, scale) for one in frames], slider)
+    return _chart(frames, _CHARTS[kind](frames), name, slider)
+
+
+def _chart(frames: Sequence[Data], drawn: Drawn, name: str, slider: str) -> Part:
+    title = _varied([_title(one) for one in frames], slider)
+    place = chart_place(name, _described(frames[0]), drawn.charts, slider)
+    sized = _sized(place.html, drawn, _described(frames[0]))
+    parts = [title, _varied(drawn.keys, slider), sized, _varied(drawn.remarks, slider)]
+    return place.inside(tag("figure", *parts))
+
+
+def _sized(place: Markup, drawn: Drawn, about: str) -> Markup:
+    """The chart no wider than it may be, and no narrower than it must."""
+    if drawn.widest is not None:
+        return tag("div", place, style=f"max-width:{drawn.widest}px")
+    if drawn.least is None:
+        return place
+    inside = tag("div", place, style=f"min-width:{drawn.least}px")
+    return tag("div", inside, class_="scroll", role="region", aria_label=about, tabindex="0")
+
+
+def _row(frames: Sequence[Data], name: str, slider: str) -> Part:
+    columns = list(zip(*(one["figures"] for one in frames), strict=True))
+    if all(own[0]["kind"] == "plane" for own in columns):
+        pairs = zip(columns, planes_drawn(columns), strict=True)
+        return side_by_side(
+            _chart(own, drawn, f"{name}-{k}", slider) for k, (own, drawn) in enumerate(pairs)
+        )
+    return side_by_side(_frames(own, f"{name}-{k}", slider) for k, own in enumerate(columns))
+
+
+def _slides(one: Data, name: str) -> Part:
+    """A slider, and below it the figures that it changes."""
+    slider, words = f"slider-{name}", one["words"]
+    columns = zip(*one["frames"], strict=True)
+    inside = merged(_frames(own, f"{name}-{k}", slider) for k, own in enumerate(columns))
+    bar = _slide_bar(one["label"], words, slider)
+    html = tag("div", bar, inside.html, class_="slides", role="group", aria_label=one["label"])
+    own = {slider: Slider(words, one["start"])} if len(words) > 1 else {}
+    return Part(html, inside.charts, {**inside.sliders, **own})
+
+
+def _slide_bar(label: str, words: Sequence[str], slider: str) -> Markup:
+    """The slider with the word it is at; the word alone where there is one only."""
+    if len(words) == 1:
+        return tag("div", tag("strong", label), tag("span", words[0]), class_="slide-bar")
+    handle = tag(
+        "input",
+        type="range",
+        id=slider,
+        min=0,
+        max=len(words) - 1,
+        step=1,
+        value=0,
+        aria_valuetext=words[0],
+    )
+    said = tag("output", words[0], for_=slider, data_word_of=slider)
+    return tag("div", tag("label", label, for_=slider), handle, said, class_="slide-bar")
+
+
+def _varied(blocks: Sequence[Markup | None], slider: str) -> Markup | None:
+    """The block, or one for each place of the slider where they differ."""
+    if len(set(blocks)) == 1:
+        return blocks[0]
+    return by_place(blocks, 0, slider)
+
+
+def _titled(frames: Sequence[Data], blocks: Sequence[Markup], slider: str) -> Part:
+    """Blocks of HTML alone, each below its title."""
+    title = _varied([_title(one) for one in frames], slider)
+    return Part(tag("figure", title, _varied(blocks, slider)))
+
+
+def _title(one: Data) -> Markup | None:
+    return tag("h4", one["title"]) if one["title"] else None
+
+
+def _table(one: Data) -> Markup:
+    rows = [tag("tr", *(tag("td", _cell(cell)) for cell in row)) for row in one["rows"]]
+    return table(one["title"], one["head"], rows)
+
+
+def _cell(cell: str | Data) -> Child:
+    return shown(cell) if isinstance(cell, dict) else str(cell)
+
+
+def _described(one: Data) -> str:
+    """What a screen reader says of a chart."""
+    axes = [one[axis]["title"] for axis in ("y", "x") if axis in one and one[axis]["title"]]
+    scale = one.get("scale", {}).get("title")
+    about = " against ".join(axes) or scale or ""
+    return f"{one['title']}: {about}" if about else str(one["title"])

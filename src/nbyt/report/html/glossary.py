@@ -1,0 +1,146 @@
+"""The words of the page: one sentence each, shown where they are used and listed at the end."""
+
+from nbyt.report.html.element import Markup, tag
+
+TERMS = {
+    "layout": (
+        "layout",
+        "How one update gets its samples: N envs side by side, T steps each; written N × T.",
+    ),
+    "envs": ("envs (N)", "The number of environments that run side by side."),
+    "steps": (
+        "steps (T)",
+        "The steps that each env takes between two updates, and how far an advantage can look "
+        "ahead before the critic stands in for the rest.",
+    ),
+    "batch": ("batch", "All samples of one update: N × T of them."),
+    "alignment": (
+        "alignment",
+        "How much of the best possible improvement of one gradient step a layout keeps, from −1 "
+        "to 1: bias factor times noise factor; below 0 the gradient points the wrong way.",
+    ),
+    "bias_factor": (
+        "bias factor",
+        "How well the expected gradient points along the true one: their cosine times its size; "
+        "1 is no loss of direction, below 0 points away.",
+    ),
+    "noise_factor": (
+        "noise factor",
+        "How much of a batch's gradient is signal: the square of its mean over its mean square, "
+        "from 0 to 1.",
+    ),
+    "relative": (
+        "relative alignment",
+        "A layout's alignment over the largest of its stage, as a weighted mean over the stages.",
+    ),
+    "regret": (
+        "regret",
+        "The share of the best layout's alignment that is lost by using this one instead.",
+    ),
+    "win_share": (
+        "win share",
+        "The share of resamples of the data in which this layout comes out best.",
+    ),
+    "tie": (
+        "tie",
+        "A layout that the data cannot tell apart from the best one: the interval of the gap "
+        "between them includes zero.",
+    ),
+    "harmful": (
+        "harmful",
+        "At the stages named, the layout's gradient clearly points away from the true one.",
+    ),
+    "stage": (
+        "stage",
+        "A policy and its critic, frozen at a moment of training; every number belongs to one.",
+    ),
+    "weight": (
+        "weight",
+        "How much a stage counts in the ranking: the share of training, or of learning, that it "
+        "stands for.",
+    ),
+    "left_out": (
+        "left out",
+        "At this stage no layout's gradient is clearly along the true one, so it orders nothing "
+        "and is not part of the ranking.",
+    ),
+    "chain": (
+        "chain",
+        "One env's long stream of steps under a frozen policy; it is cut into rollouts of every "
+        "T afterwards.",
+    ),
+    "pool": ("pool", "The many independent chains that a stage is measured on."),
+    "individual": (
+        "individual",
+        "The part of the variance that single steps would have if they had nothing in common.",
+    ),
+    "covariance": (
+        "covariance",
+        "The part of the variance that comes from steps of one rollout being alike; it can be "
+        "negative, and then lowers the variance.",
+    ),
+    "ess": (
+        "ESS",
+        "Effective sample size: how many independent steps would have the same noise, here as a "
+        "share of the N × T steps of the batch.",
+    ),
+    "contribution": (
+        "contribution",
+        "What one step adds to the gradient: its advantage times the gradient of log π (actor) "
+        "or of V (critic).",
+    ),
+    "actor": ("actor", "The policy, and the gradient that moves it."),
+    "critic": ("critic", "The value function, and the gradient that moves it."),
+    "lambda": (
+        "lambda",
+        "How far advantages trust what was seen over what the critic says: 0 looks one step "
+        "ahead, 1 to the end of the rollout.",
+    ),
+    "gamma": ("gamma", "The discount: how much a reward one step later counts."),
+    "explained_variance": (
+        "explained variance",
+        "How much of the scatter of the true returns the critic foresees; 1 is all of it.",
+    ),
+    "phase": (
+        "phase",
+        "Where in its episode an env is; if all envs start at a reset together, they share it, "
+        "and more envs do not average that out.",
+    ),
+    "sampling": ("sampling", "Noise from which states and actions happened to be visited."),
+    "own_step": ("own step", "Noise from the env's answer to the action itself."),
+    "credit": ("credit", "Noise from later luck that is credited to earlier actions."),
+    "coupling": ("coupling", "Noise from luck that also decides what is visited next."),
+    "true_gradient": (
+        "true gradient",
+        "What the gradient would be with rollouts without end and no noise; all layouts are "
+        "held against it.",
+    ),
+    "interval": (
+        "interval",
+        "The range in brackets that holds the true number 95 times in 100; ≈ marks one that "
+        "holds it about so often. It ends where the possible ends, but the value may be beyond.",
+    ),
+    "undetermined": (
+        "undetermined",
+        "The data say nothing about this number: its interval would be all that is possible.",
+    ),
+    "default": (
+        "library default",
+        "The compared layout whose T is nearest to the one that the library takes by itself.",
+    ),
+}
+
+
+def term(key: str, text: str | None = None) -> Markup:
+    """A word that is explained on hover and focus, and leads to its definition."""
+    return tag("a", text or TERMS[key][0], class_="term", href=f"#term-{key}", data_term=key)
+
+
+def definitions() -> Markup:
+    """All words in alphabetical order."""
+    order = sorted(TERMS, key=lambda key: TERMS[key][0].lower())
+    entries = [
+        tag("div", tag("dt", TERMS[key][0]), tag("dd", TERMS[key][1]), id=f"term-{key}")
+        for key in order
+    ]
+    return tag("dl", *entries, class_="glossary")

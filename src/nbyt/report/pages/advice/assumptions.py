@@ -1,0 +1,105 @@
+"""What was assumed and measured, how to get it again, and what the words mean."""
+
+from nbyt.report.html.element import Child, Markup, join, tag
+from nbyt.report.html.glossary import definitions, term
+from nbyt.report.html.page import Part, command, facts, section, table
+from nbyt.report.html.quantity import layout_mark, share, shown
+from nbyt.results.values import Data
+
+_WEIGHED = {
+    "learning": "a stage counts by how much was learned around it",
+    "samples": "a stage counts by the samples of training that it stands for",
+}
+
+
+def assumption_sections(data: Data) -> Part:
+    """Settings of the measurement, its stages, versions, and the glossary."""
+    content = [
+        facts(_settings(data)),
+        tag("h3", "Stages"),
+        _stages(data),
+        _reproduce(data),
+        _versions(data),
+    ]
+    lead = (
+        "Every layout has the same batch, mini-batch size and epochs; only N and T differ. "
+        "Stages are frozen policies, so the answer is about the gradients of such policies, "
+        "not about a whole training."
+    )
+    made = section("assumed", "What was assumed and measured", lead, *content)
+    words = section("glossary", "The words", None, definitions())
+    return Part(join([made, words]))
+
+
+def _settings(data: Data) -> list[tuple[Child, Child]]:
+    lambdas = ", ".join(f"{one:g}" for one in data["lambdas"])
+    machine = data.get("machine") or {}
+    rows: list[tuple[Child, Child]] = [
+        ("environment", data["env"]),
+        (term("batch"), str(data["batch"])),
+        ("objective", data.get("decided_by", data["objective"])),
+        ("effort", data["effort"]),
+        (term("gamma"), f"{data['gamma']:g}"),
+        (term("lambda"), f"{data['lambda']:g} (looked at: {lambdas})"),
+        ("advantages", data["advantages"]),
+        ("most envs", str(data["max_envs"])),
+        ("seed", str(data["seed"])),
+        (term("weight", "weights"), _WEIGHED.get(data["weigh"], str(data["weigh"]))),
+        ("trained with", _trained(data)),
+        ("machine", ", ".join(str(one) for one in machine.values()) or "not recorded"),
+    ]
+    return rows
+
+
+def _trained(data: Data) -> Child:
+    rows = data.get("training") or []
+    if not rows:
+        return "stages that were given"
+    said = [
+        join([layout_mark(one), f", {one['epochs']} epochs, {one['total']:,} steps in all"])
+        for one in rows
+    ]
+    return join(tag("div", one) for one in said)
+
+
+def _stages(data: Data) -> Markup:
+    head: list[Child] = [
+        term("stage"),
+        "steps of training",
+        "mean return",
+        term("weight"),
+        "counts",
+        term("explained_variance"),
+        join([term("pool"), ": ", term("chain", "chains"), " × steps"]),
+    ]
+    rows = [_stage(one) for one in data["stages"]]
+    return table("Stages", head, rows)
+
+
+def _stage(stage: Data) -> Markup:
+    samples = stage["samples"]
+    cells: list[Child] = [
+        stage["name"],
+        "unknown" if samples is None else f"{samples:,}",
+        shown(stage["mean_return"]),
+        share(stage["weight"]),
+        "yes" if stage["clear"] else term("left_out"),
+        shown(stage["critic"]["explained_variance"]),
+        f"{stage['pool']['chains']:,} × {stage['pool']['steps']:,}",
+    ]
+    return tag("tr", *(tag("td", cell) for cell in cells))
+
+
+def _reproduce(data: Data) -> Markup | None:
+    text = data.get("reproduce")
+    if not text:
+        return None
+    return tag("div", tag("h3", "How to get this again"), command(str(text)))
+
+
+def _versions(data: Data) -> Markup | None:
+    versions = data.get("versions")
+    if not versions:
+        return None
+    rows: list[tuple[Child, Child]] = [(str(k), str(v)) for k, v in versions.items()]
+    return join([tag("h3", "Versions"), facts(rows)])

@@ -1,0 +1,265 @@
+"""The closer look at one stage: bias in a picture, sources of noise, and T against lambda."""
+
+from typing import Any
+
+from nbyt.report.figures.parts import figure, spread
+from nbyt.report.figures.plane import View, plane_chart, views
+from nbyt.report.html.element import Child, Markup, for_chart, join, tag
+from nbyt.report.html.glossary import TERMS, term
+from nbyt.report.html.key import key
+from nbyt.report.html.page import Part, chart, merged, section, side_by_side, table
+from nbyt.report.html.quantity import Number, known, layout_mark, layout_name, shown, words
+from nbyt.results.values import Data
+
+
+def surface_section(data: Data, stage: Data) -> Part:
+    """Alignment of the objective for every T and lambda that was looked at."""
+    looked = stage["closer"]
+    lambdas = sorted(looked["lambdas"])
+    top = _best(data, looked["layouts"])
+    lead = join(
+        [
+            f"At {stage['name']}: ",
+            term("alignment"),
+            f" of the {data['objective']} for each T and ",
+            term("lambda"),
+            ". Shortening T and lowering lambda do similar things. A deeper colour is better; "
+            "the frame marks the highest value, hatching what is undetermined.",
+        ]
+    )
+    head: list[Child] = ["N × T", *(_column(data, lam) for lam in lambdas)]
+    rows = [
+        _row(data, [one for one in looked["layouts"] if one["steps"] == steps], lambdas, top)
+        for steps in sorted({one["steps"] for one in looked["layouts"]})
+    ]
+    body = table("Alignment by T and lambda", head, rows, class_="map")
+    return Part(section("map", "T against lambda", lead, body))
+
+
+def _column(data: Data, lam: float) -> str:
+    return f"λ = {lam:g}, in use" if lam == data["lambda"] else f"λ = {lam:g}"
+
+
+def _best(data: Data, layouts: list[Data]) -> Data | None:
+    seen = [one for one in layouts if known(one[data["objective"]]["alignment"])]
+    return max(seen, key=lambda one: one[data["objective"]]["alignment"]["value"], default=None)
+
+
+def _row(data: Data, layouts: list[Data], lambdas: list[float], top: Data | None) -> Markup:
+    own = {one["lambda"]: one for one in layouts}
+    cells = [_cell(data, own.get(lam), top) for lam in lambdas]
+    return tag("tr", tag("th", layout_mark(layouts[0]), scope="row"), *cells)
+
+
+def _cell(data: Data, one: Data | None, top: Data | None) -> Markup:
+    if one is None or top is None:
+        return tag("td", "not measured" if one is None else "undetermined", class_="unknown")
+    number = one[data["objective"]]["alignment"]
+    if not known(number):
+        return tag("td", shown(number), class_="unknown")
+    value, highest = number["value"], abs(top[data["objective"]]["alignment"]["value"]) or 1.0
+    look = "negative" if value < 0 else "positive"
+    frame = " top" if one is top else ""
+    style = f"--depth:{min(1.0, abs(value) / highest):.3f}"
+    return tag("td", shown(number, mark=False), class_=f"{look}{frame}", style=style)
+
+
+SOURCES = ("sampling", "own_step", "credit", "coupling")
+# Smaller shares are what is left of zero after rounding, or as good as none.
+_ROUNDING = 1e-6
+_LOOKS: dict[str, Data] = {
+    "actor": {"colour": "blue", "symbol": "circle", "shift": 0.14},
+    "critic": {"colour": "vermillion", "symbol": "square", "shift": -0.14},
+}
+
+
+def share_of(parts: Data, name: str) -> Number:
+    """A source as a share of the variance; undetermined where the variance is."""
+    whole, number = parts["variance"], parts[name]
+    if not known(whole) or not whole["value"] or not known(number):
+        return {"value": None, "low": None, "high": None, "reason": number.get("reason")}
+    scaled = {key: number[key] / whole["value"] for key in ("value", "low", "high")}
+    if max(map(abs, scaled.values())) < _ROUNDING:
+        scaled = dict.fromkeys(scaled, 0.0)
+    return {**number, **scaled}
+
+
+def source_chart(layout: Data) -> Data:
+    """A point with its interval for each source and each gradient."""
+    rows = list(reversed(SOURCES))
+    return figure(
+        [_points(layout, gradient, rows) for gradient in _LOOKS],
+        270,
+        xaxis={"title": {"text": "share of the variance (%)"}, "zeroline": True},
+        yaxis={
+            "tickvals": list(range(len(rows))),
+            "ticktext": [name.replace("_", " ") for name in rows],
+            "range": [-0.5, len(rows) - 0.5],
+            "zeroline": False,
+        },
+        margin={"l": 76, "r": 14, "t": 10, "b": 52},
+    )
+
+
+def _points(layout: Data, gradient: str, rows: list[str]) -> Data:
+    look = _LOOKS[gradient]
+    numbers = [share_of(layout[gradient], name) for name in rows]
+    texts = [
+        for_chart(f"{gradient}, {name.replace('_', ' ')}: {words(number, 100, ' %')}")
+        for name, number in zip(rows, numbers, strict=True)
+    ]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": gradient,
+        "x": [100 * one["value"] if known(one) else None for one in numbers],
+        "y": [place + look["shift"] for place in range(len(rows))],
+        "error_x": {**spread(numbers, 100), "color": f"@{look['colour']}"},
+        "marker": {"symbol": look["symbol"], "size": 9, "color": f"@{look['colour']}"},
+        "hovertext": texts,
+        "hoverinfo": "text",
+    }
+
+
+_GRADIENTS = ("actor", "critic")
+
+
+def closer_sections(data: Data) -> Part:
+    """Three sections on the stage that was looked at closely, or one that says none was."""
+    looked = [stage for stage in data["stages"] if stage.get("closer")]
+    if not looked:
+        words = (
+            f"With effort \u201c{data['effort']}\u201d no stage was looked at closely: there is no "
+            "picture of the bias, no split into sources of noise, and no map over T and lambda. "
+            "A normal or thorough effort makes them."
+        )
+        return Part(section("closer", "A closer look", words))
+    stage = max(looked, key=lambda one: one["weight"])
+    return merged(
+        [_bias_section(data, stage), _source_section(stage), surface_section(data, stage)]
+    )
+
+
+def _bias_section(data: Data, stage: Data) -> Part:
+    plane = sorted(stage["closer"].get("plane") or [], key=lambda one: one["steps"])
+    lead = join(
+        [
+            f"At {stage['name']}: the ",
+            term("true_gradient"),
+            " is the arrow to (1, 0). Each point is the gradient of one batch; a mean away "
+            "from the arrow is bias, a wide cloud is noise. Each picture has the plane through "
+            "the true gradient and its own layout's mean.",
+        ]
+    )
+    if not plane:
+        words = tag("p", "There is no picture of this stage.", class_="muted")
+        return Part(section("bias", "Bias, seen", lead, words))
+    seen = views(plane)
+    drawn = side_by_side(_picture(one, view) for one, view in zip(plane, seen, strict=True))
+    notes = [tag("p", one, class_="muted") for one in _remarks(data, seen)]
+    return Part(section("bias", "Bias, seen", lead, _key(), drawn.html, *notes), drawn.charts)
+
+
+def _picture(one: Data, view: View) -> Part:
+    words = f"Batch gradients of {layout_name(one)} beside the true gradient, in a plane."
+    title = layout_mark(one)
+    return chart(f"plane-{one['steps']}", words, [plane_chart(one, view)], title)
+
+
+def _remarks(data: Data, seen: list[View]) -> list[str]:
+    same = len({(one.low, one.high) for one in seen}) == 1
+    found = [
+        "Both axes have the same scale, and all pictures share it."
+        if same
+        else "Both axes of a picture have the same scale, but the pictures differ: on one scale "
+        "the smaller cloud would be a dot."
+    ]
+    if not all(one.whole for one in seen):
+        found.append(
+            "The arrow goes on beyond the right edge: batch gradients here are much shorter than "
+            "the true one, and its end is left out so that they can be seen."
+        )
+    if data["objective"] != "actor":
+        found.append(f"The picture is of the actor; the advice is about the {data['objective']}.")
+    return found
+
+
+def _key() -> Markup:
+    return key(
+        ("ink", "arrow", None, term("true_gradient")),
+        ("vermillion", "diamond", "solid", "mean gradient"),
+        ("sky", "circle", None, "gradients of single batches"),
+        ("blue", "none", "dash", "holds 95 % of them"),
+    )
+
+
+def _source_section(stage: Data) -> Part:
+    sources = stage["closer"].get("sources") or {}
+    layouts = sources.get("layouts") or []
+    lead = f"At {stage['name']}: what the variance of one layout's gradient is made of."
+    if not layouts:
+        reason = sources.get("reason") or "no reason given"
+        words = tag("p", f"The sources were not measured: {reason}.", class_="notice")
+        html = section("sources", "Sources of noise", lead, words, _phase_block(stage))
+        return Part(html)
+    layout = layouts[0]
+    title = join(["At ", layout_mark(layout)])
+    told = f"Shares of the variance by source at {layout_name(layout)}, actor and critic."
+    drawn = chart("sources", told, [source_chart(layout)], title)
+    marks = key(
+        ("blue", "circle", None, term("actor")), ("vermillion", "square", None, term("critic"))
+    )
+    row = tag("div", tag("div", marks, drawn.html), _source_table(layout), class_="row")
+    content = [row, _phase_block(stage)]
+    return Part(section("sources", "Sources of noise", lead, *content), drawn.charts)
+
+
+def _source_table(layout: Data) -> Markup:
+    rows = [
+        tag(
+            "tr",
+            tag("td", term(name), tag("br"), tag("small", _meaning(name))),
+            *(tag("td", shown(share_of(layout[g], name), 100, " %")) for g in _GRADIENTS),
+        )
+        for name in SOURCES
+    ]
+    return table("Sources of noise", ["source", *_GRADIENTS], rows)
+
+
+def _meaning(name: str) -> str:
+    return TERMS[name][1].removeprefix("Noise from ").rstrip(".")
+
+
+def _phase_block(stage: Data) -> Markup | None:
+    """What envs that start together add to the variance, as a multiple of it."""
+    rows = [one for one in stage["closer"]["layouts"] if known(one["actor"].get("phase"))]
+    if not rows:
+        return None
+    head: list[Child] = ["N × T", *_GRADIENTS, "both together"]
+    cells = [
+        tag(
+            "tr",
+            tag("td", layout_mark(one)),
+            *(tag("td", _multiple(one[g])) for g in (*_GRADIENTS, "total")),
+        )
+        for one in rows
+    ]
+    words = tag(
+        "p",
+        "Variance that envs at the same ",
+        term("phase"),
+        " add, as a multiple of what the layout has by itself. More envs do not remove it; "
+        "staggered starts do.",
+        class_="lead",
+    )
+    body = table("Variance of synchronised starts", head, cells)
+    return join([tag("h3", "If all envs start together"), words, body])
+
+
+def _multiple(gradient: dict[str, Any]) -> Markup:
+    whole, part = gradient["variance"], gradient.get("phase")
+    if part is None or not known(part) or not known(whole) or not whole["value"]:
+        reason = (part or {}).get("reason")
+        return shown({"value": None, "low": None, "high": None, "reason": reason})
+    scaled = {key: part[key] / whole["value"] for key in ("value", "low", "high")}
+    return shown({**part, **scaled})

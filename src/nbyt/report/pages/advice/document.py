@@ -1,0 +1,134 @@
+"""The whole page of an advice: its sections in order."""
+
+from pathlib import Path
+
+from nbyt.report.html.element import Child, Markup, join, raw, tag
+from nbyt.report.html.page import (
+    Part,
+    behaviour,
+    frame,
+    header,
+    merged,
+    plotly_script,
+    style,
+    whole,
+)
+from nbyt.report.html.quantity import layout_mark, share, shown
+from nbyt.report.pages.advice.answer import answer_section
+from nbyt.report.pages.advice.assumptions import assumption_sections
+from nbyt.report.pages.advice.diagnostics import closer_sections
+from nbyt.report.pages.advice.ranking import cost_section, ranking_section
+from nbyt.report.pages.advice.tradeoff import deciding_words, stage_bar, tradeoff_section
+from nbyt.report.pages.advice.variance import variance_section
+from nbyt.results.values import Data
+from nbyt.store.atomic import write_text
+
+_KINDS = {"per_sample": "Per sample", "per_second": "Per second"}
+_STYLE = """
+.nbyt-card{font:14px/1.5 system-ui,sans-serif;max-width:60rem}
+.nbyt-card h4{margin:.8em 0 .2em;font-size:1em}
+.nbyt-card p{margin:.2em 0}
+.nbyt-card table{border-collapse:collapse;font-size:inherit;margin:.4em 0}
+.nbyt-card table{font-variant-numeric:tabular-nums}
+.nbyt-card th,.nbyt-card td{padding:.2em .8em .2em 0;text-align:left;background:none}
+.nbyt-card .number,.nbyt-card .layout{white-space:nowrap}
+.nbyt-card .interval{opacity:.75}
+.nbyt-card .loud{border-left:4px solid #d55e00;padding-left:.7em;font-weight:600}
+"""
+_HEAD = ("", "N × T", "relative alignment", "regret", "win share", "standing")
+
+
+def card(data: Data) -> str:
+    """The answers, how sure they are, and the ranking, as a piece of HTML."""
+    title = tag("p", tag("strong", f"{data['env']}, batch {data['batch']:,}"))
+    blocks = [
+        _block(_KINDS[kind], one, unfolded=kind == "per_sample")
+        for kind in _KINDS
+        if (one := data["advice"].get(kind)) is not None
+    ]
+    return tag("div", tag("style", raw(_STYLE)), title, *blocks, class_="nbyt-card")
+
+
+def _block(word: str, one: Data, *, unfolded: bool) -> Markup:
+    loud = "loud" if one["no_measurable_difference"] else None
+    unsettled = one.get("to_settle")
+    lines: list[Child] = [
+        tag("h4", word),
+        tag("p", one["sentence"], class_=loud),
+        tag("p", unsettled["sentence"]) if unsettled else None,
+        tag("p", "Alignment ", shown(one["alignment"])),
+    ]
+    head = tag("tr", *(tag("th", text) for text in _HEAD))
+    rows = [_row(place, row) for place, row in enumerate(one["ranking"])]
+    folded = tag("details", tag("summary", "Ranking"), tag("table", head, *rows), open=unfolded)
+    return join([*lines, folded])
+
+
+def _row(place: int, row: Data) -> Markup:
+    word = "advised" if place == 0 else "tie" if row["tied_with_best"] else "behind"
+    harm = f", harmful at {', '.join(row['harmful_at'])}" if row["harmful_at"] else ""
+    cells: list[Child] = [
+        str(place + 1),
+        layout_mark(row),
+        shown(row["relative"], mark=False),
+        shown(row["regret"], 100, " %", mark=False),
+        share(row["win_share"]),
+        word + harm,
+    ]
+    return tag("tr", *(tag("td", cell) for cell in cells))
+
+
+_LINKS = {
+    "answer": "Answer",
+    "ranking": "Ranking",
+    "tradeoff": "Trade-off",
+    "variance": "Variance",
+    "bias": "Bias",
+    "closer": "Closer look",
+    "sources": "Sources",
+    "map": "T and lambda",
+    "cost": "Cost",
+    "assumed": "Assumptions",
+    "glossary": "Words",
+}
+
+
+def render(data: Data) -> str:
+    """The page of an advice as one HTML text that needs no other file and no network."""
+    return whole(
+        f"N by T: {data['env']}, batch {data['batch']}",
+        _body(data),
+        style=style(),
+        scripts=[plotly_script(), behaviour()],
+    )
+
+
+def write_page(data: Data, path: Path) -> None:
+    """Nothing; `path` then holds the page, or what it held before."""
+    write_text(path, render(data))
+
+
+def _body(data: Data) -> Part:
+    staged = merged([tradeoff_section(data), variance_section(data)])
+    bar = stage_bar(data)
+    middle = tag("div", bar.html, staged.html, class_="by-stage")
+    parts = [
+        answer_section(data),
+        ranking_section(data),
+        Part(middle, staged.charts, bar.sliders),
+        closer_sections(data),
+        cost_section(data),
+        assumption_sections(data),
+    ]
+    content = merged(parts)
+    return content.inside(frame(_header(data, content.html), content.html))
+
+
+def _header(data: Data, content: Markup) -> Markup:
+    present = {name: word for name, word in _LINKS.items() if f'<section id="{name}"' in content}
+    about = (
+        f"A batch of {data['batch']:,} samples, decided by {deciding_words(data)}, "
+        f"effort {data['effort']}, seed {data['seed']}"
+    )
+    title = join(["How to split the batch on ", tag("span", data["env"], class_="env")])
+    return header("nbyt advise", title, [about], present, ("Skip to the answer", "answer"))

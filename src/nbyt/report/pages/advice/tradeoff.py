@@ -1,0 +1,290 @@
+"""The trade-off: long rollouts point better, many envs scatter less."""
+
+from math import log10
+from typing import Any
+
+from nbyt.advice.reasons import deciding
+from nbyt.report.figures.parts import figure, line, steps_axis, value_axis
+from nbyt.report.html.element import Child, Markup, for_chart, join, tag
+from nbyt.report.html.glossary import term
+from nbyt.report.html.key import key
+from nbyt.report.html.page import Part, Slider, by_stage, chart, numbers, section, table
+from nbyt.report.html.quantity import known, layout_mark, reasons_of, share, shown, words
+from nbyt.results.values import Data
+
+
+def start_of(data: Data) -> int:
+    """The place of the stage that counts most: the page opens there."""
+    return data["stages"].index(deciding(data["stages"]))
+
+
+def stage_bar(data: Data) -> Part:
+    """The slider with the name, mean return and weight of the stage it is at."""
+    stages, start = data["stages"], start_of(data)
+    label = tag("label", "Stage", for_="stage")
+    slider = tag(
+        "input",
+        type="range",
+        id="stage",
+        min=0,
+        max=len(stages) - 1,
+        step=1,
+        value=start,
+        disabled=len(stages) == 1,
+        aria_valuetext=valuetext(stages[start]),
+    )
+    about = tag("div", by_stage([_about(one) for one in stages], start), class_="about-stage")
+    control = tag("div", label, slider, class_="control")
+    bar = tag("div", control, about, class_="stage-bar")
+    return Part(bar, sliders={"stage": Slider([valuetext(one) for one in stages], start)})
+
+
+def valuetext(stage: Data) -> str:
+    """What a screen reader says for a stage."""
+    out = "" if stage["clear"] else ", left out of the ranking"
+    mean = words(stage["mean_return"])
+    return f"{stage['name']}, mean return {mean}, weight {share(stage['weight'])}{out}"
+
+
+def _about(stage: Data) -> Markup:
+    facts = [
+        tag("strong", stage["name"], class_="stage-name"),
+        tag("span", "mean return ", shown(stage["mean_return"])),
+        tag("span", term("weight"), f" {share(stage['weight'])}"),
+        tag("span", term("explained_variance"), " ", _critic(stage)),
+    ]
+    if not stage["clear"]:
+        facts.append(tag("span", term("left_out", "left out of the ranking"), class_="flag harm"))
+    return join(facts)
+
+
+def _critic(stage: Data) -> Markup:
+    return shown(stage["critic"]["explained_variance"])
+
+
+FACTORS: dict[str, Data] = {
+    "bias_factor": {"colour": "vermillion", "dash": "dash", "symbol": "square", "size": 6},
+    "noise_factor": {"colour": "green", "dash": "dot", "symbol": "triangle-up", "size": 7},
+    "alignment": {"colour": "blue", "dash": "solid", "symbol": "circle", "width": 3, "size": 8},
+}
+_LOWEST, _HIGHEST = -1.15, 2.0
+
+
+def factor_charts(data: Data) -> list[Data]:
+    """One chart for each stage, all with the same top."""
+    top = max(_bounds(data, stage)[1] for stage in data["stages"])
+    return [_chart(data, stage, [_bounds(data, stage)[0], top]) for stage in data["stages"]]
+
+
+def advised(data: Data) -> list[tuple[str, Data]]:
+    """Each advised layout with what it is best for."""
+    answers = data["advice"]
+    pairs = [
+        (word, answers.get(key))
+        for word, key in (("per sample", "per_sample"), ("per second", "per_second"))
+    ]
+    found = [(word, one) for word, one in pairs if one is not None]
+    if len(found) == 2 and found[0][1]["steps"] == found[1][1]["steps"]:
+        return [("per sample and per second", found[0][1])]
+    return found
+
+
+def _chart(data: Data, stage: Data, bounds: list[float]) -> Data:
+    layouts, objective = stage["layouts"], data["objective"]
+    traces: list[Data] = []
+    # Alignment first: where noise is all that matters its thick line would hide the other.
+    for name in ("alignment", "bias_factor", "noise_factor"):
+        numbers = [one[objective][name] for one in layouts]
+        traces += line(layouts, numbers, name.replace("_", " "), FACTORS[name])
+    traces += [*_stars(data, stage), _factors_defaults(data, layouts, bounds)]
+    shapes, notes = _verticals(data, layouts)
+    return figure(
+        traces,
+        430,
+        xaxis=steps_axis(layouts),
+        yaxis=value_axis("share (1 is the best)", range=bounds),
+        margin={"l": 62, "r": 14, "t": 50, "b": 64},
+        shapes=[*_wrong_way(bounds), *shapes],
+        annotations=notes,
+    )
+
+
+def _bounds(data: Data, stage: Data) -> list[float]:
+    """From below the smallest value to above the largest."""
+    numbers = [one[data["objective"]][name] for one in stage["layouts"] for name in FACTORS]
+    values = [one["value"] for one in numbers if known(one)]
+    low, high = min([0.0, *values]) - 0.06, max([1.0, *values]) + 0.14
+    return [max(low, _LOWEST), min(high, _HIGHEST)]
+
+
+def _stars(data: Data, stage: Data) -> list[Data]:
+    """The advised points on the line of alignments."""
+    own = {one["steps"]: one[data["objective"]]["alignment"] for one in stage["layouts"]}
+    at = [one["steps"] for _, one in advised(data) if known(own.get(one["steps"]))]
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "advised",
+            "x": at,
+            "y": [own[steps]["value"] for steps in at],
+            "marker": {
+                "symbol": "star",
+                "size": 17,
+                "color": "@star",
+                "line": {"color": "@ink", "width": 1.3},
+            },
+            "hoverinfo": "skip",
+        }
+    ]
+
+
+def _verticals(data: Data, layouts: list[Data]) -> tuple[list[Data], list[Data]]:
+    """A line at each advised T, and above the chart what it is advised for."""
+    order = [one["steps"] for one in layouts]
+    shapes, notes = [], []
+    for row, (word, one) in enumerate(advised(data)):
+        at = one["steps"]
+        right = at in order and order.index(at) > len(order) / 2
+        line = {"color": "@ink:0.45", "width": 1.2, "dash": "dot"}
+        ends = {"x0": at, "x1": at, "y0": 0, "y1": 1.01 + 0.055 * row}
+        shapes.append({"type": "line", "yref": "paper", "layer": "below", "line": line, **ends})
+        notes.append(_note(f"★ {one['envs']}x{at} advised {word}", at, 1.01 + 0.055 * row, right))
+    return shapes, notes
+
+
+def _note(text: str, at: int, height: float, right: bool) -> Data:
+    return {
+        "text": for_chart(text),
+        "x": log10(at),
+        "y": height,
+        "yref": "paper",
+        "xanchor": "right" if right else "left",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 12, "color": "@ink"},
+    }
+
+
+def _factors_defaults(data: Data, layouts: list[Data], bounds: list[float]) -> Data:
+    """A mark near the top at every T that is some library's default."""
+    named = {row["steps"]: row["defaults_of"] for row in data["advice"]["per_sample"]["ranking"]}
+    at = [one["steps"] for one in layouts if named.get(one["steps"])]
+    texts = [for_chart(f"T = {steps} is nearest to: {', '.join(named[steps])}") for steps in at]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "library default",
+        "x": at,
+        "y": [bounds[1] - 0.035 * (bounds[1] - bounds[0])] * len(at),
+        "marker": {"symbol": "triangle-down-open", "size": 9, "color": "@muted"},
+        "hovertext": texts,
+        "hoverinfo": "text",
+    }
+
+
+def _wrong_way(bounds: list[float]) -> list[dict[str, Any]]:
+    """The ground below zero, where a gradient points away from the true one."""
+    ends = {"xref": "paper", "x0": 0, "x1": 1, "y0": bounds[0], "y1": 0}
+    look = {"fillcolor": "@ink:0.05", "line": {"width": 0}, "layer": "below"}
+    return [{"type": "rect", **ends, **look}]
+
+
+def gradient_words(objective: str) -> str:
+    """Which gradient an objective means, after "the"."""
+    if objective == "total":
+        return "gradient of actor and critic together"
+    return f"{objective}'s gradient"
+
+
+def deciding_words(data: dict[str, Any]) -> str:
+    """Whose gradient decides the advice; what charts show is one gradient also where two decide."""
+    who = data.get("decided_by", data["objective"])
+    return "the weaker of actor and critic" if who == "both" else f"the {gradient_words(who)}"
+
+
+_COLUMNS = {**dict.fromkeys(FACTORS), "cosine": None, "ess_ratio": None}
+
+
+def tradeoff_section(data: Data) -> Part:
+    """The chart of the factors, the libraries' defaults, and the numbers."""
+    start = start_of(data)
+    drawn = chart("factors", _description(data), factor_charts(data))
+    missing = by_stage([_missing(data, stage) for stage in data["stages"]], start)
+    tables = by_stage([_table(data, stage) for stage in data["stages"]], start)
+    content = [_key(), drawn.html, missing, _defaults(data), numbers("The numbers", tables)]
+    return Part(section("tradeoff", "The trade-off", _lead(data), *content), drawn.charts)
+
+
+def _lead(data: Data) -> Markup:
+    return join(
+        [
+            "A long rollout needs the critic less, so its gradient points better (",
+            term("bias_factor"),
+            "). Many envs give steps that are less alike, so it scatters less (",
+            term("noise_factor"),
+            "). Their product is the ",
+            term("alignment"),
+            ". All numbers are of the ",
+            gradient_words(data["objective"]),
+            "; bands are 95 % intervals.",
+        ]
+    )
+
+
+def _description(data: Data) -> str:
+    return (
+        f"Bias factor, noise factor and alignment of the {gradient_words(data['objective'])} "
+        "against T, for the chosen stage. The numbers are in the table below the chart."
+    )
+
+
+def _key() -> Markup:
+    return key(
+        ("blue", "circle", "solid", term("alignment")),
+        ("vermillion", "square", "dash", term("bias_factor")),
+        ("green", "triangle-up", "dot", term("noise_factor")),
+        ("star", "star", None, "advised"),
+        ("muted", "triangle-down", None, term("default")),
+    )
+
+
+def _missing(data: Data, stage: Data) -> Markup | None:
+    return reasons_of(
+        (name.replace("_", " "), one["steps"], one[data["objective"]][name])
+        for name in FACTORS
+        for one in stage["layouts"]
+    )
+
+
+def _defaults(data: Data) -> Markup | None:
+    """Which library's default T is nearest to which compared T."""
+    rows = sorted(data["advice"]["per_sample"]["ranking"], key=lambda row: row["steps"])
+    items = [
+        tag("li", tag("strong", f"T = {row['steps']} "), ", ".join(row["defaults_of"]))
+        for row in rows
+        if row["defaults_of"]
+    ]
+    if not items:
+        return None
+    return tag("div", tag("h3", "Library defaults by T"), tag("ul", *items, class_="defaults"))
+
+
+def _table(data: Data, stage: Data) -> Markup:
+    head: list[Child] = [
+        "N × T",
+        term("bias_factor"),
+        term("noise_factor"),
+        term("alignment"),
+        "cosine",
+        join([term("ess"), " / NT"]),
+    ]
+    rows = [
+        tag(
+            "tr",
+            tag("td", layout_mark(one)),
+            *(tag("td", shown(one[data["objective"]][name])) for name in _COLUMNS),
+        )
+        for one in stage["layouts"]
+    ]
+    return table(f"Factors at {stage['name']}", head, rows)

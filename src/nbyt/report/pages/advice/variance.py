@@ -1,0 +1,286 @@
+"""Where the variance comes from: its terms by T, and how alike neighbouring steps are."""
+
+from collections.abc import Sequence
+from math import log10
+
+from nbyt.report.figures.parts import figure, places_axis, spread, value_axis
+from nbyt.report.html.element import Child, Markup, for_chart, join, tag
+from nbyt.report.html.glossary import term
+from nbyt.report.html.key import key
+from nbyt.report.html.page import Part, by_stage, chart, numbers, section, side_by_side, table
+from nbyt.report.html.quantity import (
+    Number,
+    known,
+    layout_mark,
+    layout_name,
+    reasons_of,
+    shown,
+    words,
+)
+from nbyt.report.numbers import power_of_ten
+from nbyt.report.pages.advice.tradeoff import start_of
+from nbyt.results.values import Data
+
+_BARS: dict[str, Data] = {
+    "individual": {"color": "@sky"},
+    "covariance": {
+        "color": "@orange",
+        "pattern": {"shape": "/", "fgcolor": "@ink:0.4", "fillmode": "overlay", "size": 7},
+    },
+}
+
+_SHOWN = ("individual", "covariance", "variance")
+_MOST = 3.0  # times the highest bar
+
+
+def term_charts(data: Data, gradient: str) -> list[Data]:
+    """Individual and covariance on top of each other, a chart for each stage."""
+    return [_terms(stage, gradient) for stage in data["stages"]]
+
+
+def lag_charts(data: Data, gradient: str) -> list[Data]:
+    """Correlation of contributions against the steps between them, a chart for each stage."""
+    return [_lags(stage["lags"][gradient]) for stage in data["stages"]]
+
+
+def terms_range(stage: Data, gradient: str) -> tuple[float, float, bool]:
+    """From the lowest to the highest that is drawn, and whether intervals are cut for it.
+
+    An interval may be a hundred times as long as the bars are high; then the bars decide.
+    """
+    rows = [one[gradient] for one in stage["layouts"]]
+    values = [row[name]["value"] for row in rows for name in _SHOWN if known(row[name])]
+    ends = [row["variance"]["high"] for row in rows if known(row["variance"])]
+    lowest, highest = min([0.0, *values]), max([0.0, *values])
+    wanted = max([highest, *ends])
+    top = min(wanted, _MOST * highest) if highest else wanted
+    return 1.06 * lowest, 1.06 * top or 1.0, wanted > top
+
+
+def _terms(stage: Data, gradient: str) -> Data:
+    layouts = stage["layouts"]
+    power = power_of_ten([one[gradient]["variance"] for one in layouts])
+    scale = 10.0**-power
+    low, high, _ = terms_range(stage, gradient)
+    unit = f"10<sup>{power}</sup> gradient units²" if power else "gradient units²"
+    traces = [_bar(layouts, gradient, name, scale) for name in _BARS]
+    return figure(
+        [*traces, _sum(layouts, gradient, scale)],
+        330,
+        barmode="relative",
+        bargap=0.35,
+        xaxis=places_axis(layouts),
+        yaxis=value_axis(f"variance ({unit})", range=[low * scale, high * scale]),
+    )
+
+
+def _bar(layouts: Sequence[Data], gradient: str, name: str, scale: float) -> Data:
+    numbers = [one[gradient][name] for one in layouts]
+    return {
+        "type": "bar",
+        "name": name,
+        "x": list(range(len(layouts))),
+        "y": [scale * one["value"] if known(one) else None for one in numbers],
+        "marker": {**_BARS[name], "line": {"width": 0}},
+        "hovertext": _texts(layouts, numbers, name),
+        "hoverinfo": "text",
+    }
+
+
+def _sum(layouts: Sequence[Data], gradient: str, scale: float) -> Data:
+    """The variance itself, with its interval."""
+    numbers = [one[gradient]["variance"] for one in layouts]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "variance",
+        "x": list(range(len(layouts))),
+        "y": [scale * one["value"] if known(one) else None for one in numbers],
+        "error_y": {**spread(numbers, scale), "color": "@ink"},
+        "marker": {"symbol": "diamond", "size": 7, "color": "@ink"},
+        "hovertext": _texts(layouts, numbers, "variance"),
+        "hoverinfo": "text",
+    }
+
+
+def _texts(layouts: Sequence[Data], numbers: Sequence[Number], name: str) -> list[str]:
+    pairs = zip(layouts, numbers, strict=True)
+    return [for_chart(f"{layout_name(one)}: {name} {words(number)}") for one, number in pairs]
+
+
+def _lags(profile: Data) -> Data:
+    within = sorted(profile["within"].items(), key=lambda pair: int(pair[0]))
+    lags = [int(lag) for lag, _ in within]
+    numbers = [number for _, number in within]
+    main = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "within a trajectory",
+        "x": lags,
+        "y": [one["value"] if known(one) else None for one in numbers],
+        "error_y": {**spread(numbers), "color": "@blue"},
+        "line": {"color": "@blue", "width": 2},
+        "marker": {"symbol": "circle", "size": 7, "color": "@blue"},
+        "hovertext": [for_chart(f"{lag} steps apart: {words(number)}") for lag, number in within],
+        "hoverinfo": "text",
+    }
+    return figure(
+        [*_across(profile["across"], lags), main],
+        280,
+        xaxis={
+            "type": "log",
+            "range": [log10(min(lags, default=1)) - 0.12, log10(max(lags, default=1)) + 0.12],
+            "title": {"text": "steps between two contributions"},
+            "tickvals": lags,
+            "ticktext": [str(lag) for lag in lags],
+        },
+        yaxis=value_axis("correlation"),
+        margin={"l": 62, "r": 14, "t": 14, "b": 52},
+    )
+
+
+def _across(number: Number, lags: Sequence[int]) -> list[Data]:
+    """A line with a band: contributions of different trajectories at one time."""
+    if not known(number) or not lags:
+        return []
+    x = [lags[0], lags[-1]]
+    ends = [number["low"], number["low"], number["high"], number["high"]]
+    text = for_chart(f"across trajectories: {words(number)}")
+    band = {"fill": "toself", "fillcolor": "@vermillion:0.18", "line": {"width": 0}}
+    line = {"color": "@vermillion", "width": 2, "dash": "dash"}
+    common = {"type": "scatter", "mode": "lines"}
+    return [
+        {**common, "x": [*x, *reversed(x)], "y": ends, "hoverinfo": "skip", **band},
+        {
+            **common,
+            "name": "across trajectories",
+            "x": x,
+            "y": [number["value"]] * 2,
+            "line": line,
+            "hovertext": [text, text],
+            "hoverinfo": "text",
+        },
+    ]
+
+
+_GRADIENTS = ("actor", "critic")
+_TERMS = ("individual", "covariance", "variance")
+
+
+def variance_section(data: Data) -> Part:
+    """Terms and lag correlations of actor and critic, side by side."""
+    start = start_of(data)
+    terms = side_by_side(_terms_chart(data, one) for one in _GRADIENTS)
+    lags = side_by_side(_lags_chart(data, one) for one in _GRADIENTS)
+    tables = by_stage([_tables(stage) for stage in data["stages"]], start)
+    missing = by_stage([_missing(stage) for stage in data["stages"]], start)
+    content = [
+        _terms_key(),
+        terms.html,
+        missing,
+        numbers("The numbers", tables),
+        tag("h3", "How alike are two contributions?"),
+        _lags_lead(),
+        _lags_key(),
+        lags.html,
+        numbers("The numbers", by_stage([_lag_table(one) for one in data["stages"]], start)),
+    ]
+    html = section("variance", "Where the variance comes from", _lead(), *content)
+    return Part(html, {**terms.charts, **lags.charts})
+
+
+def _lead() -> Markup:
+    return join(
+        [
+            "The variance of a batch's gradient is what single steps scatter (",
+            term("individual"),
+            ") plus what they scatter together (",
+            term("covariance"),
+            "). Where covariance is large, more envs and fewer steps help; where it is near "
+            "zero, they do not. Below zero it lowers the variance.",
+        ]
+    )
+
+
+def _lags_lead() -> Markup:
+    return tag(
+        "p",
+        "Correlation of two ",
+        term("contribution", "contributions"),
+        " so many steps apart in one trajectory, and of different trajectories at one time; "
+        "the second should be zero.",
+        class_="lead",
+    )
+
+
+def _terms_chart(data: Data, gradient: str) -> Part:
+    words = f"Individual and covariance terms of the {gradient}'s variance for every T."
+    return chart(f"terms-{gradient}", words, term_charts(data, gradient), _title(gradient))
+
+
+def _lags_chart(data: Data, gradient: str) -> Part:
+    words = f"Correlation of the {gradient}'s contributions against the steps between them."
+    return chart(f"lags-{gradient}", words, lag_charts(data, gradient), _title(gradient))
+
+
+def _title(gradient: str) -> Markup:
+    return term(gradient, gradient.capitalize())
+
+
+def _terms_key() -> Markup:
+    return key(
+        ("sky", "bar", None, term("individual")),
+        ("orange", "hatched", None, term("covariance")),
+        ("ink", "diamond", None, "variance, with its interval"),
+    )
+
+
+def _lags_key() -> Markup:
+    return key(
+        ("blue", "circle", "solid", "within a trajectory"),
+        ("vermillion", "none", "dash", "across trajectories"),
+    )
+
+
+def _missing(stage: Data) -> Markup | None:
+    """What is not drawn, and whether intervals leave the picture."""
+    cut = [gradient for gradient in _GRADIENTS if terms_range(stage, gradient)[2]]
+    words = f"Intervals of the {' and the '.join(cut)} go beyond the top; the numbers have them."
+    remark = tag("p", words, class_="missing") if cut else None
+    absent = _absent(stage)
+    return join([remark, absent]) if remark or absent else None
+
+
+def _absent(stage: Data) -> Markup | None:
+    return reasons_of(
+        (f"{gradient} {name}", one["steps"], one[gradient][name])
+        for gradient in _GRADIENTS
+        for name in _TERMS
+        for one in stage["layouts"]
+    )
+
+
+def _tables(stage: Data) -> Markup:
+    head: list[Child] = ["N × T"]
+    head += [f"{gradient}, {name}" for gradient in _GRADIENTS for name in _TERMS]
+    rows = [
+        tag(
+            "tr",
+            tag("td", layout_mark(one)),
+            *(tag("td", shown(one[g][name])) for g in _GRADIENTS for name in _TERMS),
+        )
+        for one in stage["layouts"]
+    ]
+    return table(f"Terms of the variance at {stage['name']}", head, rows)
+
+
+def _lag_table(stage: Data) -> Markup:
+    profiles = [stage["lags"][gradient] for gradient in _GRADIENTS]
+    lags = sorted(profiles[0]["within"], key=int)
+    rows = [
+        tag("tr", tag("td", lag), *(tag("td", shown(one["within"][lag])) for one in profiles))
+        for lag in lags
+    ]
+    last = (tag("td", shown(one["across"])) for one in profiles)
+    rows.append(tag("tr", tag("td", "across trajectories"), *last))
+    return table(f"Correlations at {stage['name']}", ["steps apart", *_GRADIENTS], rows)

@@ -1,0 +1,182 @@
+"""The whole page of a probed training: its sections in order."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from nbyt.report.html.element import Child, Markup, bullets, join, tag
+from nbyt.report.html.number import short
+from nbyt.report.html.page import (
+    Part,
+    behaviour,
+    facts,
+    frame,
+    header,
+    merged,
+    plotly_script,
+    section,
+    study_style,
+    style,
+    whole,
+)
+from nbyt.report.pages.probes.minibatches import minibatch_section
+from nbyt.report.pages.probes.now import now_section
+from nbyt.report.pages.probes.records import unknown_section
+from nbyt.report.pages.probes.truth import truth_section
+from nbyt.report.pages.probes.variance import variance_section, worth_section
+from nbyt.results.values import Data
+from nbyt.store.atomic import write_text
+
+_LAYOUT = {
+    "envs": "envs",
+    "steps": "steps",
+    "batch": "batch",
+    "minibatch": "mini-batch",
+    "minibatches": "mini-batches",
+    "epochs": "epochs",
+}
+_NAMED = 8  # updates that are named one by one
+
+
+def made_section(data: Data) -> Markup:
+    """Facts by what they are about; what is not known is left out."""
+    layout = data.get("layout") or {}
+    groups: dict[str, Mapping[str, Any]] = {
+        "Training": {key: data.get(key) for key in ("library", "algorithm", "env", "advantages")},
+        "Layout": {word: layout.get(key) for key, word in _LAYOUT.items()},
+        "Settings": data.get("settings") or {},
+        "Weights": data.get("parameters") or {},
+        "Probes": _probes(data),
+        "Machine": data.get("machine") or {},
+        "Versions": data.get("versions") or {},
+    }
+    content = [_warnings(data["records"]), *(_group(title, own) for title, own in groups.items())]
+    return section("made", "How it was made", None, join(content))
+
+
+def _group(title: str, known: Mapping[str, Any]) -> Markup | None:
+    rows: list[tuple[Child, Child]] = [
+        (str(name), _plain(value)) for name, value in known.items() if value is not None
+    ]
+    return join([tag("h3", title), facts(rows)]) if rows else None
+
+
+def _plain(value: Any) -> str:
+    """A plain value as people write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def _probes(data: Data) -> dict[str, Any]:
+    """How often it was measured, what for independent was taken, and how long that took."""
+    records = data["records"]
+    every = data.get("every")
+    seconds = [one["seconds"] for one in records if one.get("seconds") is not None]
+    found: dict[str, Any] = {"measured": None if every is None else f"every {every:,} updates"}
+    found["records"] = len(records)
+    found["independent"] = "; ".join(dict.fromkeys(map(_units, records))) or None
+    if seconds:
+        ends = f"{short(min(seconds), 2)} to {short(max(seconds), 2)}"
+        found["seconds of one"] = f"{short(median(seconds), 2)} in the middle, from {ends}"
+    return found
+
+
+def _units(record: Data) -> str:
+    """What was treated as independent."""
+    units = record["units"]
+    if units["whole"]:
+        return f"{units['count']:,} whole env streams of {units['steps']:,} steps"
+    return (
+        f"{units['count']:,} pieces of env streams, {units['steps']:,} steps each: pieces of one "
+        "stream may be alike, so intervals are approximate"
+    )
+
+
+def _warnings(records: Sequence[Data]) -> Markup | None:
+    """Every warning once, with the updates at which it was given."""
+    found: dict[str, list[int]] = {}
+    for record in records:
+        for text in record.get("warnings") or []:
+            found.setdefault(text, []).append(record["update"])
+    if not found:
+        return None
+    said = bullets(f"{text} ({_updates(given)})" for text, given in found.items())
+    return join([tag("h3", "Warnings"), said])
+
+
+def _updates(given: Sequence[int]) -> str:
+    if len(given) > _NAMED:
+        return f"at {len(given):,} updates from {given[0]:,} to {given[-1]:,}"
+    return f"at update {', '.join(f'{one:,}' for one in given)}"
+
+
+_SECTIONS = {
+    "now": ("Now", now_section),
+    "variance": ("Variance", variance_section),
+    "worth": ("Worth", worth_section),
+    "minibatches": ("Mini-batches", minibatch_section),
+    "truth": ("True gradient", truth_section),
+}
+
+
+def render_probes(data: Data) -> str:
+    """The page of a probed training as one HTML text that needs no other file and no network."""
+    return whole(
+        data["title"],
+        _body(data),
+        style=style() + study_style(),
+        scripts=[plotly_script(), behaviour()],
+        lazy=True,
+    )
+
+
+def write_probes_page(data: Data, path: Path) -> None:
+    """Nothing; `path` then holds the page, or what it held before."""
+    write_text(path, render_probes(data))
+
+
+def _body(data: Data) -> Part:
+    made = Part(made_section(data))
+    if not data["records"]:
+        content = merged([_nothing_yet(data), made])
+        links = {"now": "Now"}
+    else:
+        content = merged([*(part(data) for _, part in _SECTIONS.values()), made])
+        links = {name: word for name, (word, _) in _SECTIONS.items()}
+    top = _header(data, {**links, "made": "How it was made"})
+    return content.inside(frame(top, content.html))
+
+
+def _nothing_yet(data: Data) -> Part:
+    every = data.get("every")
+    often = "" if every is None else f" A probe is made every {every:,} updates."
+    return unknown_section("now", "Now", None, f"Nothing was measured yet.{often}")
+
+
+def _header(data: Data, links: dict[str, str]) -> Markup:
+    about: list[Child] = [_trained(data)]
+    if data["records"]:
+        count, last = len(data["records"]), data["records"][-1]["update"]
+        probes = "1 probe" if count == 1 else f"{count:,} probes, the last"
+        about.append(f"{probes} at update {last:,}")
+    return header("nbyt", data["title"], about, links, ("Skip to the last probe", "now"))
+
+
+def _trained(data: Data) -> str:
+    """What was trained, with which layout, as far as that is known."""
+    layout = data.get("layout") or {}
+    said = [data.get(key) for key in ("library", "algorithm", "env")]
+    if layout.get("envs") and layout.get("steps"):
+        said.append(f"{layout['envs']:,} envs × {layout['steps']:,} steps")
+    if layout.get("minibatch"):
+        said.append(f"mini-batches of {layout['minibatch']:,}")
+    if layout.get("epochs"):
+        said.append(f"{layout['epochs']:,} epochs")
+    return ", ".join(str(one) for one in said if one)

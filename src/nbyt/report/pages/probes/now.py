@@ -1,0 +1,188 @@
+"""The last probe: what a batch is made of, in words and in a small table."""
+
+from collections.abc import Sequence
+from math import floor, log10
+from typing import Any
+
+from nbyt.report import figures
+from nbyt.report.figures.figure import figures_part
+from nbyt.report.html import quantity
+from nbyt.report.html.element import Markup, bullets, tag
+from nbyt.report.html.number import Number, has_value, short
+from nbyt.report.html.page import Part, section
+from nbyt.report.pages.probes.records import NETWORKS, SAMPLES, bare, batch_of, course, networks
+from nbyt.results.values import Data
+from nbyt.stats.estimate import rounded
+
+_SMALL = 100  # samples below which every digit counts
+
+
+def samples_words(number: Number, scale: float = 1.0) -> str:
+    """Samples with their interval, such as ≈ 12,300 [9,900 to 15,400]; other digits are noise."""
+    if not has_value(number) or scale * abs(number["value"]) < _SMALL:
+        return quantity.words(number, scale)
+    value, low, high = (_scaled(number.get(name), scale) for name in ("value", "low", "high"))
+    width = value / 10 if low is None or high is None else high - low
+    mark = "≈\u202f" if number.get("approximate") else ""
+    return f"{mark}{_rounded(value, width)} {_between(low, high, width)}"
+
+
+def worth(number: Number, batch: int) -> str:
+    """What the samples of a batch are worth. number: its ess_ratio."""
+    if not has_value(number):
+        return f"What the samples of a batch are worth cannot be told{_reason(number)}."
+    said = f"A batch of {batch:,} samples is worth {samples_words(number, batch)} independent ones"
+    low, high = number.get("low"), number.get("high")
+    if low is not None and low > 1:
+        return f"{said}: more than it has, because its steps make up for each other."
+    if high is None or high >= 1:
+        return f"{said}; whether that is less or more than it has cannot be told."
+    return f"{said}."
+
+
+def shared(number: Number) -> str:
+    """How much of the variance is covariance. number: the covariance's share."""
+    if not has_value(number):
+        return f"How much of its variance is covariance cannot be told{_reason(number)}."
+    said = quantity.words(number, 100, " %")
+    low, high = number.get("low"), number.get("high")
+    if low is not None and low > 0:
+        return f"{said} of its variance is covariance: steps of one env are alike."
+    if high is not None and high < 0:
+        return f"Its covariance is negative, {said} of the variance: it lowers the noise."
+    return f"{said} of its variance is covariance; whether there is any cannot be told."
+
+
+def noise(number: Number, batch: int) -> str:
+    """How much noise there is beside the signal. number: the noise scale, in samples."""
+    low, high = number.get("low"), number.get("high")
+    if not has_value(number):
+        if low is None or low <= 0:
+            return f"How large the noise is beside the signal cannot be told{_reason(number)}."
+        return f"The noise is at least {low / batch:.2g} times the signal; more cannot be told."
+    if number["value"] <= 0:
+        most = "" if high is None else f": it is at most {high / batch:.2g} times the signal"
+        return f"The noise cannot be told from none{most}."
+    equal = f"with {samples_words(number)} samples the two would be equal"
+    return f"The noise is {quantity.words(number, 1 / batch)} times the signal; {equal}."
+
+
+def _reason(number: Number) -> str:
+    return f": {number['reason']}" if number.get("reason") else ""
+
+
+def _scaled(value: Any, scale: float) -> Any:
+    return None if value is None else scale * value
+
+
+def _rounded(value: float, width: float) -> str:
+    """The value with two digits of the interval's width or of its own, and its thousands apart."""
+    step = _step(width)
+    if abs(value) < step:
+        step = _step(abs(value))
+    text = f"{round(value / step) * step:,}" if abs(value) >= 1 else rounded(value, 0)
+    return text.replace("-", "\u2212")
+
+
+def _step(size: float) -> int:
+    """What leaves two digits of so much; samples are whole."""
+    return int(10 ** max(floor(log10(size)) - 1, 0)) if size > 0 else 1
+
+
+def _between(low: float | None, high: float | None, width: float) -> str:
+    if low is None or high is None:
+        ends = [f"{_rounded(low, width)} or more"] if low is not None else []
+        ends += [f"up to {_rounded(high, width)}"] if high is not None else []
+        return f"[{''.join(ends) or 'no interval'}]"
+    return f"[{_rounded(low, width)} to {_rounded(high, width)}]"
+
+
+_ROWS = {
+    "variance": "variance",
+    "individual": "individual part",
+    "covariance": "covariance",
+    "covariance_share": "share of covariance",
+    "ess_ratio": "worth of a sample",
+    "noise_factor": "noise factor",
+    "noise_scale": "noise scale, samples",
+}
+
+
+def now_section(data: Data) -> Part:
+    """The last record: a card for each network, every number, and the mean return so far."""
+    records = data["records"]
+    last = records[-1]
+    cards = tag("div", *(_card(data, last, name) for name in networks([last])), class_="answers")
+    below = figures_part([_numbers(last), *_returns(records)], "now")
+    content = [_warned(last), cards, _legend(last), below.html]
+    return below.inside(section("now", "Now", _lead(last), *content))
+
+
+def _lead(last: Data) -> str:
+    found = last.get("mean_return")
+    known = "" if found is None else f", at a mean return of {short(found)}"
+    return (
+        f"Update {last['update']:,}, after {last['samples']:,} samples{known}. Noise is the "
+        "variance of the batch's mean gradient, signal the square of its expectation."
+    )
+
+
+def _card(data: Data, last: Data, network: str) -> Markup:
+    found, batch = last["gradients"][network], batch_of(data)
+    weights = (data.get("parameters") or {}).get(network)
+    about = None if weights is None else f", {weights:,} weights"
+    title = "Actor and critic" if network == "total" else network.capitalize()
+    head = tag("p", tag("strong", title), about, class_="kind")
+    said = [
+        worth(found["ess_ratio"], batch),
+        shared(found["covariance_share"]),
+        noise(found["noise_scale"], batch),
+    ]
+    sure = has_value(found["ess_ratio"])
+    return tag(
+        "div",
+        head,
+        _big(found["ess_ratio"], batch),
+        bullets(said),
+        class_="answer" if sure else "answer open",
+    )
+
+
+def _big(number: Data, batch: int) -> Markup:
+    if not has_value(number):
+        return tag("p", "?", tag("small", "what a batch is worth"), class_="big")
+    count = samples_words(number, batch).partition(" [")[0]
+    return tag("p", count, tag("small", f"of {batch:,} samples"), class_="big")
+
+
+def _warned(last: Data) -> Markup | None:
+    warnings = last.get("warnings") or []
+    if not warnings:
+        return None
+    return tag("div", *(tag("p", one) for one in warnings), class_="notice loud")
+
+
+def _legend(last: Data) -> Markup:
+    """How numbers are to be read."""
+    units = last.get("units") or {}
+    rough = " Here pieces of env streams stand for independent ones, so intervals are rough."
+    said = "Ranges in brackets and bands in charts are 95 % intervals; ≈ marks a rough one."
+    return tag("p", said, rough if units.get("whole") is False else None, class_="muted")
+
+
+def _numbers(last: Data) -> Data:
+    """Every number of the record in a table."""
+    present = [name for name in NETWORKS if name in last["gradients"]]
+    rows = [
+        [words, *(last["gradients"][name].get(key) or bare(None) for name in present)]
+        for key, words in _ROWS.items()
+    ]
+    return figures.table(f"The gradient at update {last['update']:,}", ["", *present], rows)
+
+
+def _returns(records: Sequence[Data]) -> list[Data]:
+    """The mean return so far, where it is known of more than one record."""
+    returns = [bare(one.get("mean_return")) for one in records]
+    if sum(has_value(one) for one in returns) < 2:
+        return []
+    return [figures.lines("Mean return", SAMPLES, "mean return", [course("", records, returns)])]

@@ -1,0 +1,81 @@
+"""A training's records, seen as courses of numbers over its samples."""
+
+from collections.abc import Iterable, Sequence
+
+from nbyt.report import figures
+from nbyt.report.figures.figure import figures_part
+from nbyt.report.html.element import Child, join, tag
+from nbyt.report.html.number import Number, has_value
+from nbyt.report.html.page import Part, section
+from nbyt.results.values import Data
+
+
+def side_by_side(some: Sequence[Data], name: str) -> Part:
+    """Figures of lines in a row; name: their own on the page, from which elements get ids."""
+    known = [one for one in some if _is_known(one)]
+    unknown = [one for one in some if not _is_known(one)]
+    drawn = figures_part([figures.row(*known)] if len(known) > 1 else known, name)
+    said = [tag("p", _why(one), class_="missing") for one in unknown]
+    return drawn.inside(join([drawn.html, *said]))
+
+
+def unknown_section(name: str, title: str, lead: Child, why: str) -> Part:
+    """A section that says why there is nothing to show."""
+    return Part(section(name, title, lead, tag("p", why, class_="notice")))
+
+
+def _numbers(figure: Data) -> list[Number]:
+    return [number for series in figure["series"] for number in series["numbers"]]
+
+
+def _is_known(figure: Data) -> bool:
+    return any(has_value(number) for number in _numbers(figure))
+
+
+def _why(figure: Data) -> str:
+    reasons = dict.fromkeys(one.get("reason") or "undetermined" for one in _numbers(figure))
+    return f"{figure['title']}, not drawn: {'; '.join(reasons)}."
+
+
+NETWORKS = ("actor", "critic", "total")
+SAMPLES = "samples so far"
+_ABSENT: Number = {"value": None, "low": None, "high": None, "reason": "not measured there"}
+_SPREAD = 10.0  # from the smallest to the largest value, where a log axis begins to help
+
+
+def networks(records: Sequence[Data]) -> list[str]:
+    """The networks whose gradients were measured in the batches; see `present`."""
+    return present([one["gradients"] for one in records])
+
+
+def present(gradients: Sequence[Data]) -> list[str]:
+    """Actor and critic where any has them, or else the total gradient. gradients: by network."""
+    found = [name for name in NETWORKS if any(one.get(name) for one in gradients)]
+    return [name for name in found if name != "total"] or found
+
+
+def numbers_of(records: Sequence[Data], network: str, quantity: str) -> list[Number]:
+    """A quantity of one network's gradient, for each record."""
+    return [one["gradients"].get(network, {}).get(quantity) or _ABSENT for one in records]
+
+
+def course(name: str, records: Sequence[Data], numbers: Sequence[Number]) -> Data:
+    """Numbers, one for each record, as a series over the samples so far."""
+    return figures.series(name, [one["samples"] for one in records], numbers)
+
+
+def bare(value: float | None) -> Number:
+    """A number that is counted, not estimated, so that it has no interval."""
+    return {"value": value, "reason": "not known there"}
+
+
+def fits_log(numbers: Iterable[Number]) -> bool:
+    """Whether all values are positive and so far apart that a log axis shows more of them."""
+    values = [one["value"] for one in numbers if has_value(one)]
+    return bool(values) and min(values) > 0 and max(values) > _SPREAD * min(values)
+
+
+def batch_of(data: Data) -> int:
+    """The samples of one update; where the training did not say, those last measured."""
+    units = data["records"][-1]["units"]
+    return (data.get("layout") or {}).get("batch") or units["count"] * units["steps"]

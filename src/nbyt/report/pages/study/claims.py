@@ -1,0 +1,179 @@
+"""One claim: its verdict, how it was measured, its figures, and every check."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from nbyt.report.figures import forest
+from nbyt.report.figures.figure import figures_part
+from nbyt.report.figures.forest import MOST
+from nbyt.report.html.element import Child, Markup, bullets, join, tag
+from nbyt.report.html.number import has_value, short, shown
+from nbyt.report.html.page import Part, grouped_table, numbers, section, table
+from nbyt.report.html.quantity import Number
+from nbyt.results.values import Data
+
+# The signs differ in shape, so that no verdict is told by its colour alone.
+SIGNS = {"holds": "✓", "does not hold": "✗", "holds when": "◐", "cannot be told": "?"}
+_ANSWERS = ("yes", "no", "open")
+
+
+def kind(word: str) -> str:
+    """A verdict's word for the style sheet and for the filter."""
+    return word.replace(" ", "-") if word in SIGNS else "other"
+
+
+def badge(word: str) -> Markup:
+    """The verdict's word with its sign."""
+    sign = tag("span", SIGNS.get(word, "·"), class_="sign", aria_hidden="true")
+    return tag("span", sign, word, class_=f"badge {kind(word)}")
+
+
+def answer(says: str) -> Markup:
+    """What one check says."""
+    return tag("span", says, class_=f"says {says if says in _ANSWERS else 'other'}")
+
+
+def counts(claim: Data) -> Markup:
+    """How many checks say yes, no, or are open, as a bar and in words."""
+    found = {name: claim["counts"][name] for name in _ANSWERS}
+    pieces = [
+        tag("i", class_=name, style=f"flex-grow:{count}") for name, count in found.items() if count
+    ]
+    bar = tag("span", *pieces, class_="tally", aria_hidden="true") if pieces else None
+    said = ", ".join(f"{count} {name}" for name, count in found.items() if count)
+    return join([bar, tag("span", said or "no checks", class_="tally-words")])
+
+
+def measured_range(checks: list[Data]) -> Markup:
+    """The one number, or from the smallest to the largest where all checks measure the same."""
+    quantities = {check["quantity"] for check in checks}
+    known = [check["number"] for check in checks if has_value(check["number"])]
+    if len(quantities) > 1:
+        return tag("span", f"{len(quantities)} quantities", class_="muted")
+    if not known:
+        return tag("span", "undetermined" if checks else "nothing", class_="muted")
+    name = tag("small", next(iter(quantities)))
+    return join([_span(known), tag("br"), name])
+
+
+def _span(numbers: list[Number]) -> Markup:
+    if len(numbers) == 1:
+        return shown(numbers[0])
+    values = [number["value"] for number in numbers]
+    low, high = short(min(values), 3), short(max(values), 3)
+    return tag("span", low if low == high else f"{low} to {high}", class_="number")
+
+
+def overview_section(data: Data, names: Sequence[str]) -> Markup:
+    """The table of claims, a filter, and the rule by which verdicts are made."""
+    claims = data["claims"]
+    head: list[Child] = ["claim", "verdict", "checks", "measured"]
+    topics = dict.fromkeys(claim["topic"] for claim in claims)
+    named = list(zip(claims, names, strict=True))
+    bodies = [_body(topic, named, len(head)) for topic in topics]
+    rule = tag(
+        "div",
+        tag("p", tag("strong", "How a verdict is made. "), data["rule"]),
+        tag(
+            "p",
+            "Numbers in brackets, bands and error bars are 95 % intervals; a number with ≈ has "
+            "a rough one.",
+        ),
+        class_="notice",
+    )
+    body = grouped_table("Claims with their verdicts", head, bodies, class_="claims")
+    return section("claims", "The claims", None, _filter(claims), body, rule)
+
+
+def _filter(claims: Sequence[Data]) -> Markup:
+    """A button for each verdict that occurs, with how often it does."""
+    found = Counter(claim["word"] for claim in claims)
+    present = [word for word in SIGNS if found[word]]
+    pairs = [("", f"All {len(claims)}", ""), *((w, f"{w} {found[w]}", SIGNS[w]) for w in present)]
+    buttons = [
+        tag(
+            "button",
+            tag("span", sign, class_=f"sign {kind(word)}", aria_hidden="true") if sign else None,
+            said,
+            type="button",
+            data_filter=kind(word) if word else "",
+            aria_pressed="false" if word else "true",
+        )
+        for word, said, sign in pairs
+    ]
+    return tag("div", *buttons, class_="tabs", role="group", aria_label="Claims shown")
+
+
+def _body(topic: str, named: Sequence[tuple[Data, str]], columns: int) -> Markup:
+    """A topic and the claims about it."""
+    title = tag("th", topic, colspan=columns, scope="rowgroup")
+    rows = [_row(claim, name) for claim, name in named if claim["topic"] == topic]
+    return tag("tbody", tag("tr", title, class_="topic"), *rows)
+
+
+def _row(claim: Data, name: str) -> Markup:
+    when = tag("span", claim["when"], class_="when") if claim["when"] else None
+    cells: list[tuple[str, Child]] = [
+        ("said", tag("a", claim["claim"], href=f"#{name}")),
+        ("verdict", join([badge(claim["word"]), when])),
+        ("counted", counts(claim)),
+        ("range", measured_range(claim["checks"])),
+    ]
+    inside = [tag("td", cell, class_=look) for look, cell in cells]
+    return tag("tr", *inside, data_verdict=kind(claim["word"]))
+
+
+def claim_part(claim: Data, name: str) -> Part:
+    """The claim as an article. name: its id on the page."""
+    figures = figures_part(claim["figures"] or _forest(claim["checks"]), name)
+    when = tag("span", claim["when"], class_="when") if claim["when"] else None
+    article = tag(
+        "article",
+        tag("h3", claim["claim"], id=f"{name}-title"),
+        tag("p", badge(claim["word"]), when, class_="verdict-line"),
+        _method(claim),
+        bullets(claim["notes"], class_="notes"),
+        figures.html,
+        _checks(claim["checks"]),
+        id=name,
+        class_="claim",
+        aria_labelledby=f"{name}-title",
+    )
+    return figures.inside(article)
+
+
+def _forest(checks: Sequence[Data]) -> list[Data]:
+    """The checks as a picture, for a claim that has none of its own."""
+    known = [check for check in checks if has_value(check["number"])]
+    return [forest(checks)] if known and len(checks) <= MOST else []
+
+
+def _method(claim: Data) -> Markup:
+    rows = [("Measured", claim["measured"]), ("Asked", claim["asks"])]
+    inside = [tag("div", tag("dt", word), tag("dd", said)) for word, said in rows if said]
+    return tag("dl", *inside, class_="method")
+
+
+def _checks(checks: Sequence[Data]) -> Markup | None:
+    """Every check in a table that is folded away; what all share is said once above it."""
+    if not checks:
+        return None
+    keys = list(dict.fromkeys(key for check in checks for key in check["case"]))
+    same = len({check["quantity"] for check in checks}) == 1
+    head: list[Child] = [*keys, *([] if same else ["quantity"]), "measured", "asked", "says"]
+    rows = [_check(check, keys, same) for check in checks]
+    said = tag("p", checks[0]["quantity"], class_="muted") if same else None
+    count = "The check" if len(checks) == 1 else f"All {len(checks)} checks"
+    body = table("Checks", head, rows)
+    return numbers(count, tag("div", said, body, class_="checks"))
+
+
+def _check(check: Data, keys: Sequence[str], same: bool) -> Markup:
+    cells: list[Child] = [
+        *(str(check["case"].get(key, "")) for key in keys),
+        *([] if same else [check["quantity"]]),
+        shown(check["number"]),
+        check["asks"],
+        answer(check["says"]),
+    ]
+    return tag("tr", *(tag("td", cell) for cell in cells))

@@ -1,5 +1,0 @@
-"""The page of a study: claims, verdicts and figures from plain data to one HTML file. No JAX."""
-
-from nbyt.report.study.document import render_study, write_study_page
-
-__all__ = ["render_study", "write_study_page"]

@@ -1,1 +1,0 @@
-"""The charts of a study, one kind a file: figures in, Plotly's data out."""

@@ -1,5 +1,0 @@
-"""The page of a sweep: plain data to one HTML file. No JAX."""
-
-from nbyt.report.sweep.document import render_sweep, write_page
-
-__all__ = ["render_sweep", "write_page"]

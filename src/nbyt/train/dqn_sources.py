@@ -1,0 +1,284 @@
+"""DQN where env, buffer and networks are all on the device: many updates in one program."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from nbyt.collect.device import Row, Runner, advance, start, step_inputs
+from nbyt.collect.host import HostRunner, Record, device_kind
+from nbyt.collect.host_actor import HostQActor
+from nbyt.collect.replay import HostReplay, Replay, empty, read, write
+from nbyt.collect.rollout import Episodes, update_key
+from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.objective.dqn import Rates, Seen, Transitions
+from nbyt.policy.q_policy import QPolicy, greedy
+from nbyt.rng import numpy_stream, seeds, stream
+from nbyt.train.dqn import QLearner, Schedule, Tally, copied, improve, nonfinite, row_of, without
+from nbyt.train.dqn_plan import DQNSettings, ReplayLayout
+from nbyt.train.hardware import pin_to_device
+
+
+class HostReplaySource:
+    """N running host environments, their buffer, and what is learnt."""
+
+    def __init__(
+        self,
+        env: HostEnv,
+        policy: QPolicy,
+        layout: ReplayLayout,
+        learner: QLearner,
+        seed: int,
+        *,
+        vector: str,
+    ) -> None:
+        running = env.start(layout.envs, vector=vector)
+        self._policy, self._layout, self._seed = policy, layout, seed
+        self.learner = learner
+        self._runner = HostRunner(running, seeds(seed, "env.start", layout.envs))
+        seen = device_kind(self._runner.observation)
+        row = row_of(jax.ShapeDtypeStruct(seen.shape[1:], seen.dtype))
+        self._replay = HostReplay(layout.buffer, row)
+
+    def block(self, settings: DQNSettings, schedule: Schedule, rates: Rates) -> Tally:
+        """What a block of updates showed."""
+        tally = _Sums()
+        for place in range(int(schedule.count)):
+            number = int(schedule.first) + place
+            luck = numpy_stream(self._seed, "act", number)
+            epsilon = float(schedule.epsilon[place])
+            actor = HostQActor(self._policy, self.learner.weights, epsilon, luck)
+            record, episodes = self._runner.go(actor, self._layout.steps)
+            fresh = _transitions(record)
+            bad = nonfinite(fresh)
+            if settings.on_nonfinite == "drop" and bad.any():
+                fresh = without(fresh, bad)
+            self._replay.write(fresh, (number - 1) * self._layout.fresh)
+            tally.note(episodes, fresh, bad, place * self._layout.fresh)
+            if schedule.copies[place]:
+                self.learner = _copied(self.learner, rates.target_mix)
+            if schedule.learns[place]:
+                own = rates._replace(learning_rate=schedule.learning_rate[place])
+                tally.seen.append(self._learn(settings, schedule.places[place], own))
+        return tally.made()
+
+    @property
+    def rows(self) -> Transitions:
+        """All places of the buffer, written or not."""
+        return self._replay.rows
+
+    def state(self) -> Any:
+        """Learner and buffer; the environments cannot be saved."""
+        return {"learner": self.learner, "rows": self._replay.rows}
+
+    def restore(self, state: Any) -> None:
+        """Go on from a checkpoint, with environments that start anew."""
+        self.learner = state["learner"]
+        self._replay.rows = jax.tree.map(np.array, state["rows"])
+
+    def close(self) -> None:
+        """Stop the environments."""
+        self._runner.close()
+
+    def _learn(self, settings: DQNSettings, places: np.ndarray, rates: Rates) -> Seen:
+        minibatches = self._replay.read(places)
+        self.learner, seen = _improve(self._policy, settings, self.learner, minibatches, rates)
+        return seen
+
+
+class _Sums:
+    """A block's tally while it is under way."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        self._episodes: list[Episodes] = []
+        self._fault, self._dropped = -1, 0
+        self._action: Any = 0
+
+    def note(self, episodes: Episodes, fresh: Transitions, bad: np.ndarray, before: int) -> None:
+        """Count one update's episodes and faults."""
+        self._episodes.append(episodes)
+        if bad.any() and self._fault < 0:
+            first = int(np.argmax(bad))
+            self._fault, self._action = before + first, fresh.action[first]
+        self._dropped += int(bad.sum())
+
+    def made(self) -> Tally:
+        """The sums; of what gradient steps show they may still be on their way."""
+        ended = np.sum([[float(x) for x in one] for one in self._episodes], axis=0)
+        learning, seen = float(len(self.seen)), jax.device_get(self.seen)
+        total = Seen(*np.sum(seen, axis=0)) if seen else Seen(*np.zeros(3))
+        values: Any = (*ended, learning, total, self._fault, self._action, self._dropped)
+        return Tally(*values)
+
+
+_copied = jax.jit(copied)
+
+
+@partial(jax.jit, static_argnames=("policy", "settings"))
+def _improve(
+    policy: QPolicy, settings: DQNSettings, learner: QLearner, minibatches: Any, rates: Rates
+) -> tuple[QLearner, Seen]:
+    return improve(policy, settings, learner, minibatches, rates)
+
+
+def _transitions(record: Record) -> Transitions:
+    """A record's steps [T, N, ...] as rows, in the order of time."""
+    following = np.concatenate([record.observation[1:], record.last_observation[None]])
+    if record.final_observation is not None:
+        cut = record.truncated.reshape(*record.truncated.shape, *(1,) * (following.ndim - 2))
+        following = np.where(cut, record.final_observation, following)
+    kept: Any = (record.observation, record.action, record.reward, record.terminated, following)
+    return Transitions(*(x.reshape(-1, *x.shape[2:]) for x in (*kept, record.valid)))
+
+
+class Carried(NamedTuple):
+    """All that a run on the device carries: what is learnt, the environments, the buffer."""
+
+    learner: QLearner
+    runner: Runner
+    replay: Replay
+
+
+class DeviceReplaySource:
+    """N environments, their buffer and the learner, all on the device."""
+
+    def __init__(
+        self, env: DeviceEnv, policy: QPolicy, layout: ReplayLayout, learner: QLearner, seed: int
+    ) -> None:
+        self._env, self._policy, self._layout = env, policy, layout
+        self._key = jax.random.key(seed)
+        runner = start(env, layout.envs, stream(self._key, "envs"))
+        observation = jax.ShapeDtypeStruct(runner.observation.shape[1:], runner.observation.dtype)
+        replay = empty(layout.buffer, row_of(observation))
+        self._carried = pin_to_device(Carried(learner, runner, replay))
+
+    @property
+    def learner(self) -> QLearner:
+        """Network, target network and optimiser; gone once the next block is under way."""
+        return self._carried.learner
+
+    @property
+    def rows(self) -> Transitions:
+        """All places of the buffer, written or not."""
+        return self._carried.replay.rows
+
+    def block(self, settings: DQNSettings, schedule: Schedule, rates: Rates) -> Tally:
+        """What a block of updates showed; numbers may still be on their way."""
+        given = (self._env, self._policy, settings, self._layout, self._carried)
+        self._carried, tally = _block(*given, schedule, rates, self._key)
+        return tally
+
+    def state(self) -> Any:
+        """Everything: learner, environments and buffer."""
+        return self._carried
+
+    def restore(self, state: Any) -> None:
+        """Go on from a checkpoint."""
+        self._carried = pin_to_device(state)
+
+    def close(self) -> None:
+        """Nothing to release on the device."""
+
+
+@partial(
+    jax.jit, static_argnames=("env", "policy", "settings", "layout"), donate_argnames="carried"
+)
+def _block(
+    env: DeviceEnv,
+    policy: QPolicy,
+    settings: DQNSettings,
+    layout: ReplayLayout,
+    carried: Carried,
+    schedule: Schedule,
+    rates: Rates,
+    key: jax.Array,
+) -> tuple[Carried, Tally]:
+    """What is carried after a block of updates, and what they showed."""
+    length = schedule.epsilon.shape[0]
+    keys = jax.vmap(partial(update_key, key))(schedule.first + jnp.arange(length))
+    draw = partial(step_inputs, policy, steps=layout.steps, envs=layout.envs)
+    inputs = jax.vmap(draw)(keys)
+    body = partial(_update, env, policy, settings, layout, schedule, rates, inputs)
+    return jax.lax.fori_loop(0, schedule.count, body, (carried, _blank()))
+
+
+def _update(
+    env: DeviceEnv,
+    policy: QPolicy,
+    settings: DQNSettings,
+    layout: ReplayLayout,
+    schedule: Schedule,
+    rates: Rates,
+    inputs: Any,
+    place: jax.Array,
+    carried: tuple[Carried, Tally],
+) -> tuple[Carried, Tally]:
+    (learner, runner, replay), tally = carried
+    acting = greedy(learner.weights, schedule.epsilon[place])
+    own = jax.tree.map(lambda x: x[place], inputs)
+    step = partial(_step, env, policy, acting)
+    runner, (rows, fresh) = jax.lax.scan(step, runner, own)
+    fresh = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), fresh)
+    bad = nonfinite(fresh)
+    if settings.on_nonfinite == "drop":
+        fresh = without(fresh, bad)
+    replay = write(replay, fresh, (schedule.first - 1 + place) * layout.fresh)
+    learner = copied(learner, rates.target_mix * schedule.copies[place])
+    # Read here and not inside the condition, which would have to hand the whole buffer on.
+    minibatches = read(replay, schedule.places[place])
+    rates = rates._replace(learning_rate=schedule.learning_rate[place])
+    learner, seen = jax.lax.cond(
+        schedule.learns[place],
+        lambda: improve(policy, settings, learner, minibatches, rates),
+        lambda: (learner, _unseen()),
+    )
+    tally = _add(tally, rows, fresh, bad, seen, schedule.learns[place], place * layout.fresh)
+    return Carried(learner, runner, replay), tally
+
+
+def _step(
+    env: DeviceEnv, policy: QPolicy, acting: Any, runner: Runner, inputs: Any
+) -> tuple[Runner, tuple[Row, Transitions]]:
+    before = runner.observation
+    runner, row = advance(env, policy, acting, runner, inputs)
+    # Without a time limit only deaths end episodes, and nobody looks at what comes after a death.
+    after = row.final_observation if env.time_limit else runner.observation
+    alive = jnp.ones_like(row.terminated)
+    rows = Transitions(before, row.action, row.reward, row.terminated, after, alive)
+    return runner, (row, rows)
+
+
+def _blank() -> Tally:
+    zero = jnp.float32(0)
+    return Tally(zero, zero, zero, zero, _unseen(), jnp.int32(-1), jnp.int32(0), zero)
+
+
+def _unseen() -> Seen:
+    return Seen(*(jnp.float32(0),) * 3)
+
+
+def _add(
+    tally: Tally,
+    rows: Row,
+    fresh: Transitions,
+    bad: jax.Array,
+    seen: Seen,
+    learns: jax.Array,
+    before: jax.Array,
+) -> Tally:
+    ended = (rows.terminated | rows.truncated).sum()
+    first = jnp.argmax(bad)
+    new = bad.any() & (tally.fault < 0)
+    return Tally(
+        tally.episodes + ended,
+        tally.returns + rows.finished_return.sum(),
+        tally.lengths + rows.finished_length.sum(),
+        tally.learning + learns,
+        jax.tree.map(jnp.add, tally.seen, seen),
+        jnp.where(new, before + first, tally.fault).astype(jnp.int32),
+        jnp.where(new, fresh.action[first], tally.fault_action),
+        tally.dropped + bad.sum(),
+    )

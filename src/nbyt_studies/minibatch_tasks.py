@@ -1,0 +1,118 @@
+"""Three PPO trainings, each with an early and a late stage: what mini-batch topics look at."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from nbyt.layout import Layout
+from nbyt.measure.auditing import frozen_batches
+from nbyt.objective.ppo import Batch
+from nbyt.policy.stage import Stage
+from nbyt.stats import Estimate
+from nbyt.train.plan import PPOSettings
+from nbyt_studies.bench import Bench, Training
+
+LAYOUT = Layout(envs=16, steps=128, minibatch=64, epochs=10)
+BATCHES = (16, 64)
+
+
+@dataclass(frozen=True)
+class Task:
+    """An env, how PPO learns it, and after how many updates it is looked at."""
+
+    env: str
+    settings: PPOSettings
+    early: int
+    late: int
+
+    @property
+    def name(self) -> str:
+        """The env without its suite."""
+        return self.env.partition(":")[2]
+
+
+# Pendulum hardly learns with the usual discount and step size; a table needs a larger step.
+TASKS = (
+    Task("tabular:FrozenLake8x8-v1", PPOSettings(network="table", learning_rate=0.02), 10, 150),
+    Task("gymnax:CartPole-v1", PPOSettings(), 4, 40),
+    Task("gymnax:Pendulum-v1", PPOSettings(learning_rate=1e-3, gamma=0.9), 4, 40),
+)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A frozen stage of a task."""
+
+    task: Task
+    word: str
+    training: Training
+    stage: Stage
+
+    @property
+    def case(self) -> dict[str, str]:
+        """Where a number was measured."""
+        return {"env": self.task.name, "stage": self.word}
+
+    def __str__(self) -> str:
+        return " ".join(self.case.values())
+
+
+def moments(bench: Bench) -> Iterator[Moment]:
+    """Every task's early and late stage; a first look has two tasks, trained half as long."""
+    for task in bench.pick(TASKS[:2], TASKS):
+        yield from moments_of(bench, task)
+
+
+def moments_of(bench: Bench, task: Task) -> Iterator[Moment]:
+    """The task's early and late stage."""
+    training = train(bench, task, LAYOUT)
+    for word, updates in (("early", task.early), ("late", last(bench, task))):
+        yield Moment(task, word, training, training.at(updates))
+
+
+def batches_of(bench: Bench, moment: Moment, count: int = 0) -> list[Batch]:
+    """Independent batches of a stage, the same for all who ask: one program collects them.
+
+    count: how many, if not the usual number.
+    """
+    return frozen_batches(
+        moment.training.env,
+        moment.stage,
+        LAYOUT,
+        moment.task.settings,
+        count or bench.pick(*BATCHES),
+        seed=bench.seed,
+        progress=partial(bench.progress, f"{moment}: batches"),
+    )
+
+
+def train(bench: Bench, task: Task, layout: Layout, seed: int = 0) -> Training:
+    """The task's run under a layout, trained once only."""
+    return bench.trained(
+        task.env,
+        layout,
+        stages=(task.early, last(bench, task)),
+        settings=task.settings,
+        seed=seed,
+    )
+
+
+def last(bench: Bench, task: Task) -> int:
+    """The updates of the task's whole run."""
+    return bench.pick(task.late // 2, task.late)
+
+
+def without_normalising(settings: PPOSettings) -> PPOSettings:
+    """The settings with advantages used as they are."""
+    return replace(settings, normalise_advantages="off")
+
+
+def plain(estimate: Estimate) -> dict[str, Any]:
+    """The estimate as plain data, in four digits."""
+    found: dict[str, Any] = estimate.as_dict()
+    return {key: _short(value) for key, value in found.items()}
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value

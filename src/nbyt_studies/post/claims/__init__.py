@@ -1,0 +1,36 @@
+"""What the post says, held against the experiments' data; nothing here trains or measures."""
+
+from nbyt_studies.post.claims import (
+    costs,
+    critics,
+    delay,
+    grids,
+    layouts,
+    minibatches,
+    pendulum,
+    stability,
+    surrogate,
+    variance,
+    visits,
+)
+
+_IN_ORDER = (
+    layouts,
+    surrogate,
+    variance,
+    critics,
+    grids,
+    pendulum,
+    minibatches,
+    visits,
+    visits,
+    costs,
+    delay,
+    delay,
+    stability,
+    visits,
+    costs,
+)
+
+ALL = tuple(claim for module in _IN_ORDER for claim in module.CLAIMS)
+"""Every claim, in the order of the page."""

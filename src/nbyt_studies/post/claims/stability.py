@@ -1,0 +1,181 @@
+"""High variance is said to turn successive updates apart and to make learning unstable."""
+
+from nbyt.report import figures
+from nbyt.results.values import Data
+from nbyt_studies.numbers import mean_of, spread_of, spread_ratio
+from nbyt_studies.study import Check, Claim, Results
+
+_TOPIC = "The smaller statements"
+_MEASURED = (
+    "CartPole-v1, batch 2,048 as 2 x 1024, 16 x 128, 128 x 16 and 1024 x 2, mini-batch 256, 4 "
+    "epochs, learning rate .001, 8 seeds of 30 updates (quick: 3 of 12). A layout's noise is 1 "
+    "less its noise factor |E G|² / (|E G|² + Var), the mean of three stages of one run with "
+    "16 x 128. Beside these, 2, 8 and 32 envs of 128 steps, the whole batch at once: the same "
+    "bias, and noise that falls as 1/N. "
+)
+
+
+def _words(row: Data) -> str:
+    return f"{row['envs']} x {row['steps']}"
+
+
+def _ordered(results: Results) -> list[Data]:
+    """Layouts, the least noisy first, by the mean noise factor of the stages."""
+    return sorted(results["stability"]["rows"], key=lambda row: -_quietness(row))
+
+
+def _quietness(row: Data) -> float:
+    known = [one["value"] for one in row["noise_factors"] if one["value"] is not None]
+    return sum(known) / len(known) if known else 0.0
+
+
+def _of_seeds(row: Data, name: str) -> list[float]:
+    return [seed[name] for seed in row["seeds"]]
+
+
+def rank_correlation(values: list[float]) -> float:
+    """Spearman's, of values with their places 0, 1, ...; values do not tie."""
+    count = len(values)
+    ranks = [sum(other < value for other in values) for value in values]
+    apart = sum((place - rank) ** 2 for place, rank in enumerate(ranks))
+    return 1 - 6 * apart / (count * (count**2 - 1))
+
+
+def _kinds(results: Results) -> dict[str, list[Data]]:
+    """Rows by what makes them noisy, the least noisy first."""
+    return {
+        "the layout at the same N x T": _ordered(results),
+        "the envs at the same T": results["stability"]["crowds"],
+    }
+
+
+def _directions(results: Results) -> list[Check]:
+    found = []
+    for words, rows in _kinds(results).items():
+        quiet, noisy = (_of_seeds(row, "cosine") for row in (rows[0], rows[-1]))
+        lost = mean_of([a - b for a, b in zip(quiet, noisy, strict=True)])
+        each = zip(*(_of_seeds(row, "cosine") for row in rows), strict=True)
+        rank = mean_of([rank_correlation(list(some)) for some in each])
+        between = f"{_words(rows[0])} less {_words(rows[-1])}"
+        found += [
+            Check(
+                {"what differs": words, "compared": "least and most noisy"},
+                f"cosine of successive steps, {between}",
+                lost.as_dict(),
+                low=0,
+            ),
+            Check(
+                {"what differs": words, "compared": "all"},
+                "rank correlation of noise and cosine",
+                rank.as_dict(),
+                high=0,
+            ),
+        ]
+    return found
+
+
+def _spread(results: Results) -> list[Check]:
+    found = []
+    for words, rows in _kinds(results).items():
+        noisy, quiet = (_of_seeds(row, "final_return") for row in (rows[-1], rows[0]))
+        found.append(
+            Check(
+                {"what differs": words},
+                f"standard deviation of the final return over seeds, {_words(rows[-1])} over "
+                f"{_words(rows[0])}",
+                spread_ratio(noisy, quiet).as_dict(),
+                low=1,
+            )
+        )
+    return found
+
+
+def _table(results: Results) -> list[Data]:
+    noise = [f"noise factor, update {update}" for update in results["stability"]["stages"]]
+    head = ["layout", "cosine", "final return", "final return of each seed"]
+    rows = [[*_outcome(row), *row["noise_factors"]] for row in _ordered(results)]
+    crowds = [_outcome(row) for row in results["stability"]["crowds"]]
+    title = "CartPole-v1, layouts of 2,048 samples, the least noisy first"
+    return [
+        figures.table(title, [*head, *noise], rows),
+        figures.table("CartPole-v1, the same T, most envs first", head, crowds),
+    ]
+
+
+def _outcome(row: Data) -> list[str | Data]:
+    """A row's layout, its mean cosine and return, and each seed's return."""
+    returns = _of_seeds(row, "final_return")
+    each = ", ".join(f"{value:.0f}" for value in sorted(returns))
+    means = [mean_of(some).as_dict() for some in (_of_seeds(row, "cosine"), returns)]
+    return [_words(row), *means, each]
+
+
+def _cosines(results: Results) -> list[Data]:
+    data = results["stability"]
+    some = []
+    for row in _ordered(results):
+        columns = list(zip(*(seed["cosines"] for seed in row["seeds"]), strict=True))
+        numbers = [mean_of(column).as_dict() for column in columns]
+        some.append(figures.series(_words(row), range(2, len(columns) + 2), numbers))
+    return [
+        figures.lines(
+            f"CartPole-v1, batch 2,048, {len(data['rows'][0]['seeds'])} seeds",
+            "update",
+            "cosine of the actor's step with the next",
+            some,
+        ),
+        *_table(results),
+    ]
+
+
+def _bars(results: Results) -> list[Data]:
+    rows = _ordered(results)
+    numbers = [spread_of(_of_seeds(row, "final_return")).as_dict() for row in rows]
+    title = "CartPole-v1, spread of the final return over seeds, least noisy layout first"
+    some = [figures.series("", range(len(rows)), numbers)]
+    return [figures.bars(title, [_words(row) for row in rows], "standard deviation", some)]
+
+
+def _notes(results: Results) -> list[str]:
+    """What the measures can and cannot tell."""
+    del results
+    return [
+        "Layouts of the same N x T differ in bias as well as in noise; with the same T only the "
+        "noise differs. That comparison was added when the order of the layouts was seen to depend "
+        "on the stage at which their noise is measured.",
+        "The noise factor compares a layout's noise with its own mean gradient, biased or not; the "
+        "table shows it at each of the stages, which may order the layouts differently.",
+        "A layout that hardly learns also takes steady steps and ends with returns that differ "
+        "little: the table shows the returns beside the cosines.",
+        "Adam's moving average alone gives successive steps a positive cosine.",
+    ]
+
+
+CLAIMS = (
+    Claim(
+        id="noise-directions",
+        topic=_TOPIC,
+        says="Where the gradient varies more, successive updates point in more different "
+        "directions.",
+        measured=_MEASURED + "Cosine of an update's step of the actor's weights with the next "
+        "update's, mean over a run.",
+        asks="The least noisy layout's cosine less the noisiest one's is above 0, and the rank "
+        "correlation of noise and cosine over the four layouts, seed by seed, is below 0; "
+        "intervals over seeds.",
+        needs=("stability",),
+        checks=_directions,
+        figures=_cosines,
+        notes=_notes,
+    ),
+    Claim(
+        id="noise-instability",
+        topic=_TOPIC,
+        says="Where the gradient varies more, learning is less stable.",
+        measured=_MEASURED + "Mean return of 64 whole episodes of each run's last policy.",
+        asks="Its standard deviation over seeds, noisiest layout over least noisy, is above 1.",
+        needs=("stability",),
+        checks=_spread,
+        figures=_bars,
+        notes=_notes,
+    ),
+)

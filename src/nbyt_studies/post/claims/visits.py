@@ -1,0 +1,310 @@
+"""What is visited moves with the policy, and less so at the end of a run."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nbyt.report import figures
+from nbyt.results.values import Data
+from nbyt.stats import Estimate
+from nbyt_studies.numbers import mean_of, ratio_of_means, shortened, typical_ratio
+from nbyt_studies.study import Check, Claim, Results, always
+
+
+def _name(data: Data) -> str:
+    return data["env"].partition(":")[2]
+
+
+def _means(data: Data, side: str) -> list[float]:
+    """Each seed's mean KL per update."""
+    return [sum(seed[side]["divergence"]) / len(data["at"]) for seed in data["seeds"]]
+
+
+def _checks(results: Results) -> list[Check]:
+    return [
+        Check(
+            {"env": _name(data)},
+            "KL per update, with clipping over without",
+            typical_ratio(_means(data, "with"), _means(data, "without")).as_dict(),
+            high=1,
+        )
+        for data in results["clipping"]["envs"]
+    ]
+
+
+def _clipping_figures(results: Results) -> list[Data]:
+    drawn = []
+    for data in results["clipping"]["envs"]:
+        some = []
+        for side, words in (("with", f"clip {data['clip']}"), ("without", "no clipping")):
+            columns = zip(*(seed[side]["divergence"] for seed in data["seeds"]), strict=True)
+            numbers = [mean_of(column).as_dict() for column in columns]
+            some.append(figures.series(words, data["at"], numbers))
+        title = f"{_name(data)}, 16 x 128, {len(data['seeds'])} seeds"
+        drawn.append(figures.lines(title, "update", "KL(before | after)", some))
+    return [figures.row(*drawn)]
+
+
+CLIPPING_CLAIMS = (
+    Claim(
+        id="clipping-near",
+        topic="The smaller statements",
+        says="Clipping keeps the policy after several mini-batch steps near the one that "
+        "collected the batch.",
+        measured="CartPole-v1 and Pendulum-v1, 16 x 128, mini-batch 64, 10 epochs, 5 seeds "
+        "(quick: 3), each trained twice from the same weights: ratio clipped at .2, and not at "
+        "all. KL between the policies before and after three updates of the first eighth of the "
+        "run, in states that are visited before.",
+        asks="Each env's KL per update, with clipping over without, is below 1; interval over "
+        "seeds.",
+        needs=("clipping",),
+        checks=_checks,
+        figures=_clipping_figures,
+    ),
+)
+
+
+TOPIC = "The data move"
+NEEDS = ("visits-lake", "visits-cartpole", "visits-pendulum")
+NAMES = {
+    "tabular:FrozenLake8x8-v1": "FrozenLake 8x8",
+    "gymnax:CartPole-v1": "CartPole-v1",
+    "gymnax:Pendulum-v1": "Pendulum-v1",
+}
+MEASURED = (
+    "PPO with a constant learning rate, batch 2,048 (16 x 128), 5 seeds (quick: 3): FrozenLake 8x8 "
+    "with a table for 201 updates, CartPole and Pendulum for 61 (quick: 41). At some updates u the "
+    "frozen policies after u and u + 1 are compared. "
+)
+LAWS = (
+    "FrozenLake: total variation of the exact stationary laws of the state, resets included. "
+    "Others: energy distance of the observations, each standardised, of 256 (quick: 128) chains "
+    "of 200 steps at random phases, with the same random streams before and after; pairs of "
+    "points are always from different chains, so equal laws give 0 in expectation. The floor is "
+    "the same distance between two independent pools of one policy."
+)
+SPAN_NOTES = always(
+    "What counts as early and as late was settled when distances from update to update had been "
+    "seen; the bound, 1, was there before.",
+    "A run of few updates is not followed to its end: late is later, not converged.",
+)
+SPANS = "Early: the first eighth of the run; late: its last third."
+
+
+def span(data: Data, name: str, when: str) -> list[float]:
+    """The mean of a column over the early or late updates, for each seed."""
+    means = []
+    for seed in data["seeds"]:
+        values = [
+            number["value"]
+            for u, number in zip(seed["at"], seed[name], strict=True)
+            if u in data[when]
+        ]
+        means.append(sum(values) / len(values))
+    return means
+
+
+def is_table(data: Data) -> bool:
+    """Whether its laws were calculated."""
+    return data["env"].startswith("tabular:")
+
+
+def distance_ratio(data: Data) -> Estimate:
+    """Late over early distance. A sampled distance may come out below 0, a calculated one not."""
+    ratio = typical_ratio if is_table(data) else ratio_of_means
+    return ratio(span(data, "distance", "late"), span(data, "distance", "early"))
+
+
+def _shift_checks(results: Results) -> list[Check]:
+    checks = []
+    for name in NEEDS:
+        data = results[name]
+        above = [
+            distance - floor
+            for distance, floor in zip(
+                span(data, "distance", "early"), span(data, "floor", "early"), strict=True
+            )
+        ]
+        words = "total variation" if is_table(data) else "energy distance above the floor"
+        number = mean_of(above).as_dict()
+        # The smallest number above 0: no distance at all is no shift.
+        checks.append(Check({"env": NAMES[data["env"]]}, f"early {words}", number, low=1e-12))
+    return checks
+
+
+def _settle_checks(results: Results) -> list[Check]:
+    return [
+        Check(
+            {"env": NAMES[results[name]["env"]]},
+            "distance per update, late over early",
+            distance_ratio(results[name]).as_dict(),
+            high=1,
+        )
+        for name in NEEDS
+    ]
+
+
+def curves(data: Data, title: str, some: list[Data]) -> Data:
+    """Columns of the first seed along its updates."""
+    return figures.lines(
+        f"{NAMES[data['env']]}, {data['layout']}, seed 0",
+        "update",
+        title,
+        some,
+        log_x=True,
+    )
+
+
+def column(data: Data, name: str, words: str) -> Data:
+    """One column of the first seed."""
+    first = data["seeds"][0]
+    return figures.series(words, first["at"], first[name])
+
+
+def returns(data: Data) -> Data:
+    """The return curve of the first seed."""
+    seen = data["returns"]
+    numbers = [{"value": value} for value in seen["value"]]
+    return curves(data, "mean return of episodes", [figures.series("", seen["update"], numbers)])
+
+
+def _distances(data: Data) -> Data:
+    words = "total variation" if is_table(data) else "energy distance"
+    some = [column(data, "distance", "from one update to the next")]
+    if not is_table(data):
+        some.append(column(data, "floor", "floor: the same policy twice"))
+    return curves(data, words, some)
+
+
+def _maps(data: Data) -> Data:
+    first = data["seeds"][0]
+    most = max(max(law) for law in first["maps"])
+    frames = [
+        [
+            figures.heatmap(
+                f"FrozenLake 8x8, 16 x 128, after update {u}: share of steps in each cell",
+                [law[row * 8 : row * 8 + 8] for row in range(8)],
+                "share of steps",
+                low=0.0,
+                high=most,
+            )
+        ]
+        for u, law in zip(first["at"], first["maps"], strict=True)
+    ]
+    words = [str(u) for u in first["at"]]
+    return figures.slides("visits-lake", "after update", words, frames)
+
+
+def _figures(results: Results) -> list[Data]:
+    rows = [figures.row(_distances(results[name]), returns(results[name])) for name in NEEDS]
+    return [_maps(results["visits-lake"]), *rows]
+
+
+def _ratios(results: Results) -> list[Data]:
+    rows = [
+        [
+            NAMES[results[name]["env"]],
+            *(
+                ", ".join(
+                    str(value) for value in shortened(span(results[name], "distance", when), 2)
+                )
+                for when in ("early", "late")
+            ),
+        ]
+        for name in NEEDS
+    ]
+    return [figures.table("Distance per update, seed by seed", ["env", "early", "late"], rows)]
+
+
+CLAIMS = (
+    Claim(
+        id="visits-shift",
+        topic=TOPIC,
+        says="What is visited changes with every update of the policy.",
+        measured=MEASURED + LAWS,
+        asks="The mean distance over the early updates, less the floor, is above 0; interval over "
+        f"seeds. {SPANS}",
+        needs=NEEDS,
+        checks=_shift_checks,
+        figures=_figures,
+        notes=SPAN_NOTES,
+    ),
+    Claim(
+        id="visits-settle",
+        topic=TOPIC,
+        says="Near convergence the law of what is visited settles.",
+        measured=MEASURED + LAWS,
+        asks=f"Distance per update, late over early, is below 1; interval over seeds. {SPANS}",
+        needs=NEEDS,
+        checks=_settle_checks,
+        figures=_ratios,
+        notes=SPAN_NOTES,
+    ),
+)
+
+
+def _convergence_checks(name: str, words: str) -> Callable[[Results], list[Check]]:
+    def checks(results: Results) -> list[Check]:
+        return [
+            Check(
+                {"env": NAMES[data["env"]]},
+                f"{words}, late over early",
+                typical_ratio(span(data, name, "late"), span(data, name, "early")).as_dict(),
+                high=1,
+            )
+            for data in (results[need] for need in NEEDS)
+        ]
+
+    return checks
+
+
+def _convergence_figures(name: str, words: str) -> Callable[[Results], list[Data]]:
+    def drawn(results: Results) -> list[Data]:
+        some = [results[need] for need in NEEDS]
+        return [figures.row(*(curves(data, words, [column(data, name, "")]) for data in some))]
+
+    return drawn
+
+
+def _beside(results: Results) -> list[Data]:
+    """The three ratios beside each other."""
+    rows: list[list[Any]] = []
+    for need in NEEDS:
+        data = results[need]
+        both = [
+            typical_ratio(span(data, name, "late"), span(data, name, "early")).as_dict()
+            for name in ("divergence", "step")
+        ]
+        kind = "total variation" if is_table(data) else "energy distance"
+        rows.append([NAMES[data["env"]], *both, distance_ratio(data).as_dict(), kind])
+    head = ["env", "KL", "length of the step", "distance of what is visited", "measured as"]
+    return [figures.table("Late over early, per update", head, rows)]
+
+
+_STEP, _KL = "length of the actor's step", "KL(before | after)"
+
+CONVERGENCE_CLAIMS = (
+    Claim(
+        id="convergence-policy",
+        topic=TOPIC,
+        says="Near convergence an update hardly changes the policy.",
+        measured=MEASURED + "KL of the actions before and after the update, in the states that "
+        "are visited before it.",
+        asks=f"KL per update, late over early, is below 1; interval over seeds. {SPANS}",
+        needs=NEEDS,
+        checks=_convergence_checks("divergence", "KL per update"),
+        figures=lambda results: [
+            *_convergence_figures("divergence", _KL)(results),
+            *_beside(results),
+        ],
+    ),
+    Claim(
+        id="convergence-step",
+        topic=TOPIC,
+        says="Near convergence an update hardly moves the weights.",
+        measured=MEASURED + "Length of the difference of the actor's weights.",
+        asks=f"Length of the step, late over early, is below 1; interval over seeds. {SPANS}",
+        needs=NEEDS,
+        checks=_convergence_checks("step", _STEP),
+        figures=_convergence_figures("step", _STEP),
+    ),
+)

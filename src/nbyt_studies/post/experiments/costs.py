@@ -1,0 +1,186 @@
+"""What a full-batch update costs beside one by mini-batches: memory and seconds."""
+
+import time
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from nbyt import exact
+from nbyt.collect.device import collect, start
+from nbyt.envs import resolve
+from nbyt.exact.controls import Control
+from nbyt.layout import Layout
+from nbyt.minibatch import shuffle_and_chop
+from nbyt.policy.actor_critic import ActorCritic, build
+from nbyt.results.values import Data
+from nbyt.rng import numpy_stream, stream
+from nbyt.stats import mean
+from nbyt.train.algorithms.ppo import improve, new_learner, trained
+from nbyt.train.plan import PPOSettings
+from nbyt.train.sources import DeviceSource, Learner, SourceBatch, coefficients_of
+from nbyt_studies.bench import Bench
+from nbyt_studies.numbers import exact_number, shortened, typical_ratio
+from nbyt_studies.study import Experiment
+
+LENGTHS = (1, 2, 3, 4)
+STEPS = 64
+
+
+def run_probability(bench: Bench) -> Data:
+    """Sums over all trajectories of a few tables, and the probabilities of sampled ones."""
+    controls = [exact.sticky(), exact.garnet(4, 2, bench.seed), exact.frozenlake("mid")]
+    places = [(control, steps) for control in controls for steps in LENGTHS]
+    sums = []
+    for number, (control, steps) in enumerate(places):
+        sums.append({"env": control.name, "steps": steps, **_summed(control, steps)})
+        bench.progress("adding up all trajectories", number + 1, len(places))
+    seen = _sampled(controls[-1], bench.seed, bench.pick(200, 1000))
+    bench.progress("sampling trajectories", 1, 1)
+    return {"sums": sums, "steps": STEPS, "log10": shortened(seen)}
+
+
+def _summed(control: Control, steps: int) -> dict[str, float | int]:
+    """How many trajectories there are, and the sum of their probabilities."""
+    some = list(exact.possible_trajectories(control.env, steps))
+    parts = [exact.trajectory_probability(control.env, control.stage, *one) for one in some]
+    return {"count": sum(map(len, parts)), "sum": float(np.concatenate(parts).sum())}
+
+
+def _sampled(control: Control, seed: int, count: int) -> Float[np.ndarray, " n"]:
+    """log10 P of the first steps of episodes that have not ended by then, or of whole ones."""
+    env, stage = control.env, control.stage
+    key = stream(jax.random.key(seed), "probability")
+    runner = start(env, count, key)
+    gather = jax.jit(lambda params, here: collect(env, stage.policy, params, here, key, STEPS + 1))
+    rollout = jax.device_get(gather(stage.params, runner)[1])
+    ended = np.cumsum(rollout.terminated, axis=0)
+    found = []
+    for n in range(count):
+        # An episode that ended shows its next one's start: the last state is then not at hand.
+        made = int((ended[:STEPS, n] == 0).sum())
+        path = rollout.observation[: made + 1, n], rollout.action[:made, n]
+        found.append(float(exact.trajectory_log_probability(env, stage, *path)) / np.log(10))
+    return np.array(found)
+
+
+PROBABILITY_EXPERIMENTS = (
+    Experiment("probability", "the probability of a trajectory", run_probability),
+)
+
+
+ENVS = {"gymnax:CartPole-v1": "64x64", "gymnax:Breakout-MinAtar": "cnn"}
+MINIBATCHES = {"full batch": 2048, "mini-batch": 64}
+EPOCHS = 1
+ROUNDS = {"gymnax:CartPole-v1": (20, 60), "gymnax:Breakout-MinAtar": (3, 6)}
+
+
+class _Subject(NamedTuple):
+    """Everything that an update needs."""
+
+    policy: ActorCritic
+    settings: PPOSettings
+    learner: Learner
+    gathered: SourceBatch
+
+
+class _Program(NamedTuple):
+    """A compiled update of actor or critic, with its arguments."""
+
+    compiled: Any
+    arguments: tuple[Any, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Its memory, arguments and results included."""
+        needs = self.compiled.memory_analysis()
+        sizes = (needs.temp_size_in_bytes, needs.argument_size_in_bytes, needs.output_size_in_bytes)
+        return int(sum(sizes))
+
+
+def run(bench: Bench) -> Data:
+    """Bytes and seconds of both kinds of update, on each env."""
+    rows = []
+    for number, (env, network) in enumerate(ENVS.items()):
+        bench.progress(f"compiling updates of {env}", number, len(ENVS))
+        subject = _subject(env, network, bench.seed)
+        programs = {
+            name: _programs(subject, _indices(size, bench.seed))
+            for name, size in MINIBATCHES.items()
+        }
+        seconds = _seconds(bench, env, programs)
+        memory = {name: sum(one.bytes for one in some) for name, some in programs.items()}
+        rows.append(
+            {
+                "env": env,
+                "network": network,
+                "bytes": memory,
+                "memory_ratio": exact_number(memory["full batch"] / memory["mini-batch"]),
+                "seconds": {name: mean(some).as_dict() for name, some in seconds.items()},
+                **_ratios(seconds),
+            }
+        )
+    return {"rows": rows, "epochs": EPOCHS, "minibatches": MINIBATCHES}
+
+
+def _subject(id: str, network: str, seed: int) -> _Subject:
+    env: Any = resolve(id)
+    settings, layout = PPOSettings(network=network), Layout(16, 128)
+    policy = build(env.observation_space, env.action_space, settings.parsed_network)
+    key = stream(jax.random.key(seed), "costs")
+    learner = new_learner(policy, settings, layout, key)
+    source = DeviceSource(env, policy, settings, layout)
+    source.begin(learner, seed)
+    return _Subject(policy, settings, learner, source.gather(learner, key))
+
+
+def _indices(minibatch: int, seed: int) -> np.ndarray:
+    layout = Layout(16, 128, minibatch, EPOCHS)
+    return shuffle_and_chop(layout, numpy_stream(seed, "costs.shuffle"))
+
+
+def _programs(subject: _Subject, indices: np.ndarray) -> list[_Program]:
+    """The update, one program for the actor and one for the critic."""
+    policy, settings, learner, gathered = subject
+    found = []
+    for part in settings.parts:
+        inputs = (trained(learner.params, part), None, learner.optimiser[part], gathered.batch)
+        rest = (coefficients_of(settings), jnp.float32(settings.learning_rate), indices)
+        program = improve.lower(policy, settings.form, part, *inputs, *rest).compile()
+        found.append(_Program(program, (*inputs, *rest)))
+    return found
+
+
+def _seconds(
+    bench: Bench, env: str, programs: dict[str, list[_Program]]
+) -> dict[str, Float[np.ndarray, " rounds"]]:
+    """Seconds of an update, both kinds in turn so that a busy machine slows both."""
+    rounds = bench.pick(*ROUNDS[env])
+    found: dict[str, list[float]] = {name: [] for name in programs}
+    for turn in range(rounds + 1):
+        for name, some in programs.items():
+            began = time.perf_counter()
+            for one in some:
+                jax.block_until_ready(one.compiled(*one.arguments))
+            found[name].append(time.perf_counter() - began)
+            bench.progress(f"timing {env}", turn, rounds)
+    # The first round warms up and does not count.
+    return {name: np.array(values[1:]) for name, values in found.items()}
+
+
+def _ratios(seconds: dict[str, np.ndarray]) -> Data:
+    """Full batch over mini-batches, per update and per gradient step."""
+    full, mini = seconds["full batch"].tolist(), seconds["mini-batch"].tolist()
+    steps = MINIBATCHES["full batch"] // MINIBATCHES["mini-batch"]
+    return {
+        "update_ratio": {**typical_ratio(full, mini).as_dict(), "approximate": True},
+        "step_ratio": {
+            **typical_ratio(full, [one / steps for one in mini]).as_dict(),
+            "approximate": True,
+        },
+    }
+
+
+EXPERIMENTS = (Experiment("costs", "what a full-batch update costs", run, alone=True),)

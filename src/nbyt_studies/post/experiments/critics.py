@@ -1,0 +1,287 @@
+"""One frozen policy with critics from untrained to right: bias against T and lambda."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from scipy.special import softmax
+
+from nbyt.envs import tabular
+from nbyt.envs.tabular import TabularEnv
+from nbyt.exact import moments
+from nbyt.exact import sources as exact_sources
+from nbyt.exact.values import policy_values
+from nbyt.gradients.spec import AdvantageScale
+from nbyt.measure.frozen_policy import FrozenStage
+from nbyt.measure.measurement import Measurement
+from nbyt.measure.probe import probe
+from nbyt.measure.request import make_request
+from nbyt.measure.sources import sources_of
+from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
+from nbyt.stats.combine import added, divided
+from nbyt.stats.comparison import Candidate
+from nbyt.stats.estimate import Estimate, undetermined
+from nbyt_studies.bench import Bench
+from nbyt_studies.numbers import exact_number
+from nbyt_studies.post.experiments.layouts import (
+    BATCH,
+    CARTPOLE,
+    FROZENLAKE,
+    PENDULUM,
+    TRAINED,
+    Task,
+    without_limit,
+)
+from nbyt_studies.stats.paired import bias_gap, relative_bias
+from nbyt_studies.study import Experiment
+
+# The first is trained with.
+LAMBDAS = (0.95, 0.0, 0.9, 1.0)
+_STEPS = (2, 8, 32, 128, 512)
+_EXACT_STEPS = (2, 8, 32, 128)
+_TASKS = (CARTPOLE, PENDULUM)
+_CHAINS = (32, 128)
+
+
+def measure_critics(bench: Bench) -> Data:
+    """Bias of the middle policy with every critic, measured; on FrozenLake, calculated."""
+    return {
+        "batch": BATCH,
+        "lambdas": list(LAMBDAS),
+        "measured": [_measured(bench, task) for task in bench.pick(_TASKS[:1], _TASKS)],
+        "exact": _calculated(bench),
+    }
+
+
+def _stages(bench: Bench, task: Task) -> tuple[Stage, dict[str, Stage]]:
+    """The middle stage, and stages by how far their critic was trained."""
+    updates = tuple(task.stages.values())
+    training = bench.trained(task.env, TRAINED, stages=updates, settings=task.settings)
+    critics = {"untrained": bench.untrained(task.env, TRAINED, task.settings)}
+    critics |= {name: training.at(number) for name, number in task.stages.items()}
+    return critics["middle"], critics
+
+
+def _measured(bench: Bench, task: Task) -> Data:
+    """Probes of one policy with one critic after the other, on the same chains."""
+    stage, critics = _stages(bench, task)
+    steps = bench.pick(_STEPS[:-1], _STEPS)
+    names = bench.pick(("untrained", "late"), tuple(critics))
+    found: dict[str, Measurement] = {}
+    for name in names:
+        params = stage.params._replace(critic=critics[name].params.critic)
+        found[name] = probe(
+            task.env,
+            replace(stage, params=params),
+            batch=BATCH,
+            steps=steps,
+            lam=LAMBDAS,
+            chains=bench.pick(*_CHAINS),
+            seed=bench.seed,
+            advantages="raw",
+            phase=False,
+            progress=bench.saying(f"{task.name}, {name} critic"),
+        )
+    first, last = names[0], names[-1]
+    return {
+        "env": task.name,
+        "critics": [_bias(name, one) for name, one in found.items()],
+        "better_critic": [
+            {
+                "steps": length,
+                "lambda": lam,
+                "worst_less_best": bias_gap(
+                    _candidate(found[first], length, lam), _candidate(found[last], length, lam)
+                ).as_dict(),
+            }
+            for length in steps
+            for lam in LAMBDAS
+        ],
+    }
+
+
+def _candidate(measured: Measurement, steps: int, lam: float) -> Candidate:
+    return Candidate(measured.products["actor", steps, lam], BATCH // steps)
+
+
+def _bias(name: str, measured: Measurement) -> Data:
+    """Cosine and relative bias at every T and lambda, and the shortest T less the longest."""
+    steps = measured.request.steps
+    return {
+        "critic": name,
+        "explained_variance": measured.explained_variance.as_dict(),
+        "layouts": [
+            {
+                "steps": length,
+                "lambda": lam,
+                "cosine": measured.layout(steps=length, lam=lam).actor.cosine.as_dict(),
+                "relative_bias": relative_bias(_candidate(measured, length, lam)).as_dict(),
+            }
+            for length in steps
+            for lam in LAMBDAS
+        ],
+        "short_less_long": {
+            str(lam): bias_gap(
+                _candidate(measured, steps[0], lam), _candidate(measured, steps[-1], lam)
+            ).as_dict()
+            for lam in LAMBDAS
+        },
+    }
+
+
+def frozenlake_critics(bench: Bench) -> tuple[TabularEnv, dict[str, Stage]]:
+    """FrozenLake's middle policy with every critic, the right one among them."""
+    stage, critics = _stages(bench, FROZENLAKE)
+    table = tabular.find(FROZENLAKE.name)
+    assert table is not None, "Gymnasium has FrozenLake"
+    env = without_limit(table)
+    law = softmax(np.asarray(stage.params.actor["logits"], float), axis=1)
+    values = {name: one.params.critic["values"] for name, one in critics.items()}
+    values["right"] = jnp.asarray(policy_values(env, law, FROZENLAKE.settings.gamma).state)
+    return env, {
+        name: Stage(stage.policy, stage.params._replace(critic={"values": own}), {})
+        for name, own in values.items()
+    }
+
+
+def _calculated(bench: Bench) -> Data:
+    env, stages = frozenlake_critics(bench)
+    bench.progress("FrozenLake8x8, exact bias", 0, len(stages))
+    found = []
+    for number, (name, stage) in enumerate(stages.items(), start=1):
+        layouts = [_exact_bias(env, stage, steps, lam) for steps in _EXACT_STEPS for lam in LAMBDAS]
+        found.append({"critic": name, "layouts": layouts, "short_less_long": _gaps(layouts)})
+        bench.progress("FrozenLake8x8, exact bias", number, len(stages))
+    return {"env": FROZENLAKE.name, "critics": found}
+
+
+def _exact_bias(env: TabularEnv, stage: Stage, steps: int, lam: float) -> Data:
+    gamma = FROZENLAKE.settings.gamma
+    found = moments(env, stage, steps=steps, gamma=gamma, lam=lam).actor
+    size = float(found.reference @ found.reference)
+    return {
+        "steps": steps,
+        "lambda": lam,
+        "cosine": exact_number(found.cosine),
+        "relative_bias": exact_number(found.bias.squared / size),
+    }
+
+
+def _gaps(layouts: Sequence[Data]) -> Data:
+    """The bias of the shortest T less that of the longest, at each lambda."""
+    known = {(one["steps"], one["lambda"]): one["relative_bias"]["value"] for one in layouts}
+    return {
+        str(lam): exact_number(known[_EXACT_STEPS[0], lam] - known[_EXACT_STEPS[-1], lam])
+        for lam in LAMBDAS
+    }
+
+
+EXPERIMENTS = (Experiment("critics", "critics from untrained to right", measure_critics),)
+
+
+GRADIENTS = ("actor", "critic")
+SOURCES = ("sampling", "own_step", "credit", "coupling")
+_KEPT = (*SOURCES, "environment", "policy", "variance")
+_SOURCES_EXACT_STEPS = (4, 16, 64, 256)
+_CLONED_STEPS = (4, 16, 64)
+
+
+def measure_sources(bench: Bench) -> Data:
+    """Sources of the middle stage's noise by layout: exact on FrozenLake, by clones elsewhere."""
+    envs = [
+        _sources_calculated(bench),
+        *(_cloned(bench, task) for task in bench.pick(_TASKS[:1], _TASKS)),
+    ]
+    return {"batch": BATCH, "envs": envs, "lambdas": _by_lambda(bench)}
+
+
+def _sources_calculated(bench: Bench) -> Data:
+    env, stages = frozenlake_critics(bench)
+    layouts = []
+    for steps in _SOURCES_EXACT_STEPS:
+        gamma, lam = FROZENLAKE.settings.gamma, LAMBDAS[0]
+        found = exact_sources(env, stages["middle"], steps=steps, gamma=gamma, lam=lam)
+        envs = BATCH // steps
+        own = {
+            g: {name: exact_number(getattr(getattr(found, g), name) / envs) for name in _KEPT}
+            for g in GRADIENTS
+        }
+        layouts.append({"envs": envs, "steps": steps, **own})
+        bench.progress("FrozenLake8x8, exact sources", len(layouts), len(_SOURCES_EXACT_STEPS))
+    return {"env": FROZENLAKE.name, "method": "exact", "layouts": layouts, **_ratios(layouts)}
+
+
+def _cloned(bench: Bench, task: Task) -> Data:
+    updates = tuple(task.stages.values())
+    training = bench.trained(task.env, TRAINED, stages=updates, settings=task.settings)
+    stage = training.at(task.stages["middle"])
+    steps = bench.pick(_CLONED_STEPS[:-1], _CLONED_STEPS)
+    request = make_request(stage.facts, batch=BATCH, steps=steps, advantages="raw", seed=bench.seed)
+    raw = AdvantageScale(np.zeros((len(steps), 1)), np.ones((len(steps), 1)), 0.0, 0.0, 1.0)
+    frozen_policy = FrozenStage(training.env, stage)
+    found = sources_of(frozen_policy, request, steps, raw, bench.saying(task.name))
+    layouts = [
+        {
+            "envs": one["envs"],
+            "steps": one["steps"],
+            **{g: {name: one[g][name] for name in _KEPT} for g in GRADIENTS},
+        }
+        for one in found["layouts"]
+    ]
+    return {"env": task.name, "method": "cloning", "layouts": layouts, **_ratios(layouts)}
+
+
+def _ratios(layouts: list[Data]) -> Data:
+    """Each source at the longest rollout over the same at the most envs; measured apart."""
+    many, long = layouts[0], layouts[-1]
+    ratios = {}
+    for g in GRADIENTS:
+        ratios[g] = {
+            name: _ratio(_estimate(long[g][name]), _estimate(many[g][name])) for name in SOURCES
+        }
+        ratios[g]["luck"] = _ratio(_luck(long[g]), _luck(many[g]))
+    return {"long_over_many": ratios}
+
+
+def _estimate(number: Data) -> Estimate:
+    return Estimate(number["value"], number["low"], number["high"], 0)
+
+
+def _luck(sources: Data) -> Estimate:
+    """All noise of the advantages, the env's luck and the policy's; wide, as if they went along."""
+    return added(_estimate(sources["environment"]), _estimate(sources["policy"]), 1.0)
+
+
+def _ratio(top: Estimate, below: Estimate) -> Data:
+    if top.value is None or below.low is None or below.low <= 0:
+        return undetermined("what it would be divided by may be 0", 0).as_dict()
+    return divided(top, below, 0.0).as_dict()
+
+
+def _by_lambda(bench: Bench) -> list[Data]:
+    """Credit-assignment noise on FrozenLake at every lambda, exact, as a share of the most."""
+    env, stages = frozenlake_critics(bench)
+    gamma = FROZENLAKE.settings.gamma
+    rows: list[Data] = []
+    for steps in _SOURCES_EXACT_STEPS[1:3]:
+        found: dict[float, Any] = {
+            lam: exact_sources(env, stages["middle"], steps=steps, gamma=gamma, lam=lam).actor
+            for lam in sorted(LAMBDAS)
+        }
+        most = found[1.0]
+        rows += [
+            {
+                "steps": steps,
+                "lambda": lam,
+                "credit": exact_number(one.credit / most.credit),
+                "variance": exact_number(one.variance / most.variance),
+            }
+            for lam, one in found.items()
+        ]
+    return rows
+
+
+SOURCES_EXPERIMENTS = (Experiment("sources", "sources of noise", measure_sources),)

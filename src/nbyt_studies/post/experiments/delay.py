@@ -1,0 +1,204 @@
+"""Delayed rewards and slippery ground: bias and credit noise, calculated on FrozenLake's map."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from gymnasium.envs.toy_text.frozen_lake import MAPS
+from jaxtyping import Bool, Float, Int
+from scipy.special import softmax
+
+from nbyt import exact
+from nbyt import exact as oracle
+from nbyt.envs.tabular import TabularEnv, from_arrays
+from nbyt.exact.values import optimal_values, policy_values
+from nbyt.layout import Layout
+from nbyt.policy.stage import Stage, table
+from nbyt.results.values import Data
+from nbyt.stats import mean
+from nbyt.train.plan import PPOSettings
+from nbyt_studies.bench import Bench, Training
+from nbyt_studies.measure.starts import separation, start_share
+from nbyt_studies.numbers import exact_number
+from nbyt_studies.post.experiments.visits import RUNS, Run, training_of
+from nbyt_studies.stats.rows import median
+from nbyt_studies.study import Experiment
+
+STARTS = (256, 512)
+AGAIN = 8
+DYNAMICS_LENGTHS = (16, 64)
+TABLE_LENGTHS = (4, 32)
+DYNAMICS_POLICIES = ("uniform", "mid", "late")
+_SHOWN = (1, 2, 4, 8, 16, 32, 64)
+ACROBOT = Run(
+    "acrobot", "gymnax:Acrobot-v1", Layout(16, 128, 64, 10), PPOSettings(), ((1, 20), (1, 40))
+)
+
+
+def run_dynamics(bench: Bench) -> Data:
+    """Shares of the start, and separations, of an early and a late stage of each env."""
+    runs = bench.pick(RUNS[1:], (*RUNS[1:], ACROBOT))
+    shares, apart = _exact_shares(bench), []
+    for number, run in enumerate(runs):
+        training = training_of(bench, run, 0)
+        for words in ("early", "late"):
+            case = {"env": run.env, "stage": words}
+            bench.progress(f"rollouts from the same starts, {run.env}", number, len(runs))
+            for steps, share in zip(DYNAMICS_LENGTHS, _shares(bench, training, words), strict=True):
+                shares.append({**case, "steps": steps, "share": share})
+            bench.progress(f"nearby starts, {run.env}", number, len(runs))
+            apart.append({**case, **_separation(bench, training, words)})
+    return {"shares": shares, "separation": apart}
+
+
+def _exact_shares(bench: Bench) -> list[Data]:
+    """Of FrozenLake, from the split of the variance by what was drawn."""
+    found = []
+    for policy in DYNAMICS_POLICIES:
+        control = oracle.frozenlake(policy)
+        for steps in TABLE_LENGTHS:
+            options: Any = {"steps": steps, "gamma": control.gamma, "lam": control.lam}
+            parts = oracle.sources(control.env, control.stage, **options, centre=True).actor
+            share = exact_number(parts.start / parts.variance)
+            case = {"env": "tabular:FrozenLake8x8-v1", "stage": policy}
+            found.append({**case, "steps": steps, "share": share})
+        bench.progress("the start's share on FrozenLake", len(found), 6)
+    return found
+
+
+def _shares(bench: Bench, training: Training, words: str) -> list[Data]:
+    stage = training.stages[0 if words == "early" else -1]
+    settings = stage.facts["settings"]
+    found = start_share(
+        training.env,  # type: ignore[arg-type]
+        stage,
+        starts=bench.pick(*STARTS),
+        again=AGAIN,
+        steps=DYNAMICS_LENGTHS,
+        gamma=settings["gamma"],
+        lam=settings["lambda"],
+        seed=bench.seed,
+    )
+    return [one.as_dict() for one in found]
+
+
+def _separation(bench: Bench, training: Training, words: str) -> Data:
+    """Medians over starts: of the growth after some steps, and of unrelated starts."""
+    env: Any = training.env
+    stage = training.stages[0 if words == "early" else -1]
+    longest = DYNAMICS_LENGTHS[-1]
+    found = separation(env, stage, starts=bench.pick(*STARTS), steps=longest, seed=bench.seed)
+    shown = [step for step in _SHOWN if step <= longest]
+    return {
+        "steps": shown,
+        "growth": [median(found.growth[:, step - 1]).as_dict() for step in shown],
+        "unrelated": median(found.unrelated).as_dict(),
+        "mean": mean(found.growth[:, -1]).as_dict(),
+        "pairs": len(found.growth),
+    }
+
+
+DYNAMICS_EXPERIMENTS = (Experiment("dynamics", "what the start decides", run_dynamics),)
+
+
+GAMMA, LAM = 0.99, 0.95
+LENGTHS = ((4, 32), (4, 16, 64))
+POLICIES = ("uniform", "softmax")
+# The critic as a share of the policy's true values.
+CRITICS = {"V = 0": 0.0, "V half right": 0.5}
+# Of a typical state's distance between its best and its worst action.
+_TEMPERATURE = 0.25
+_MOVES = ((0, -1), (1, 0), (0, 1), (-1, 0))  # left, down, right, up
+
+
+def lake(*, slippery: bool, shaped: bool) -> TabularEnv:
+    """FrozenLake 8x8 without its time limit; reaching the goal earns 1 in all.
+
+    Sparse: all of it in the last step. Shaped: each step earns the fraction of the way to the goal
+    that it goes, counted in rows and columns.
+    """
+    grid = np.array([list(row) for row in MAPS["8x8"]])
+    moves, over = _moves(grid), np.isin(grid, ["H", "G"]).ravel()
+    states = np.arange(grid.size)
+    transition = np.zeros((grid.size, len(_MOVES), grid.size))
+    for turn in (-1, 0, 1) if slippery else (0,):
+        for action in range(len(_MOVES)):
+            after = np.where(over, states, moves[:, (action + turn) % len(_MOVES)])
+            transition[states, action, after] += 1 / 3 if slippery else 1.0
+    terminated = np.broadcast_to(over, transition.shape)
+    name = f"{'slippery' if slippery else 'firm'}-{'shaped' if shaped else 'sparse'}"
+    reward = np.broadcast_to(_rewards(grid, over, shaped), transition.shape)
+    start = (grid == "S").ravel().astype(float)
+    return from_arrays(transition, reward, terminated, start, id=f"tabular:lake-{name}")
+
+
+def _moves(grid: np.ndarray) -> Int[np.ndarray, "S 4"]:
+    """Where each action leads on firm ground; a wall holds."""
+    high, wide = grid.shape
+    row, column = np.divmod(np.arange(grid.size), wide)
+    return np.stack(
+        [
+            np.clip(row + down, 0, high - 1) * wide + np.clip(column + right, 0, wide - 1)
+            for down, right in _MOVES
+        ],
+        axis=1,
+    )
+
+
+def _rewards(
+    grid: np.ndarray, over: Bool[np.ndarray, " S"], shaped: bool
+) -> Float[np.ndarray, "S 1 S"]:
+    goal = (grid == "G").ravel()
+    row, column = np.divmod(np.arange(grid.size), grid.shape[1])
+    away = np.abs(row - row[goal]) + np.abs(column - column[goal])
+    gains = (away[:, None] - away[None, :]) / away.max() if shaped else goal[None, :]
+    return np.where(over[:, None], 0.0, gains)[:, None, :]
+
+
+def logits(slippery: bool, policy: str) -> Float[np.ndarray, "S 4"]:
+    """The policy's logits, the same whether rewards are sparse or shaped.
+
+    softmax: of the best action values for sparse rewards, at a fixed relative temperature.
+    """
+    best = optimal_values(lake(slippery=slippery, shaped=False), GAMMA).action
+    if policy == "uniform":
+        return np.zeros_like(best)
+    width = best.max(axis=1) - best.min(axis=1)
+    return best / (_TEMPERATURE * width[width > 0].mean())
+
+
+def stage_of(env: TabularEnv, chosen: Float[np.ndarray, "S 4"], critic: float) -> Stage:
+    """A table of these logits and of `critic` times their policy's values."""
+    return table(chosen, critic * policy_values(env, softmax(chosen, axis=1), GAMMA).state)
+
+
+def _measured(env: TabularEnv, stage: Stage, steps: int) -> dict[str, float]:
+    options: Any = {"steps": steps, "gamma": GAMMA, "lam": LAM}
+    moments = exact.moments(env, stage, **options).actor
+    sources = exact.sources(env, stage, **options).actor
+    true = float(moments.reference @ moments.reference)
+    return {
+        "bias": float(np.sqrt(moments.bias.squared / true)),
+        "credit_share": sources.credit / sources.variance,
+        "credit": sources.credit / true,
+    }
+
+
+def run(bench: Bench) -> Data:
+    """Bias and credit noise of the actor's gradient on four lakes."""
+    lengths = bench.pick(*LENGTHS)
+    places = list(product((True, False), POLICIES, (True, False), CRITICS))
+    rows = []
+    for number, (slippery, policy, shaped, critic) in enumerate(places):
+        env = lake(slippery=slippery, shaped=shaped)
+        stage = stage_of(env, logits(slippery, policy), CRITICS[critic])
+        for steps in lengths:
+            found = _measured(env, stage, steps)
+            ground, rewards = "slippery" if slippery else "firm", "shaped" if shaped else "sparse"
+            case = {"ground": ground, "rewards": rewards, "policy": policy, "critic": critic}
+            rows.append({**case, "steps": steps, **found})
+        bench.progress("calculating", number + 1, len(places))
+    return {"rows": rows}
+
+
+EXPERIMENTS = (Experiment("delay", "delayed rewards and slippery ground", run),)

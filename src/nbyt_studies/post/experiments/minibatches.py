@@ -1,0 +1,291 @@
+"""Mini-batches of real batches: their mean, the variance that they add, and a picture of them."""
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Float, Int
+
+from nbyt.layout import Layout
+from nbyt.minibatch import shuffle_and_chop
+from nbyt.minibatch.schemes import Scheme, consecutive, random_fetch, time_slabs, whole_envs
+from nbyt.objective.ppo import Batch
+from nbyt.results.values import Data
+from nbyt.rng import numpy_stream
+from nbyt.stats import mean
+from nbyt_studies.bench import Bench
+from nbyt_studies.measure.subsampling import Subsampled, minibatch_gradients, subsample
+from nbyt_studies.minibatch_tasks import LAYOUT, Moment, batches_of, moments, plain
+from nbyt_studies.post.experiments import minibatch_mistakes
+from nbyt_studies.stats.sampling import (
+    spread,
+    variance_ratio,
+    with_replacement,
+    without_replacement,
+)
+from nbyt_studies.study import Experiment
+
+
+class Around(NamedTuple):
+    """One scheme's mini-batches around G_B, a number for each of k batches."""
+
+    square: Float[np.ndarray, " k"]
+    centre: Float[np.ndarray, " k"]
+    along: Float[np.ndarray, " k"]
+
+
+class Batches(NamedTuple):
+    """k independent batches: products of their gradients, mean |g_i|² of each, its mini-batches.
+
+    around: by scheme, then by mini-batch size.
+    """
+
+    gram: Float[np.ndarray, "k k"]
+    mean_square: Float[np.ndarray, " k"]
+    around: dict[str, dict[int, Around]]
+
+    @property
+    def lengths(self) -> Float[np.ndarray, " k"]:
+        """|G_B| of each batch."""
+        return np.sqrt(np.diagonal(self.gram))
+
+    def spread(self, samples: int) -> Float[np.ndarray, " k"]:
+        """S² of each batch."""
+        found = spread(self.mean_square, self.lengths**2, samples)
+        assert isinstance(found, np.ndarray)
+        return found
+
+
+def summary(found: Batches, samples: int) -> Data:
+    """All that the claims need of one gradient at one stage."""
+    return {
+        "shuffled": _sizes(found, "shuffled", samples),
+        "fetched": _sizes(found, "fetched", samples),
+        "epoch_of_fetching": _epoch(found, samples),
+        "in_order": _in_order(found, samples),
+    }
+
+
+def _sizes(found: Batches, scheme: str, samples: int) -> list[Data]:
+    """By mini-batch size: the variance, and the mean, beside what sampling says of them.
+
+    total: Var(G_mb) / Var(G_B). against_formula: the added variance over that of the formula.
+    apart: |mean of an epoch - G_B| / |G_B|. along: the mean of G_mb along G_B, over |G_B|.
+    """
+    formula = without_replacement if scheme == "shuffled" else with_replacement
+    none = np.zeros(len(found.gram))
+    rows = []
+    for size, around in sorted(found.around[scheme].items()):
+        expected = np.asarray(formula(found.spread(samples), samples, size))
+        row = {
+            "minibatch": size,
+            "total": plain(variance_ratio(found.gram, around.square, none)),
+            "formula": plain(variance_ratio(found.gram, expected, none)),
+            "apart": plain(mean(np.sqrt(around.centre) / found.lengths)),
+            "along": plain(mean(around.along)),
+        }
+        if np.all(expected > 0):
+            row["against_formula"] = plain(mean(around.square / expected))
+        else:  # the whole batch: what it adds is rounding
+            row["added"] = plain(mean(around.square / found.spread(samples) * samples))
+        rows.append(row)
+    return rows
+
+
+def _epoch(found: Batches, samples: int) -> Data:
+    """The variance of a whole epoch's mean gradient when samples are fetched, over Var(G_B)."""
+    size, around = min(found.around["fetched"].items(), key=lambda one: one[0])
+    none = np.zeros(len(found.gram))
+    expected = np.asarray(with_replacement(found.spread(samples), samples, samples))
+    return {
+        "minibatch": size,
+        "total": plain(variance_ratio(found.gram, around.centre, none)),
+        "formula": plain(variance_ratio(found.gram, expected, none)),
+    }
+
+
+def _in_order(found: Batches, samples: int) -> list[Data]:
+    """Var(G_mb) of mini-batches that are not shuffled, over that of shuffled ones."""
+    rows = []
+    for scheme in ("consecutive", "time_slabs", "whole_envs"):
+        for size, around in sorted(found.around.get(scheme, {}).items()):
+            shuffled = np.asarray(without_replacement(found.spread(samples), samples, size))
+            ratio = plain(variance_ratio(found.gram, around.square, shuffled))
+            rows.append({"scheme": scheme, "minibatch": size, "ratio": ratio})
+    return rows
+
+
+SIZES = (16, 32, 64, 128, 256, 512, 1024, 2048)
+EPOCHS = (8, 24)
+PICTURED = (64, 512)
+POINTS = 80
+# Mini-batches that decide where the picture's plane lies: enough to find the widest direction.
+_DECIDING = 160
+
+# What is done besides shuffle-and-chop: the scheme, the size it is chopped at, the sizes looked at,
+# and the epochs, of which those that nothing but an order tells apart need one.
+_OTHERS: tuple[tuple[str, Scheme, int, tuple[int, ...], int], ...] = (
+    ("fetched", random_fetch, 16, (64, 256, 1024), 8),
+    ("consecutive", consecutive, 64, (64,), 1),
+    ("time_slabs", time_slabs, 64, (64,), 1),
+    ("time_slabs", time_slabs, 256, (256,), 1),
+    ("whole_envs", whole_envs, 256, (256,), 4),
+)
+
+
+def run(bench: Bench) -> Data:
+    """Every stage, actor and critic apart."""
+    return {
+        "layout": LAYOUT.as_dict(),
+        "cases": [case for moment in moments(bench) for case in _measured(bench, moment)],
+    }
+
+
+def _measured(bench: Bench, moment: Moment) -> list[Data]:
+    batches = batches_of(bench, moment)
+    advantage = np.stack([batch.advantage for batch in batches])
+    weights = {"actor": (advantage - advantage.mean()) / advantage.std(), "critic": advantage}
+    cases = []
+    for part, weight in weights.items():
+        case = {**moment.case, "gradient": part, "updates": moment.stage.facts["updates"]}
+        found = _gathered(bench, moment, part, batches, weight)
+        cases.append({**case, "batches": len(batches), **summary(found, LAYOUT.batch)})
+    cases[0]["normalised"] = _normalised(bench, moment, batches)
+    cases[0]["plane"] = _plane(bench, moment, batches[0], weights["actor"][0])
+    return cases
+
+
+def _gathered(
+    bench: Bench, moment: Moment, part: str, batches: list[Batch], weight: np.ndarray
+) -> Batches:
+    """All batches' numbers together."""
+    found = []
+    for place, batch in enumerate(batches):
+        bench.progress(f"{moment}: {part}'s mini-batches", place, len(batches))
+        found.append(_subsampled(bench, moment, part, batch, weight[place], place))
+    around: dict[str, dict[int, Around]] = {}
+    for scheme, size in found[0][1]:
+        rows = np.array([own[scheme, size] for _, own in found], float)
+        around.setdefault(scheme, {})[size] = Around(*rows.T)
+    gradients = np.array([one.gradient for one, _ in found], float)
+    squares = np.array([one.mean_square for one, _ in found], float)
+    return Batches(gradients @ gradients.T, squares, around)
+
+
+def _subsampled(
+    bench: Bench,
+    moment: Moment,
+    part: str,
+    batch: Batch,
+    weight: Float[np.ndarray, " B"],
+    place: int,
+) -> tuple[Subsampled, dict[tuple[str, int], list[float]]]:
+    """One batch, and the means over each scheme's epochs by scheme and size."""
+    cuts = _cuts(bench, place)
+    pieces = np.concatenate([indices for _, _, indices in cuts])
+    joined = tuple(size // SIZES[0] for size in SIZES)
+    found: Subsampled = jax.device_get(
+        subsample(
+            moment.stage.policy, moment.stage.params, part, batch, weight, pieces, joined=joined
+        )
+    )
+    rows, first = {}, 0
+    for scheme, sizes, indices in cuts:
+        epochs = slice(first, first + len(indices))
+        for size in sizes:
+            scatter = found.scatter[SIZES.index(size)]
+            rows[scheme, size] = [float(numbers[epochs].mean()) for numbers in scatter]
+        first += len(indices)
+    return found, rows
+
+
+def _cuts(bench: Bench, place: int) -> list[tuple[str, tuple[int, ...], np.ndarray]]:
+    """Of batch number `place`: schemes, the sizes looked at, and indices by the smallest size."""
+    schemes = (("shuffled", shuffle_and_chop, SIZES[0], SIZES, bench.pick(*EPOCHS)), *_OTHERS)
+    return [
+        (name, sizes, _indices(bench, scheme, f"{name}.{cut}", cut, epochs, place))
+        for name, scheme, cut, sizes, epochs in schemes
+    ]
+
+
+def _indices(
+    bench: Bench, scheme: Scheme, role: str, size: int, epochs: int, place: int
+) -> Int[np.ndarray, "epochs pieces piece"]:
+    layout = Layout(LAYOUT.envs, LAYOUT.steps, size, epochs)
+    generator = numpy_stream(bench.seed, f"minibatches.{role}", place)
+    return scheme(layout, generator).reshape(epochs, -1, SIZES[0])
+
+
+def _normalised(bench: Bench, moment: Moment, batches: list[Batch]) -> Data:
+    """The cosine of an epoch's mean gradient with G_B, each mini-batch's advantages normalised.
+
+    (A - mean) / sd of a mini-batch is linear in A, so two gradients make the normalised one.
+    """
+    cosines = []
+    for place, batch in enumerate(batches):
+        cut = _epochs(bench, "normalised", 1, place)[0]
+        advantage = np.asarray(batch.advantage)
+        with_it = _gradients(moment, batch, advantage, cut)
+        without = _gradients(moment, batch, np.ones_like(advantage), cut)
+        own = advantage[cut]
+        centre, size = own.mean(-1, keepdims=True), own.std(-1, keepdims=True) + 1e-8
+        epoch = ((with_it - centre * without) / size).mean(0)
+        whole = with_it.mean(0) - advantage.mean() * without.mean(0)
+        cosines.append(epoch @ whole / np.linalg.norm(epoch) / np.linalg.norm(whole))
+    return {"minibatch": LAYOUT.minibatch, "cosine": plain(mean(np.array(cosines)))}
+
+
+def _plane(bench: Bench, moment: Moment, batch: Batch, weight: np.ndarray) -> list[Data]:
+    """Mini-batch gradients of a batch, along G_B and along where they scatter most across it."""
+    small, large = PICTURED
+    cuts = _epochs(bench, "plane", -(-POINTS * large // LAYOUT.batch), 0)
+    cloud = np.concatenate([_gradients(moment, batch, weight, cut) for cut in cuts])
+    goal = cloud.mean(0)
+    length = np.linalg.norm(goal)
+    along = goal / length
+    points = cloud @ np.stack([along, _leading(cloud[:_DECIDING], along)]).T / length
+    merged = points.reshape(-1, large // small, 2).mean(1)
+    return [{"minibatch": small, **_cloud(points)}, {"minibatch": large, **_cloud(merged)}]
+
+
+def _leading(
+    cloud: Float[np.ndarray, "k P"], along: Float[np.ndarray, " P"]
+) -> Float[np.ndarray, " P"]:
+    """The unit vector across `along` in which the cloud is widest."""
+    rest = cloud - cloud.mean(0)
+    rest = rest - np.outer(rest @ along, along)
+    # The widest direction is a mix of the rows; which mix, their inner products tell.
+    widest = np.linalg.eigh(rest @ rest.T)[1][:, -1] @ rest
+    return widest / np.linalg.norm(widest)
+
+
+def _cloud(points: Float[np.ndarray, "k 2"]) -> dict[str, Any]:
+    short = [[float(f"{x:.4g}") for x in row] for row in points[:POINTS]]
+    return {
+        "mean": points.mean(0).tolist(),
+        "covariance": np.cov(points.T).tolist(),
+        "points": short,
+    }
+
+
+def _epochs(
+    bench: Bench, role: str, epochs: int, place: int
+) -> Int[np.ndarray, "epochs minibatches minibatch"]:
+    """Epochs of mini-batches of the usual size."""
+    generator = numpy_stream(bench.seed, f"minibatches.{role}", place)
+    layout = Layout(LAYOUT.envs, LAYOUT.steps, LAYOUT.minibatch, epochs)
+    return shuffle_and_chop(layout, generator).reshape(epochs, -1, LAYOUT.minibatch)
+
+
+def _gradients(
+    moment: Moment, batch: Batch, weight: Float[np.ndarray, " B"], cut: Int[np.ndarray, "k m"]
+) -> Float[np.ndarray, "k P"]:
+    stage = moment.stage
+    found = minibatch_gradients(stage.policy, stage.params, "actor", batch, weight, cut)
+    return np.asarray(found, float)
+
+
+EXPERIMENTS = (
+    Experiment("minibatches", "mini-batches of real batches", run),
+    *minibatch_mistakes.EXPERIMENTS,
+)

@@ -1,0 +1,173 @@
+"""Noise and stability: directions of successive updates and spread of returns, by layout."""
+
+from functools import partial
+
+import jax
+import numpy as np
+
+from nbyt.collect.evaluate import episode_returns
+from nbyt.layout import Layout
+from nbyt.measure.probe import probe
+from nbyt.minibatch import shuffle_and_chop
+from nbyt.objective.ppo import Batch
+from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
+from nbyt.rng import numpy_stream
+from nbyt.stats import mean
+from nbyt.train.algorithms.ppo import fresh_optimiser
+from nbyt.train.plan import PPOSettings
+from nbyt.train.sources import coefficients_of
+from nbyt_studies.along_update import along_update, followed
+from nbyt_studies.bench import Bench, Training
+from nbyt_studies.measure.updates import actor_step, contribution_gap
+from nbyt_studies.minibatch_tasks import (
+    LAYOUT,
+    Moment,
+    batches_of,
+    moments,
+    plain,
+    without_normalising,
+)
+from nbyt_studies.numbers import shortened
+from nbyt_studies.study import Experiment
+
+# Gradient steps between two looks at the whole batch.
+EVERY = 8
+SURROGATE_UPDATES = (7, 24)
+
+_WHOLE = ("ratio", "clip_fraction", "cosine", "length")
+_OWN = ("minibatch_ratio", "minibatch_clip_fraction", "minibatch_cosine")
+
+
+def run_surrogate(bench: Bench) -> Data:
+    """Every stage's equality and drift, over independent batches."""
+    return {
+        "layout": LAYOUT.as_dict(),
+        "batches": bench.pick(*SURROGATE_UPDATES),
+        "looks": list(range(0, LAYOUT.gradient_steps + 1, EVERY)),
+        "cases": [_measured(bench, moment) for moment in moments(bench)],
+    }
+
+
+def _measured(bench: Bench, moment: Moment) -> Data:
+    count = bench.pick(*SURROGATE_UPDATES)
+    # A stage keeps its weights only: one batch more brings the optimiser to where training has it.
+    first, *batches = batches_of(bench, moment)[: count + 1]
+    fresh = fresh_optimiser(moment.task.settings, moment.stage.params, "actor")
+    _, optimiser = followed(moment, fresh, first, _shuffle(bench, 0), EVERY)
+    drifts = []
+    for place, batch in enumerate(batches):
+        bench.progress(f"{moment}: updates followed", place, count)
+        indices = _shuffle(bench, 1 + place)
+        drifts.append(jax.device_get(followed(moment, optimiser, batch, indices, EVERY)[0]))
+    return {
+        **moment.case,
+        "updates": moment.stage.facts["updates"],
+        "clip": moment.task.settings.clip,
+        "gap": _gaps(moment, batches),
+        **{name: along_update(drifts, name) for name in _WHOLE},
+        **{name: along_update(drifts, name, EVERY) for name in _OWN},
+    }
+
+
+def _gaps(moment: Moment, batches: list[Batch]) -> Data:
+    """The relative difference of the two gradients at ratio 1, with advantages raw and not."""
+    settings, stage = moment.task.settings, moment.stage
+    forms = {"normalised": settings.form, "raw": without_normalising(settings).form}
+    numbers = coefficients_of(settings)
+    gap = partial(contribution_gap, stage.policy, params=stage.params, coefficients=numbers)
+    found = {word: [gap(settings=form, batch=b) for b in batches] for word, form in forms.items()}
+    return {word: plain(mean(np.array(gaps))) for word, gaps in found.items()}
+
+
+def _shuffle(bench: Bench, place: int) -> np.ndarray:
+    return shuffle_and_chop(LAYOUT, numpy_stream(bench.seed, "surrogate.shuffle", place))
+
+
+SURROGATE_EXPERIMENTS = (Experiment("surrogate", "the gradient within an update", run_surrogate),)
+
+
+ENV = "gymnax:CartPole-v1"
+LAYOUTS = ((2, 1024), (16, 128), (128, 16), (1024, 2))
+# The same T, so the same bias; only the noise differs, and falls as 1/N.
+CROWDS = ((32, 128), (8, 128), (2, 128))
+COMMON = (16, 128)
+SEEDS = (3, 8)
+UPDATES = (12, 30)
+CHAINS = (64, 128)
+# Where in the common run the noise is measured: the order of the layouts may change on the way.
+SHARES = (0.25, 0.5, 0.75)
+SETTINGS = PPOSettings(learning_rate=1e-3)
+
+
+def run(bench: Bench) -> Data:
+    """Each layout's noise at common stages, and its runs over seeds; and runs of more envs."""
+    common = _trained(bench, COMMON, 0)
+    at = [round(share * len(common.stages)) for share in SHARES]
+    noise = [_noise(bench, common.at(update)) for update in at]
+    rows = [
+        {**_row(bench, layout, 256), "noise_factors": [one[layout[1]] for one in noise]}
+        for layout in LAYOUTS
+    ]
+    # The whole batch at once: as many gradient steps, however many samples.
+    crowds = [_row(bench, layout, layout[0] * layout[1]) for layout in CROWDS]
+    return {
+        "env": ENV,
+        "stages": at,
+        "updates": _updates(bench),
+        "rows": rows,
+        "crowds": crowds,
+    }
+
+
+def _row(bench: Bench, layout: tuple[int, int], minibatch: int) -> Data:
+    seeds = [_looked_at(bench, layout, minibatch, s) for s in range(bench.pick(*SEEDS))]
+    return {"envs": layout[0], "steps": layout[1], "seeds": seeds}
+
+
+def _noise(bench: Bench, stage: Stage) -> dict[int, Data]:
+    """The noise factor of every layout at one stage, by its T."""
+    steps = [steps for _, steps in LAYOUTS]
+    measured = probe(
+        ENV,
+        stage,
+        batch=COMMON[0] * COMMON[1],
+        steps=steps,
+        chains=bench.pick(*CHAINS),
+        seed=bench.seed,
+        phase=False,
+        progress=bench.saying(f"noise after update {stage.facts['updates']}"),
+    )
+    return {one: measured.layout(steps=one).actor.noise_factor.as_dict() for one in steps}
+
+
+def _updates(bench: Bench) -> int:
+    return bench.pick(*UPDATES)
+
+
+def _trained(bench: Bench, layout: tuple[int, int], seed: int, minibatch: int = 256) -> Training:
+    sizes = Layout(*layout, minibatch=minibatch, epochs=4)
+    stages = tuple(range(1, _updates(bench) + 1))
+    return bench.trained(ENV, sizes, stages=stages, settings=SETTINGS, seed=seed)
+
+
+def _looked_at(bench: Bench, layout: tuple[int, int], minibatch: int, seed: int) -> Data:
+    """Cosines of successive steps, and the return of the last policy in whole episodes."""
+    training = _trained(bench, layout, seed, minibatch)
+    steps = [
+        actor_step(before, after)
+        for before, after in zip(training.stages, training.stages[1:], strict=False)
+    ]
+    unit = np.stack([step / np.linalg.norm(step) for step in steps])
+    cosines = (unit[:-1] * unit[1:]).sum(axis=1)
+    last = training.stages[-1]
+    returns = episode_returns(training.env, last.policy, last.params, bench.seed + seed).returns
+    bench.progress(f"looking at {layout[0]} x {layout[1]}", seed + 1, bench.pick(*SEEDS))
+    return {
+        "cosine": float(cosines.mean()),
+        "cosines": shortened(cosines),
+        "final_return": float(returns.mean()),
+    }
+
+
+EXPERIMENTS = (Experiment("stability", "directions of successive updates", run),)

@@ -1,0 +1,227 @@
+"""The data move: what is visited, the policy and its weights, from one update to the next."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from nbyt import exact as oracle
+from nbyt.envs.tabular import TabularEnv
+from nbyt.layout import Layout
+from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
+from nbyt.stats import mean
+from nbyt.train.plan import PPOSettings
+from nbyt_studies.bench import Bench, Training
+from nbyt_studies.measure.updates import actor_step, policy_divergence, visited
+from nbyt_studies.numbers import exact_number, shortened
+from nbyt_studies.stats.cosines import energy_kernel, energy_of
+from nbyt_studies.study import Experiment
+
+SEEDS = (3, 5)
+CHAINS = (128, 256)
+POINTS, APART = 8, 25
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training to look at: after which updates, in the quick study and in the whole one."""
+
+    name: str
+    env: str
+    layout: Layout
+    settings: PPOSettings
+    at: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+_DEEP = Layout(16, 128, 64, 10)
+_LONG = ((1, 3, 5, 28, 35, 40), (1, 3, 6, 10, 15, 20, 30, 41, 50, 60))
+RUNS = (
+    Run(
+        "lake",
+        "tabular:FrozenLake8x8-v1",
+        Layout(16, 128, 256, 4),
+        PPOSettings(learning_rate=0.02),
+        ((1, 10, 20, 134, 166, 200), (1, 4, 10, 20, 40, 70, 100, 134, 166, 200)),
+    ),
+    Run("cartpole", "gymnax:CartPole-v1", _DEEP, PPOSettings(), _LONG),
+    Run(
+        "pendulum",
+        "gymnax:Pendulum-v1",
+        _DEEP,
+        PPOSettings(learning_rate=1e-3, gamma=0.9),
+        _LONG,
+    ),
+)
+
+
+def training_of(bench: Bench, run: Run, seed: int) -> Training:
+    """The run with stages before and after each of its updates."""
+    at = bench.pick(*run.at)
+    stages = tuple(sorted({*at, *(u + 1 for u in at)}))
+    return bench.trained(run.env, run.layout, stages=stages, settings=run.settings, seed=seed)
+
+
+def early(update: int, updates: int) -> bool:
+    """Whether an update is in the first eighth of its run."""
+    return update <= updates / 8
+
+
+def late(update: int, updates: int) -> bool:
+    """Whether an update is in the last third of its run."""
+    return update >= 2 * updates / 3
+
+
+def run_one(bench: Bench, run: Run) -> Data:
+    """Distances of the laws, divergences of the policies and steps, for each seed.
+
+    The first seed is looked at all along, the others where the run begins and where it ends.
+    """
+    at, seeds = bench.pick(*run.at), bench.pick(*SEEDS)
+    updates = max(at) + 1
+    ends = tuple(u for u in at if early(u, updates) or late(u, updates))
+    found: dict[str, Any] = {"seeds": []}
+    for seed in range(seeds):
+        training = training_of(bench, run, seed)
+        look = _table if isinstance(training.env, TabularEnv) else _sampled
+        some = at if seed == 0 else ends
+        found["seeds"].append({"at": list(some), **look(bench, training, some, seed)})
+        if seed == 0:
+            found["returns"] = _returns(training)
+    return {
+        "env": run.env,
+        "layout": f"{run.layout.envs} x {run.layout.steps}",
+        "updates": updates,
+        "early": [u for u in at if early(u, updates)],
+        "late": [u for u in at if late(u, updates)],
+        **found,
+    }
+
+
+def _table(bench: Bench, training: Training, at: tuple[int, ...], seed: int) -> Data:
+    """All exact; total variation of the laws. The first seed's laws are kept as maps."""
+    env: Any = training.env
+    states = np.arange(len(env.start))
+    laws: list[Any] = []
+    rows: list[tuple[Data | None, ...]] = []
+    for u in at:
+        pair = training.at(u), training.at(u + 1)
+        law, after = (oracle.visits(env, one) for one in pair)
+        laws.append(shortened(law))
+        moved = float(law @ policy_divergence(*pair, states))
+        distance = exact_number(0.5 * np.abs(law - after).sum())
+        rows.append((distance, exact_number(0.0), exact_number(moved), _length(*pair)))
+        bench.progress(f"laws of FrozenLake, seed {seed}", len(rows), len(at))
+    return {**_columns(rows), **({"maps": laws} if seed == 0 else {})}
+
+
+def _sampled(bench: Bench, training: Training, at: tuple[int, ...], seed: int) -> Data:
+    """Energy distances of observations, and their floor: the same between pools of one policy."""
+    pools = {}
+    updates = training.rows[-1]["update"]
+    for u in at:
+        floored = seed == 0 or early(u, updates)
+        pools[u] = _pools(bench, training, u, seed, 3 if floored else 2)
+        bench.progress(f"pools of {training.env.id}, seed {seed}", len(pools), len(at))
+    every = np.concatenate([part.reshape(-1, part.shape[-1]) for p in pools.values() for part in p])
+    scale = every.std(axis=0) + 1e-8
+    rows: list[tuple[Data | None, ...]] = []
+    for u, (before, *others) in pools.items():
+        pair = training.at(u), training.at(u + 1)
+        distance, *floor = (
+            energy_of(energy_kernel(before / scale, other / scale)).as_dict() for other in others
+        )
+        moved = mean(policy_divergence(*pair, before).mean(axis=1)).as_dict()
+        rows.append((distance, floor[0] if floor else None, moved, _length(*pair)))
+        bench.progress(f"distances of {training.env.id}, seed {seed}", len(rows), len(at))
+    return _columns(rows)
+
+
+def _pools(
+    bench: Bench, training: Training, update: int, seed: int, count: int
+) -> list[Float[np.ndarray, "n k d"]]:
+    """Observations before and after the update with the same luck, and before it with other."""
+    sizes = {"chains": bench.pick(*CHAINS), "points": POINTS, "apart": APART}
+    first = 2 * (bench.seed + seed)
+    before, after = training.at(update), training.at(update + 1)
+    wanted = ((before, first), (after, first), (before, first + 1))
+    return [visited(training.env, stage, **sizes, seed=own) for stage, own in wanted[:count]]
+
+
+def _length(before: Stage, after: Stage) -> Data:
+    return exact_number(float(np.linalg.norm(actor_step(before, after))))
+
+
+def _columns(rows: list[tuple[Data | None, ...]]) -> Data:
+    return {
+        name: [row[place] for row in rows]
+        for place, name in enumerate(("distance", "floor", "divergence", "step"))
+    }
+
+
+def _returns(training: Training) -> Data:
+    kept = [row for row in training.rows if row["mean_return"] is not None]
+    return {
+        "update": [row["update"] for row in kept],
+        "value": shortened(row["mean_return"] for row in kept),
+    }
+
+
+EXPERIMENTS = tuple(
+    Experiment(
+        f"visits-{run.name}",
+        f"what {run.env.partition(':')[2]} visits from update to update",
+        partial(run_one, run=run),
+    )
+    for run in RUNS
+)
+
+
+CLIPPING_CHAINS, CLIPPING_POINTS, CLIPPING_APART = 64, 8, 25
+# No probability ratio leaves 1 as far as this: nothing is ever clipped.
+_NEVER = 1e6
+
+
+def run(bench: Bench) -> Data:
+    """KL between the policies before and after some early updates, seed by seed."""
+    found = []
+    seeds = bench.pick(*SEEDS)
+    for run in RUNS[1:]:
+        at = bench.pick(*run.at)
+        at = tuple(u for u in at if early(u, max(at) + 1))
+        rows = []
+        for seed in range(seeds):
+            clipped, free = training_of(bench, run, seed), _free(bench, run, at, seed)
+            rows.append({"with": _one(bench, clipped, at), "without": _one(bench, free, at)})
+            bench.progress(f"comparing {run.env}", seed + 1, seeds)
+        found.append({"env": run.env, "at": list(at), "clip": run.settings.clip, "seeds": rows})
+    return {"envs": found}
+
+
+def _free(bench: Bench, run: Run, at: tuple[int, ...], seed: int) -> Training:
+    """The same run without clipping, up to the last update that is looked at."""
+    stages = tuple(sorted({*at, *(u + 1 for u in at)}))
+    settings = replace(run.settings, clip=_NEVER)
+    return bench.trained(run.env, run.layout, stages=stages, settings=settings, seed=seed)
+
+
+def _one(bench: Bench, training: Training, at: tuple[int, ...]) -> Data:
+    """The KL of each update, its mean, and the training's own account of it."""
+    found = []
+    for u in at:
+        before, after = training.at(u), training.at(u + 1)
+        sizes = {"chains": CLIPPING_CHAINS, "points": CLIPPING_POINTS, "apart": CLIPPING_APART}
+        states = visited(training.env, before, **sizes, seed=bench.seed + u)
+        found.append(float(policy_divergence(before, after, states).mean()))
+    own = [row["approximate_kl"] for row in training.rows[: max(at) + 1]]
+    fractions = [row["clip_fraction"] for row in training.rows[: max(at) + 1]]
+    return {
+        "divergence": shortened(found, 6),
+        "approximate_kl": shortened(own),
+        "clip_fraction": shortened(fractions),
+    }
+
+
+CLIPPING_EXPERIMENTS = (Experiment("clipping", "updates with and without clipping", run),)

@@ -1,0 +1,312 @@
+"""Gradients of single transitions at frozen weights, and of mini-batches of them.
+
+Everything is about one buffer and the gradient G of all of it: noise is distance from G.
+"""
+
+import time
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Float, Int
+
+from nbyt.collect.replay import Replay, read
+from nbyt.envs import resolve
+from nbyt.minibatch.replay import Filled, Places, draw
+from nbyt.objective.dqn import Transitions
+from nbyt.policy.q_policy import QPolicy
+from nbyt.results.values import Data
+from nbyt.rng import numpy_stream
+from nbyt.stats import mean
+from nbyt.train.algorithms.dqn import beginning
+from nbyt.train.dqn import QLearner, improve, rates_of
+from nbyt.train.dqn_plan import DQNPlan, DQNSettings
+from nbyt_studies.bench import Bench
+from nbyt_studies.measure.td import best_gain, losses_after, td_contributions
+from nbyt_studies.numbers import shortened, typical_ratio
+from nbyt_studies.replay.buffer_tasks import SEEDS, WORDS, Task, episodes, moments_of, states, tasks
+from nbyt_studies.replay.trainings import Moment
+from nbyt_studies.stats.rows import (
+    deviations,
+    distinct_in_windows,
+    expected_distinct,
+    lag_correlations,
+    mean_cosine,
+    mean_distinct,
+    of_strata,
+    of_windows,
+)
+from nbyt_studies.stats.sampling import with_replacement, without_replacement
+from nbyt_studies.study import Experiment
+
+SIZES = tuple(2**power for power in range(11))
+LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+SAMPLINGS = ("sequential", "uniform", "distinct", "stratified")
+# How many mini-batches are drawn, by sampling and size: the formulas are checked at the usual one.
+DRAWS = {
+    ("uniform", 1): 400,
+    **{(sampling, 32): 500 for sampling in SAMPLINGS},
+    ("uniform", 256): 40,
+    ("sequential", 256): 40,
+}
+STEP_SIZES = (1, 32, 256)
+VARIETY = (32, 256)
+# The progress of single steps is measured on every so many-th row, so that so many are left.
+THINNED = 1024
+STEPS = 12
+
+
+def run(bench: Bench) -> Data:
+    """Every task and moment, seed by seed."""
+    cases = []
+    for task in tasks(bench):
+        seeds: dict[str, list[Data]] = {word: [] for word in WORDS}
+        for seed in range(bench.pick(*SEEDS)):
+            for word, moment in moments_of(bench, task, seed):
+                seeds[word].append(_measured(bench, task, moment, seed))
+        places = zip(task.moments, seeds.items(), strict=True)
+        cases += [
+            {"env": task.name, "moment": word, "steps": steps, "seeds": rows}
+            for steps, (word, rows) in places
+        ]
+    sizes = {"sizes": list(SIZES), "lags": list(LAGS), "step_sizes": list(STEP_SIZES)}
+    return {**sizes, "cases": cases}
+
+
+def _measured(bench: Bench, task: Task, moment: Moment, seed: int) -> Data:
+    """One buffer."""
+    gradients = _contributions(task, moment)
+    generator = numpy_stream(bench.seed + seed, "gradients.draw", moment.updates)
+    whole = gradients.mean(axis=0, dtype=float)
+    apart = deviations(gradients)
+    places = {key: _places(*key, len(apart), generator) for key in DRAWS}
+    labels = {"states": states(moment.rows), "episodes": episodes(moment.rows)}
+    return {
+        "rows": len(apart),
+        "square": _number(whole @ whole),
+        "correlation": _correlations(moment, gradients, apart, generator),
+        "exact": _exact(apart),
+        "drawn": _drawn(apart, whole, places),
+        "progress": _progress(task, moment, gradients, generator),
+        "variety": {word: _variety(own, places) for word, own in labels.items()},
+    }
+
+
+def _contributions(task: Task, moment: Moment) -> Float[np.ndarray, "n P"]:
+    assert moment.rows.valid.all(), "device envs have no filler rows"
+    rates = rates_of(task.settings)
+    networks = (moment.policy, moment.weights, moment.target)
+    return np.asarray(td_contributions(*networks, moment.rows, rates, double=task.settings.double))
+
+
+def _places(sampling: Any, size: int, rows: int, generator: np.random.Generator) -> Places:
+    return draw(sampling, Filled(rows, rows), size, DRAWS[sampling, size], generator)
+
+
+def _correlations(
+    moment: Moment,
+    gradients: Float[np.ndarray, "n P"],
+    apart: Float[np.ndarray, "n P"],
+    generator: np.random.Generator,
+) -> Data:
+    """Along the buffer, of observations and of gradients; cosines of neighbours, of any two."""
+    seen = np.asarray(moment.rows.observation, np.float32)
+    if seen.ndim == 1:  # a table's state is a name, not a quantity
+        seen = np.eye(int(seen.max()) + 1, dtype=np.float32)[seen.astype(int)]
+    seen = deviations(seen.reshape(len(seen), -1))
+    scale = seen.std(axis=0)
+    standard = seen[:, scale > 0] / scale[scale > 0]
+    first, second = (generator.permutation(len(apart)) for _ in range(2))
+    return {
+        "observation": shortened(lag_correlations(standard, LAGS)),
+        "gradient": shortened(lag_correlations(apart, LAGS)),
+        "cosines": shortened(
+            [
+                mean_cosine(gradients[:-1], gradients[1:]),
+                mean_cosine(gradients[first], gradients[second]),
+            ]
+        ),
+    }
+
+
+def _exact(apart: Float[np.ndarray, "n P"]) -> dict[str, list[float | None]]:
+    """E|G_mb - G|² for each size, by sampling: formulas, or every mini-batch that there is."""
+    rows = len(apart)
+    single = of_windows(apart, [1])[0]
+    spread = single * rows / (rows - 1)
+    return {
+        "sequential": shortened(of_windows(apart, SIZES)),
+        "uniform": shortened(float(with_replacement(spread, rows, size)) for size in SIZES),
+        "distinct": shortened(float(without_replacement(spread, rows, size)) for size in SIZES),
+        "stratified": shortened(of_strata(apart, SIZES)),
+    }
+
+
+def _drawn(
+    apart: Float[np.ndarray, "n P"],
+    whole: Float[np.ndarray, " P"],
+    places: dict[tuple[str, int], Places],
+) -> dict[str, dict[str, Data]]:
+    """Of mini-batches that were drawn: the mean |G_mb - G|², and the mean cosine with G.
+
+    By sampling, then by size.
+    """
+    found: dict[str, dict[str, Data]] = {sampling: {} for sampling in SAMPLINGS}
+    for (sampling, size), own in places.items():
+        off = np.stack([apart[one].mean(axis=0) for one in own])
+        squares = np.einsum("ij,ij->i", off, off)
+        found[sampling][str(size)] = {
+            "square": _number(squares.mean(dtype=float)),
+            "cosine": _number(mean_cosine(off + whole, np.broadcast_to(whole, off.shape))),
+        }
+    return found
+
+
+def _progress(
+    task: Task, moment: Moment, gradients: Float[np.ndarray, "n P"], generator: np.random.Generator
+) -> Data:
+    """The fall of a thinned buffer's loss by one step at its best size, over that of its own G.
+
+    noise_scale: that of the thinned buffer, mean |g - G|² / |G|².
+    """
+    every = slice(None, None, len(gradients) // THINNED)
+    rows = type(moment.rows)(*(x[every] for x in moment.rows))
+    own = gradients[every]
+    whole = own.mean(axis=0)
+    steps = [own[draw].mean(axis=1) for draw in _thinned_draws(len(own), generator)]
+    losses = np.asarray(
+        losses_after(
+            moment.policy,
+            moment.weights,
+            moment.target,
+            rows,
+            rates_of(task.settings),
+            np.concatenate([np.stack([whole, 0 * whole]), *steps]),
+            double=task.settings.double,
+        ),
+        float,
+    )
+    before = losses[1, 0]
+    gains = [best_gain(part, before) for part in losses[2:].reshape(len(STEP_SIZES), STEPS, -1)]
+    full = best_gain(losses[:1], before)
+    shares = [gain / full if full > 0 else float("nan") for gain in gains]
+    noise = of_windows(deviations(own), [1])[0] / float(whole @ whole)
+    return {"noise_scale": _number(noise), "shares": shortened(shares)}
+
+
+def _thinned_draws(rows: int, generator: np.random.Generator) -> list[Int[np.ndarray, "steps m"]]:
+    return [generator.integers(rows, size=(STEPS, size)) for size in STEP_SIZES]
+
+
+def _variety(labels: Int[np.ndarray, " n"], places: dict[tuple[str, int], Places]) -> list[Data]:
+    """Different labels in a mini-batch, by size: drawn, and as expected where that is known."""
+    found = []
+    for size in VARIETY:
+        drawn = {
+            sampling: _number(mean_distinct(labels, own))
+            for (sampling, drawn_size), own in places.items()
+            if drawn_size == size
+        }
+        expected = {
+            "sequential": distinct_in_windows(labels, size),
+            "uniform": expected_distinct(labels, size, replace=True),
+            "distinct": expected_distinct(labels, size, replace=False),
+        }
+        found.append(
+            {
+                "minibatch": size,
+                "all": len(np.unique(labels)),
+                "drawn": drawn,
+                "expected": {key: _number(value) for key, value in expected.items()},
+            }
+        )
+    return found
+
+
+def _number(value: float) -> float | None:
+    return shortened([value])[0]
+
+
+EXPERIMENTS = (Experiment("gradients", "gradients of transitions", run),)
+
+
+ROUNDS = (8, 20)
+USUAL = 32
+# Transitions that one call processes, so that a call's own cost is small beside its steps'.
+_PROCESSED = 2048
+_MOST_STEPS = 64
+
+
+def run_step_seconds(bench: Bench) -> Data:
+    """Seconds of a step by size, and each over that of the usual size, for each task's network."""
+    return {"cases": [_timed(bench, task) for task in tasks(bench)]}
+
+
+def _timed(bench: Bench, task: Task) -> Data:
+    sizes = (*SIZES, task.layout.buffer)
+    programs = _programs(bench, task, sizes)
+    rounds = bench.pick(*ROUNDS)
+    found: dict[int, list[float]] = {size: [] for size in sizes}
+    for turn in range(rounds + 1):
+        bench.progress(f"timing {task.name}", turn, rounds + 1)
+        # All sizes in turn, so that a busy machine slows all of them.
+        for size, program in programs.items():
+            began = time.perf_counter()
+            jax.block_until_ready(program())
+            found[size].append((time.perf_counter() - began) / _steps(size))
+    # The first round compiles and does not count.
+    seconds = {size: values[1:] for size, values in found.items()}
+    ratios = {size: typical_ratio(own, seconds[USUAL]) for size, own in seconds.items()}
+    return {
+        "env": task.name,
+        "network": task.settings.network,
+        "sizes": list(sizes),
+        "seconds": [mean(np.array(seconds[size])).as_dict() for size in sizes],
+        "ratios": [{**ratios[size].as_dict(), "approximate": True} for size in sizes],
+    }
+
+
+def _programs(bench: Bench, task: Task, sizes: tuple[int, ...]) -> dict[int, Any]:
+    """A call without arguments for each size, which makes some gradient steps."""
+    env, settings = resolve(task.env), task.settings
+    total = task.moments[-1]
+    plan = DQNPlan(env.id, task.layout, total, bench.seed, settings, ())
+    policy, learner = beginning(plan, env)
+    generator = numpy_stream(bench.seed, "step-seconds", 0)
+    replay = Replay(jax.device_put(_rows(env.observation_space, task.layout.buffer, generator)))
+    found = {}
+    for size in sizes:
+        places = generator.integers(task.layout.buffer, size=(_steps(size), size), dtype=np.int32)
+        found[size] = partial(_improved, policy, settings.form, learner, replay, places)
+    return found
+
+
+@partial(jax.jit, static_argnames=("policy", "settings"))
+def _improved(
+    policy: QPolicy, settings: DQNSettings, learner: QLearner, replay: Replay, places: jax.Array
+) -> QLearner:
+    rates = rates_of(DQNSettings())
+    return improve(policy, settings, learner, read(replay, places), rates)[0]
+
+
+def _steps(size: int) -> int:
+    return max(1, min(_MOST_STEPS, _PROCESSED // size))
+
+
+def _rows(space: Any, count: int, generator: np.random.Generator) -> Transitions:
+    """Transitions of the right shape: how long a step takes does not depend on what is in them."""
+
+    def seen() -> np.ndarray:
+        if not space.shape:
+            return generator.integers(space.n, size=count, dtype=np.int32)
+        return generator.normal(size=(count, *space.shape)).astype(np.float32)
+
+    action, reward = np.zeros(count, np.int32), generator.normal(size=count).astype(np.float32)
+    columns: Any = (seen(), action, reward, np.zeros(count, bool), seen(), np.ones(count, bool))
+    return Transitions(*columns)
+
+
+STEP_SECONDS_EXPERIMENTS = (
+    Experiment("step-seconds", "seconds of a gradient step", run_step_seconds, alone=True),
+)

@@ -1,0 +1,270 @@
+"""Schemes by which PPO batches are cut: how noisy their mini-batches are."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Float, Int
+
+from nbyt.layout import Layout
+from nbyt.minibatch.rules import by_env
+from nbyt.minibatch.schemes import find
+from nbyt.objective.ppo import Batch
+from nbyt.results.values import Data
+from nbyt.rng import numpy_stream
+from nbyt.stats import mean
+from nbyt.train.algorithms.ppo import fresh_optimiser
+from nbyt_studies import minibatch_tasks
+from nbyt_studies.along_update import along_update, followed
+from nbyt_studies.bench import Bench
+from nbyt_studies.measure.subsampling import Subsampled, minibatch_gradients, subsample
+from nbyt_studies.measure.updates import Drift
+from nbyt_studies.minibatch_tasks import LAYOUT, Moment, batches_of, moments_of, plain
+from nbyt_studies.numbers import typical_ratio
+from nbyt_studies.stats.sampling import (
+    spread,
+    variance_ratio,
+    with_replacement,
+    without_replacement,
+)
+from nbyt_studies.study import Experiment
+
+# Mini-batches that hold two whole envs: every scheme can cut them.
+UPDATE = Layout(LAYOUT.envs, LAYOUT.steps, 256, LAYOUT.epochs)
+SCHEME_ENDS_BATCHES = (6, 16)
+SHUFFLE = "shuffle_and_chop"
+AGAIN = "another shuffle"
+SCHEMES = (
+    SHUFFLE,
+    AGAIN,
+    "rsl_rl",
+    "random_fetch",
+    "time_slabs",
+    "whole_envs",
+    "brax",
+    "dopamine",
+    "rl_games",
+)
+_SHOWN = ("ratio", "clip_fraction", "cosine")
+
+
+def run_scheme_ends(bench: Bench) -> Data:
+    """Updates of the same batches by every scheme, at every stage of two tasks."""
+    moments = (one for task in minibatch_tasks.TASKS[:2] for one in moments_of(bench, task))
+    return {
+        "layout": UPDATE.as_dict(),
+        "batches": bench.pick(*SCHEME_ENDS_BATCHES),
+        "looks": list(range(UPDATE.epochs + 1)),
+        "cases": [_measured(bench, moment) for moment in moments],
+    }
+
+
+def _measured(bench: Bench, moment: Moment) -> Data:
+    count = bench.pick(*SCHEME_ENDS_BATCHES)
+    # A stage keeps its weights only: one batch more brings the optimiser to where training has it.
+    first, *batches = batches_of(bench, moment, count + 1)
+    fresh = fresh_optimiser(moment.task.settings, moment.stage.params, "actor")
+    every = UPDATE.minibatches
+    _, optimiser = followed(moment, fresh, first, _scheme_ends_indices(bench, SHUFFLE, 0), every)
+    drifts: dict[str, list[Drift]] = {scheme: [] for scheme in SCHEMES}
+    for place, batch in enumerate(batches):
+        bench.progress(f"{moment}: updates by scheme", place, count)
+        for scheme, own in drifts.items():
+            indices = _scheme_ends_indices(bench, scheme, 1 + place)
+            own.append(jax.device_get(followed(moment, optimiser, batch, indices, every)[0]))
+    return {
+        **moment.case,
+        "schemes": {name: _shown(own) for name, own in drifts.items()},
+        "ends": {name: against(own, drifts[SHUFFLE]) for name, own in drifts.items()},
+    }
+
+
+def _scheme_ends_indices(bench: Bench, scheme: str, place: int) -> np.ndarray:
+    """Batch number `place` cut by a scheme."""
+    generator = numpy_stream(bench.seed, f"schemes.ends.{scheme}", place)
+    return find(SHUFFLE if scheme == AGAIN else scheme)(UPDATE, generator)
+
+
+def _shown(drifts: list[Drift]) -> Data:
+    return {name: along_update(drifts, name) for name in _SHOWN}
+
+
+def against(drifts: list[Drift], shuffled: list[Drift]) -> Data:
+    """The end of updates beside that of shuffled ones of the same batches.
+
+    ratio: mean |ratio - 1| over the shuffle's. clip_fraction, cosine: less the shuffle's.
+    """
+    ends = {name: (_ends(drifts, name), _ends(shuffled, name)) for name in _SHOWN}
+    over, under = ends["ratio"]
+    found: dict[str, Any] = {"ratio": plain(typical_ratio(over.tolist(), under.tolist()))}
+    for name in ("clip_fraction", "cosine"):
+        own, usual = ends[name]
+        found[name] = plain(replace(mean(own - usual), approximate=True))
+    return found
+
+
+def _ends(drifts: list[Drift], name: str) -> np.ndarray:
+    return np.array([getattr(drift, name)[-1] for drift in drifts], float)
+
+
+SCHEME_ENDS_EXPERIMENTS = (Experiment("scheme-ends", "updates by named schemes", run_scheme_ends),)
+
+
+SIZES = (64, 256)
+BATCHES = (12, 32)
+EPOCHS = (4, 6)
+
+
+class Cut(NamedTuple):
+    """A scheme, the size it cuts at, the sizes looked at, and whether epochs differ at all."""
+
+    scheme: str
+    size: int
+    sizes: tuple[int, ...]
+    drawn: bool
+
+
+CUTS = (
+    # Neighbouring mini-batches of these make larger ones of the same kind.
+    Cut("shuffle_and_chop", 64, (64, 256), True),
+    Cut("rsl_rl", 64, (64, 256), True),
+    Cut("random_fetch", 64, (64, 256), True),
+    Cut("time_slabs", 64, (64,), False),
+    Cut("time_slabs", 256, (256,), False),
+    Cut("dopamine", 64, (64,), False),
+    Cut("dopamine", 256, (256,), False),
+    Cut("rl_games", 64, (64,), False),
+    Cut("rl_games", 256, (256,), False),
+    Cut("brax", 64, (64,), False),
+    Cut("brax", 256, (256,), True),
+    Cut("whole_envs", 256, (256,), True),
+)
+
+
+class Gathered(NamedTuple):
+    """k batches: products of their gradients, S² of samples and of whole envs, mini-batches.
+
+    around: the mean |G_mb - G_B|² of each batch, by scheme and size.
+    """
+
+    gram: Float[np.ndarray, "k k"]
+    spread: Float[np.ndarray, " k"]
+    env_spread: Float[np.ndarray, " k"]
+    around: dict[tuple[str, int], Float[np.ndarray, " k"]]
+
+
+def run(bench: Bench) -> Data:
+    """Every stage of two tasks, actor and critic apart."""
+    cases = []
+    for task in minibatch_tasks.TASKS[:2]:
+        for moment in moments_of(bench, task):
+            batches = batches_of(bench, moment, bench.pick(*BATCHES))
+            advantage = np.stack([batch.advantage for batch in batches])
+            usual = (advantage - advantage.mean()) / advantage.std()
+            for part, weight in (("actor", usual), ("critic", advantage)):
+                found = _gathered(bench, moment, part, batches, weight)
+                cases.append({**moment.case, "gradient": part, "rows": summary(found)})
+    return {"layout": LAYOUT.as_dict(), "batches": bench.pick(*BATCHES), "cases": cases}
+
+
+def summary(found: Gathered) -> list[Data]:
+    """Each scheme and size beside a shuffle, and beside its formula if it has one.
+
+    ratio: Var(G_mb), over batches as well, over that of shuffled mini-batches. against_formula:
+    |G_mb - G_B|² alone, over what is expected of it.
+    """
+    rows = []
+    for (scheme, size), square in found.around.items():
+        shuffled = np.asarray(without_replacement(found.spread, LAYOUT.batch, size))
+        row = {
+            "scheme": scheme,
+            "minibatch": size,
+            "ratio": plain(variance_ratio(found.gram, square, shuffled)),
+        }
+        expected = expected_square(found, scheme, size)
+        if expected is not None:
+            row["against_formula"] = plain(mean(square / expected))
+        rows.append(row)
+    return rows
+
+
+def expected_square(found: Gathered, scheme: str, size: int) -> Float[np.ndarray, " k"] | None:
+    """E|G_mb - G_B|² of each batch by formula; None where all mini-batches were counted anyway.
+
+    Whole envs are drawn as samples are: the same formula, with their own S².
+    """
+    if scheme in ("shuffle_and_chop", "rsl_rl"):
+        return np.asarray(without_replacement(found.spread, LAYOUT.batch, size))
+    if scheme == "random_fetch":
+        return np.asarray(with_replacement(found.spread, LAYOUT.batch, size))
+    if scheme in ("brax", "whole_envs") and size > LAYOUT.steps:
+        envs = size // LAYOUT.steps
+        return np.asarray(without_replacement(found.env_spread, LAYOUT.envs, envs))
+    return None
+
+
+def _gathered(
+    bench: Bench, moment: Moment, part: str, batches: list[Batch], weight: np.ndarray
+) -> Gathered:
+    whole, env_spread = [], []
+    around: dict[tuple[str, int], list[float]] = {}
+    for place, batch in enumerate(batches):
+        bench.progress(f"{moment}: {part}'s schemes", place, len(batches))
+        found, rows = _subsampled(bench, moment, part, batch, weight[place], place)
+        for key, square in rows.items():
+            around.setdefault(key, []).append(square)
+        whole.append(found)
+        env_spread.append(_env_spread(moment, part, batch, weight[place], found.gradient))
+    gradients = np.array([one.gradient for one in whole], float)
+    squares = np.array([one.mean_square for one in whole], float)
+    gram = gradients @ gradients.T
+    own = np.asarray(spread(squares, np.diagonal(gram), LAYOUT.batch))
+    return Gathered(
+        gram, own, np.array(env_spread), {key: np.array(rows) for key, rows in around.items()}
+    )
+
+
+def _subsampled(
+    bench: Bench, moment: Moment, part: str, batch: Batch, weight: np.ndarray, place: int
+) -> tuple[Subsampled, dict[tuple[str, int], float]]:
+    """One batch, and its mean |G_mb - G_B|² by scheme and size."""
+    cuts = [(cut, _indices(bench, cut, place)) for cut in CUTS]
+    pieces = np.concatenate([indices for _, indices in cuts])
+    joined = tuple(size // SIZES[0] for size in SIZES)
+    stage = moment.stage
+    found: Subsampled = jax.device_get(
+        subsample(stage.policy, stage.params, part, batch, weight, pieces, joined=joined)
+    )
+    rows, first = {}, 0
+    for cut, indices in cuts:
+        epochs = slice(first, first + len(indices))
+        for size in cut.sizes:
+            squares = found.scatter[SIZES.index(size)].square[epochs]
+            rows[cut.scheme, size] = float(np.mean(squares, dtype=float))
+        first += len(indices)
+    return found, rows
+
+
+def _indices(bench: Bench, cut: Cut, place: int) -> Int[np.ndarray, "epochs pieces piece"]:
+    """Updates of one epoch each, because some schemes cut all epochs of an update alike."""
+    layout = Layout(LAYOUT.envs, LAYOUT.steps, cut.size, 1)
+    generator = numpy_stream(bench.seed, f"schemes.{cut.scheme}.{cut.size}", place)
+    count = bench.pick(*EPOCHS) if cut.drawn else 1
+    epochs = [find(cut.scheme)(layout, generator) for _ in range(count)]
+    return np.stack(epochs).reshape(count, -1, SIZES[0])
+
+
+def _env_spread(moment: Moment, part: str, batch: Batch, weight: np.ndarray, whole: Any) -> float:
+    """S² of the envs' own gradients around the batch's."""
+    stage, envs = moment.stage, LAYOUT.envs
+    rows = by_env(envs, LAYOUT.steps).reshape(envs, -1)
+    own = minibatch_gradients(stage.policy, stage.params, part, batch, weight, rows)
+    apart = np.asarray(own, float) - np.asarray(whole, float)
+    return float((apart**2).sum() / (envs - 1))
+
+
+EXPERIMENTS = (
+    Experiment("schemes", "mini-batches by named schemes", run),
+    *SCHEME_ENDS_EXPERIMENTS,
+)

@@ -1,0 +1,193 @@
+"""CartPole by sampling: returns as trained, from starts never visited, and with other dynamics."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool
+
+from nbyt.minibatch.replay import Sampling
+from nbyt.policy.actor_critic import Params
+from nbyt.policy.q_policy import greedy
+from nbyt.results.values import Data
+from nbyt.train.dqn_plan import DQNSettings, ReplayLayout
+from nbyt_studies.bench import Bench
+from nbyt_studies.numbers import shortened
+from nbyt_studies.replay import carts, lakes
+from nbyt_studies.replay.trainings import Moment, follow
+from nbyt_studies.study import Experiment
+
+SAMPLINGS: tuple[Sampling, ...] = ("uniform", "sequential", "newest")
+MOMENTS = 6
+
+
+def layout_of(total: int) -> ReplayLayout:
+    """The sizes of a run: its buffer forgets nothing, so that it tells what was ever met."""
+    return ReplayLayout(envs=1, steps=4, minibatch=64, buffer=total)
+
+
+def moments_of(total: int) -> tuple[int, ...]:
+    """The updates after which a run is looked at: evenly, up to its last."""
+    updates = layout_of(total).updates(total)
+    return tuple(round(updates * (place + 1) / MOMENTS) for place in range(MOMENTS))
+
+
+def params_of(moment: Moment) -> Params:
+    """The moment's greedy policy."""
+    return greedy(jax.tree.map(jnp.asarray, moment.weights))
+
+
+def by_sampling(seeds: list[dict[Sampling, Data]]) -> list[Data]:
+    """What each sampling found, over the seeds."""
+    return [{"sampling": one, "seeds": [seed[one] for seed in seeds]} for one in SAMPLINGS]
+
+
+UNSEEN_LAKES_SEEDS = (3, 8)
+FEW, MANY = 200, 2000
+TOTAL_FEW, TOTAL_MANY = (20_000, 40_000), (10_000, 24_000)
+HELD_OUT = 500  # and as many at most of those trained on are looked at
+UNSEEN = "maps never met"
+UNSEEN_LAKES_SETTINGS = DQNSettings(
+    gamma=0.9,
+    learning_rate=1e-3,
+    double=True,
+    target_every=500,
+    exploration=0.5,
+    epsilon_end=0.1,
+    network="128x128",
+)
+
+
+def few(bench: Bench) -> Data:
+    """Trained on so few maps that a network can know them by heart."""
+    return run_unseen_lakes(bench, FEW, bench.pick(*TOTAL_FEW))
+
+
+def many(bench: Bench) -> Data:
+    """Trained on so many that it cannot: a map is met a few times only."""
+    return run_unseen_lakes(bench, MANY, bench.pick(*TOTAL_MANY))
+
+
+def run_unseen_lakes(bench: Bench, trained: int, total: int) -> Data:
+    """Every sampling at every seed."""
+    env, count = _env(trained), bench.pick(*UNSEEN_LAKES_SEEDS)
+    seeds = [
+        {one: _unseen_lakes_shown(bench, env, total, one, seed) for one in SAMPLINGS}
+        for seed in range(count)
+    ]
+    return {
+        "env": f"Lakes, {trained:,} maps",
+        "home": "maps of training",
+        "conditions": [UNSEEN],
+        "steps": [update * layout_of(total).fresh for update in moments_of(total)],
+        "rows": by_sampling(seeds),
+    }
+
+
+@lru_cache(maxsize=2)
+def _env(trained: int) -> lakes.Lakes:
+    last = HELD_OUT + trained
+    return lakes.Lakes(f"{trained} maps", lakes.part(lakes.drawn(last), HELD_OUT, last))
+
+
+def _unseen_lakes_shown(
+    bench: Bench, env: lakes.Lakes, total: int, sampling: Sampling, seed: int
+) -> Data:
+    """A run's success on both sets of maps at every moment."""
+    moments = follow(
+        bench.named(sampling),
+        env,
+        layout_of(total),
+        total,
+        replace(UNSEEN_LAKES_SETTINGS, sampling=sampling),
+        seed=seed,
+        moments=moments_of(total),
+    ).moments
+    return {
+        "home": _successes(lakes.part(env.maps, 0, HELD_OUT), moments),
+        "abroad": {UNSEEN: _successes(lakes.drawn(HELD_OUT), moments)},
+    }
+
+
+def _successes(maps: lakes.Maps, moments: tuple[Moment, ...]) -> list[float | None]:
+    return shortened(lakes.success(maps, one.policy, params_of(one)) for one in moments)
+
+
+UNSEEN_LAKES_EXPERIMENTS = (
+    Experiment("unseen-few-lakes", "maps held out, few trained on", few),
+    Experiment("unseen-many-lakes", "maps held out, many trained on", many),
+)
+
+
+SEEDS = (3, 10)
+TOTAL = (20_000, 40_000)
+# Times 64 episodes, shared by the conditions.
+EVALUATIONS = (4, 6)
+# Rare copies to the target network: with more, Q-values run away in some seeds of every sampling.
+SETTINGS = DQNSettings(learning_rate=5e-4, double=True, target_every=4000, network="64x64")
+
+
+def run(bench: Bench) -> Data:
+    """Every sampling at every seed."""
+    total = bench.pick(*TOTAL)
+    seeds, shares = [], []
+    for seed in range(bench.pick(*SEEDS)):
+        found, share = _seed(bench, seed)
+        seeds.append(found)
+        shares.append(share)
+    return {
+        "env": "CartPole-v1",
+        "home": carts.HOME,
+        "conditions": list(carts.CONDITIONS[1:]),
+        "steps": [update * layout_of(total).fresh for update in moments_of(total)],
+        "never_visited": shares,
+        "rows": by_sampling(seeds),
+    }
+
+
+def _seed(bench: Bench, seed: int) -> tuple[dict[Sampling, Data], float]:
+    """What each sampling's run shows, and the share of wide starts that no run has visited."""
+    runs = {one: _moments(bench, one, seed) for one in SAMPLINGS}
+    met = [rows for moments in runs.values() for rows in _met(moments[-1])]
+    begun = carts.begun(bench.pick(*EVALUATIONS))
+    # The same episodes for all samplings: starts that one of them has visited count for none.
+    new = ~carts.visited(begun.state, np.concatenate(met))
+    wide = begun.condition == carts.CONDITIONS.index(carts.STARTS)
+    found = {one: _shown(bench, moments, new) for one, moments in runs.items()}
+    return found, float(new[wide].mean())
+
+
+def _moments(bench: Bench, sampling: Sampling, seed: int) -> tuple[Moment, ...]:
+    total = bench.pick(*TOTAL)
+    own = bench.named(sampling)
+    return follow(
+        own,
+        carts.home(),
+        layout_of(total),
+        total,
+        replace(SETTINGS, sampling=sampling),
+        seed=seed,
+        moments=moments_of(total),
+    ).moments
+
+
+def _met(moment: Moment) -> tuple[np.ndarray, np.ndarray]:
+    return np.asarray(moment.rows.observation), np.asarray(moment.rows.next_observation)
+
+
+def _shown(bench: Bench, moments: tuple[Moment, ...], new: Bool[np.ndarray, " episodes"]) -> Data:
+    """Mean returns by condition at every moment."""
+    count = bench.pick(*EVALUATIONS)
+    rows = [carts.returns(one.policy, params_of(one), count) for one in moments]
+    means = {}
+    for number, words in enumerate(carts.CONDITIONS):
+        own = carts.begun(count).condition == number
+        if words == carts.STARTS:
+            own &= new
+        means[words] = shortened(returns[own].mean() for returns in rows)
+    return {"home": means.pop(carts.HOME), "abroad": means}
+
+
+EXPERIMENTS = (Experiment("unseen-carts", "CartPole changed after training", run),)
