@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nbyt.report.figures.plane import views
+from nbyt.report.figures.draw_plane import views
 from nbyt.report.html.element import Markup, embedded, escaped_lines, for_chart, tag
 from nbyt.report.html.quantity import known, share, shown, words
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
-from nbyt.report.figures.bars import bars_drawn, histogram_drawn, points_drawn
+from nbyt.report.figures.draw_bars import bars_drawn, histogram_drawn, points_drawn
+from nbyt.report.figures.draw_forest import forest_drawn
+from nbyt.report.figures.draw_heatmap import colour_map, heatmap_drawn
+from nbyt.report.figures.draw_lines import lines_drawn
+from nbyt.report.figures.draw_plane import plane_drawn, planes_drawn
 from nbyt.report.figures.drawn import Drawn, scale_of
-from nbyt.report.figures.forest import forest_drawn
-from nbyt.report.figures.heatmap import colour_map, heatmap_drawn
-from nbyt.report.figures.lines import lines_drawn
-from nbyt.report.figures.plane import plane_drawn, planes_drawn
 from nbyt.report.html.element import Child, Markup, tag
 from nbyt.report.html.number import shown
 from nbyt.report.html.page import Part, Slider, by_place, chart_place, merged, side_by_side, table

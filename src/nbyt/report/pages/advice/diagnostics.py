@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from nbyt.report.figures.draw_plane import View, plane_chart, views
 from nbyt.report.figures.parts import figure, spread
-from nbyt.report.figures.plane import View, plane_chart, views
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import TERMS, term
 from nbyt.report.html.key import key

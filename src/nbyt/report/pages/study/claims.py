@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from nbyt.report.figures import forest
+from nbyt.report.figures.draw_forest import MOST
 from nbyt.report.figures.figure import figures_part
-from nbyt.report.figures.forest import MOST
 from nbyt.report.html.element import Child, Markup, bullets, join, tag
 from nbyt.report.html.number import has_value, short, shown
 from nbyt.report.html.page import Part, grouped_table, numbers, section, table
