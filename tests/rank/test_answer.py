@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nbyt.advice import rank
-from nbyt.rank import Evidence, StageEvidence
+from nbyt.advice.rank import Evidence, StageEvidence
 from nbyt.stats.estimate import Estimate
 
 LAYOUTS = ((64, 1), (8, 8), (1, 64))
@@ -22,7 +22,7 @@ def _stage(name, alignments, *, weight=1.0, spread=0.05, seed=0):
 
 
 def _answer(*stages, price=None):
-    return rank(stages, LAYOUTS, price)
+    return rank.answer(stages, LAYOUTS, price)
 
 
 def _price(seconds, error):

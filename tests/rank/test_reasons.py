@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from nbyt.advice import rank
+from nbyt.advice.rank import Evidence, StageEvidence
 from nbyt.advice.reasons import advice, current, deciding, reasons, remedies
-from nbyt.rank import Evidence, StageEvidence
 from nbyt.stats.estimate import Estimate
 
 LAYOUTS = ((64, 1), (8, 8), (1, 64))
@@ -55,7 +55,7 @@ def _answer(stage, low=None):
     along = np.sqrt(np.abs(np.vstack([values, values + luck]))) * np.sign(values)
     evidence = Evidence((1, 8, 64), along, np.ones_like(along), np.zeros_like(along))
     estimates = tuple(Estimate(v, v - 0.02, v + 0.02, 64) for v in values)
-    return rank([StageEvidence("update 5", 1.0, evidence, estimates, estimates)], LAYOUTS)
+    return rank.answer([StageEvidence("update 5", 1.0, evidence, estimates, estimates)], LAYOUTS)
 
 
 def _said(stage):

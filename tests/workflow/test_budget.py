@@ -5,10 +5,10 @@ import pytest
 
 from nbyt.advice.budget import Budget, budget_from, propose
 from nbyt.advice.costs import Costs
+from nbyt.advice.rank import Evidence, StageEvidence
 from nbyt.advice.request import effort, make_advice_request
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
-from nbyt.rank import Evidence, StageEvidence
 from nbyt.stats.estimate import Estimate
 
 STEPS = tuple(2**power for power in range(12))
