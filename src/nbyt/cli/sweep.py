@@ -13,9 +13,8 @@ from rich.text import Text
 from nbyt.advice.costs import update_seconds
 from nbyt.advice.estimate import in_words
 from nbyt.advice.request import EPOCHS
-from nbyt.cli.common import Common
 from nbyt.cli.options import Settings
-from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched, watched_cells
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.envs.local import hung
