@@ -178,7 +178,7 @@ def make_advice_request(
     stages: int | None = None,
     minibatch: int | None = None,
     epochs: int = EPOCHS,
-    settings: PPOSettings = PPOSettings(),
+    settings: PPOSettings | None = None,
     max_envs: int | None = None,
     objective: str = BOTH,
     vector: str = "sync",
@@ -198,6 +198,7 @@ def make_advice_request(
             where="objective",
             fix=f"one of: {', '.join(DECIDERS)}",
         )
+    settings = settings or PPOSettings()
     lambdas = PROBABILITIES.check(lambdas, "lambda") or _lambdas(settings.lam, effort)
     settings = replace(settings, lam=lambdas[0])
     total = total or max(_SAMPLES, _UPDATES * batch)

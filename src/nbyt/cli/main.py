@@ -27,7 +27,7 @@ from nbyt.errors import (
     UsageError,
     described,
 )
-from nbyt.train.signals import TerminatedError, sigterm_raises
+from nbyt.processes.signals import TerminatedError, sigterm_raises
 
 _COMMANDS = {
     "advise": "Say which N x T to use on an environment, how sure that is, and why.",

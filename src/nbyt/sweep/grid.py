@@ -1,7 +1,7 @@
 """The grid: every layout of a batch with every seed, each of them a cell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nbyt.advice.request import (
@@ -49,7 +49,7 @@ class Grid:
     seeds: tuple[int, ...]
     total: int
     points: tuple[int, ...]
-    settings: PPOSettings = PPOSettings()
+    settings: PPOSettings = field(default_factory=PPOSettings)
     vector: str = "sync"
 
     @property
@@ -94,7 +94,7 @@ def make_grid(
     first_seed: int = 0,
     minibatch: int | None = None,
     epochs: int = EPOCHS,
-    settings: PPOSettings = PPOSettings(),
+    settings: PPOSettings | None = None,
     max_envs: int | None = None,
     vector: str = "sync",
 ) -> Grid:
@@ -118,7 +118,7 @@ def make_grid(
     updates = chosen[0].updates(total)
     points = stage_updates(updates, count=min(POINTS, updates))
     own = tuple(range(first_seed, first_seed + seeds))
-    return Grid(env, chosen, own, total, points, settings, vector)
+    return Grid(env, chosen, own, total, points, settings or PPOSettings(), vector)
 
 
 def advice_request(
