@@ -16,7 +16,7 @@ from rich.progress import (
 )
 
 from nbyt.advice.run import OVERALL
-from nbyt.sweep.running import Tally
+from nbyt.sweep.run import Tally
 from nbyt.train.metrics import Row
 from nbyt.train.signals import stop_on_signal
 
