@@ -17,7 +17,7 @@ from rich.progress import (
 
 from nbyt.advice.run import OVERALL
 from nbyt.processes.signals import stop_on_signal
-from nbyt.sweep.running import Tally
+from nbyt.sweep.run import Tally
 from nbyt.train.metrics import Row
 
 _DRAW_SECONDS = 0.1
