@@ -26,7 +26,7 @@ from nbyt.errors import (
     UsageError,
     described,
 )
-from nbyt.train.signals import TerminatedError, sigterm_raises
+from nbyt.processes.signals import TerminatedError, sigterm_raises
 
 # Each command: where its function is, and its line of help.
 _COMMANDS = {

@@ -38,10 +38,9 @@ from nbyt.report.tables.sweep import failure_lines, layout_table, sweep_lines
 from nbyt.store.paths import at_work
 from nbyt.store.sweep import SweepFolder
 from nbyt.store.text import plain
-from nbyt.sweep.cells import Here, Runner
+from nbyt.sweep.cells import InProcessRunner, Runner
 from nbyt.sweep.grid import Grid, make_grid
-from nbyt.sweep.running import Tally, run_cells
-from nbyt.sweep.sweeping import Sweep, command_line, conclude, open_sweep
+from nbyt.sweep.run import Sweep, Tally, command_line, conclude, open_sweep, run_cells
 from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
 from nbyt.train.plan import PPOSettings
@@ -222,7 +221,7 @@ def _runner(grid: Grid, options: SweepOptions, step: float, cell: float | None) 
     if isinstance(grid.env, HostEnv):
         return Workers(options.workers, step, cell)
     # Seeds of a device env are trained together, and use all cores by themselves.
-    return Here() if cell is None else Workers(1, step, cell)
+    return InProcessRunner() if cell is None else Workers(1, step, cell)
 
 
 @contextmanager
