@@ -11,6 +11,7 @@ from nbyt.envs import resolve
 from nbyt.policy.actor_critic import build
 from nbyt.policy.networks import parse_network
 from nbyt.policy.stage import Stage
+from nbyt_studies.comparisons import batch_gram, expected_cosine
 from nbyt_studies.measure.batches import (
     batch_advantages,
     collect_batches,
@@ -18,7 +19,6 @@ from nbyt_studies.measure.batches import (
     fragment_means,
     lagged_products,
 )
-from nbyt_studies.stats.cosines import batch_gram, expected_cosine
 
 ENV = resolve("gymnax:Pendulum-v1")
 

@@ -16,7 +16,7 @@ from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
 from nbyt.train.algorithms import ppo
 from nbyt.train.plan import PPOSettings
-from nbyt_studies.measure.subsampling import minibatch_gradients, subsample
+from nbyt_studies.measure.batches import minibatch_gradients, subsample
 from nbyt_studies.measure.updates import contribution_gap, follow_update
 
 LAYOUT = Layout(envs=4, steps=16, minibatch=16, epochs=2)

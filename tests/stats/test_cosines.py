@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from nbyt_studies.stats.cosines import (
+from nbyt_studies.comparisons import (
     batch_gram,
     cosine_matrix,
     expected_cosine,

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from nbyt_studies.stats.rows import distinct_in_windows, expected_distinct, mean_distinct
+from nbyt_studies.numbers import distinct_in_windows, expected_distinct, mean_distinct
 
 LABELS = np.array([0, 0, 1, 2, 2, 2, 0, 3, 3, 1])
 

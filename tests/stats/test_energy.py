@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from nbyt_studies.stats.cosines import energy_kernel, energy_of
+from nbyt_studies.comparisons import energy_kernel, energy_of
 
 
 def chains(generator, n, k, shift=0.0, d=1):

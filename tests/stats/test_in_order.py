@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nbyt.minibatch.replay import SAMPLINGS
-from nbyt_studies.stats.rows import deviations, lag_correlations, mean_cosine, of_strata, of_windows
+from nbyt_studies.numbers import deviations, lag_correlations, mean_cosine, of_strata, of_windows
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from gradient_vectors import Vectors
 
 from nbyt.stats.comparison import Candidate
-from nbyt_studies.stats.paired import (
+from nbyt_studies.comparisons import (
     bias_gap,
     covariance_gap,
     covariance_share,

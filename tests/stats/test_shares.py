@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nbyt_studies.measure.starts import explained_share
-from nbyt_studies.stats.rows import median
+from nbyt_studies.numbers import median
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])

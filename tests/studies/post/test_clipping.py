@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nbyt.layout import Layout
-from nbyt_studies.post.claims.stability import CLAIMS
+from nbyt_studies.post.claims.stability import STABILITY_CLAIMS
 from nbyt_studies.post.experiments import visits
 
 
@@ -24,7 +24,7 @@ def data(make_context, monkeypatch):
 
 
 def test_the_verdict_follows_the_data(data) -> None:
-    claim = CLAIMS[-1]
+    claim = STABILITY_CLAIMS[-1]
     for factor, word in ((1e4, "holds"), (1e-4, "does not hold")):
         other = deepcopy(data)
         for seed in other["envs"][0]["seeds"]:

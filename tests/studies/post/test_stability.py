@@ -5,10 +5,10 @@ from copy import deepcopy
 
 import pytest
 
-from nbyt_studies.post.claims.stability import CLAIMS, rank_correlation
+from nbyt_studies.post.claims.stability import STABILITY_CLAIMS, rank_correlation
 from nbyt_studies.post.experiments import stability
 
-DIRECTIONS, SPREAD = CLAIMS[:2]
+DIRECTIONS, SPREAD = STABILITY_CLAIMS[:2]
 
 
 @pytest.fixture

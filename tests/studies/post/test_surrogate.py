@@ -7,7 +7,7 @@ import pytest
 
 from nbyt_studies import minibatch_tasks
 from nbyt_studies.experiment import Context
-from nbyt_studies.post.claims.surrogate import CLAIMS
+from nbyt_studies.post.claims.stability import CLAIMS
 from nbyt_studies.post.experiments import stability
 from nbyt_studies.study import Study
 

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from nbyt.errors import EnvUsageError
-from nbyt_studies.replay import carts
+from nbyt_studies.replay import envs
 
 # gravity, cart's mass, pole's mass, half its length, force
 PHYSICS = {
-    carts.HOME: (9.8, 1.0, 0.1, 0.5, 10.0),
-    carts.STARTS: (9.8, 1.0, 0.1, 0.5, 10.0),
+    envs.HOME: (9.8, 1.0, 0.1, 0.5, 10.0),
+    envs.STARTS: (9.8, 1.0, 0.1, 0.5, 10.0),
     "pole 2 x as long": (9.8, 1.0, 0.1, 1.0, 10.0),
     "pole 1/4 as long": (9.8, 1.0, 0.1, 0.125, 10.0),
     "gravity 3 x as strong": (29.4, 1.0, 0.1, 0.5, 10.0),
@@ -32,32 +32,32 @@ def moved(state: np.ndarray, action: int, condition: str) -> np.ndarray:
 
 
 def test_every_condition_moves_by_its_own_physics() -> None:
-    assert set(PHYSICS) == set(carts.CONDITIONS)
-    env = carts.Carts()
+    assert set(PHYSICS) == set(envs.CONDITIONS)
+    env = envs.Carts()
     begun, states = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.key(0), 64))
     actions = np.arange(64) % 2
     after = jax.jit(jax.vmap(env.step))(jax.random.split(jax.random.key(1), 64), begun, actions)
-    seen = {carts.CONDITIONS[number] for number in np.asarray(begun.condition)}
-    assert seen == set(carts.CONDITIONS)
+    seen = {envs.CONDITIONS[number] for number in np.asarray(begun.condition)}
+    assert seen == set(envs.CONDITIONS)
     for place, number in enumerate(np.asarray(begun.condition)):
-        expected = moved(np.asarray(states[place]), actions[place], carts.CONDITIONS[number])
+        expected = moved(np.asarray(states[place]), actions[place], envs.CONDITIONS[number])
         np.testing.assert_allclose(after.observation[place], expected, atol=1e-5)
 
 
 def test_only_wide_starts_are_wide() -> None:
-    begun = carts.begun(2)
-    wide = begun.condition == carts.CONDITIONS.index(carts.STARTS)
+    begun = envs.begun(2)
+    wide = begun.condition == envs.CONDITIONS.index(envs.STARTS)
     assert np.all(np.abs(begun.state[~wide]) <= 0.05)
-    assert np.all(np.abs(begun.state[wide]) <= carts.WIDE)
-    assert np.all(np.abs(begun.state[wide]).max(axis=0) > 0.5 * np.array(carts.WIDE))
+    assert np.all(np.abs(begun.state[wide]) <= envs.WIDE)
+    assert np.all(np.abs(begun.state[wide]).max(axis=0) > 0.5 * np.array(envs.WIDE))
 
 
 def test_visited_is_what_a_look_at_every_pair_says() -> None:
     generator = np.random.default_rng(0)
-    states, met = (generator.uniform(-1, 1, (200, 4)) * carts.WIDE for _ in range(2))
+    states, met = (generator.uniform(-1, 1, (200, 4)) * envs.WIDE for _ in range(2))
     met[:20] = states[:20]
-    near = (np.abs(states[:, None] - met[None]) <= carts.NEAR).all(-1).any(1)
-    found = carts.visited(states, met)
+    near = (np.abs(states[:, None] - met[None]) <= envs.NEAR).all(-1).any(1)
+    found = envs.visited(states, met)
     assert found[:20].all()
     assert not found.all()
     np.testing.assert_array_equal(found, near)
@@ -65,4 +65,4 @@ def test_visited_is_what_a_look_at_every_pair_says() -> None:
 
 def test_a_parameter_that_does_not_exist_is_refused() -> None:
     with pytest.raises(EnvUsageError, match="lenght"):
-        carts.home().changed(lenght=1.0)
+        envs.home().changed(lenght=1.0)

@@ -5,7 +5,7 @@ import pytest
 
 from nbyt_studies.replay import trainings
 from nbyt_studies.replay.claims.training_sizes import CLAIMS
-from nbyt_studies.replay.experiments import training_sizes as sizes
+from nbyt_studies.replay.experiments import trainings as sizes
 from nbyt_studies.replay.trainings import Followed
 
 BALANCE, FASTER = CLAIMS[:2]

@@ -19,9 +19,8 @@ from nbyt.stats import mean
 from nbyt.train.plan import PPOSettings
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.starts import separation, start_share
-from nbyt_studies.numbers import exact_number
+from nbyt_studies.numbers import exact_number, median
 from nbyt_studies.post.experiments.visits import RUNS, Run, training_of
-from nbyt_studies.stats.rows import median
 
 STARTS = (256, 512)
 AGAIN = 8
