@@ -16,6 +16,8 @@ from nbyt_studies.verdict import Number
 # A mini-batch's gradient is the mean of m of the batch's n contributions. Given the batch it varies
 # around the batch's gradient G_B; these formulas are exact, whatever the contributions are.
 
+Real = float | int  # tests check annotations as code runs, where an int is not a float
+Values = Sequence[Real] | np.ndarray
 Numbers = float | Float[np.ndarray, "..."]
 
 
@@ -198,7 +200,7 @@ def share_difference(first: Estimate, second: Estimate) -> Estimate:
 _LEAST = 3
 
 
-def exact_number(value: float | None) -> Number:
+def exact_number(value: Real | None) -> Number:
     """A number that was calculated, not measured: its interval is itself."""
     number = None if value is None else float(value)
     return {"value": number, "low": number, "high": number}
@@ -214,7 +216,7 @@ def distance(number: Number, point: float) -> Number:
     return {**number, "value": abs(value - point), "low": nearest, "high": ends[1]}
 
 
-def shortened(values: Iterable[float | None], digits: int = 4) -> list[float | None]:
+def shortened(values: Iterable[Real | None], digits: int = 4) -> list[float | None]:
     """The values to so many significant digits; None where one is not finite."""
     return [
         float(f"{float(v):.{digits}g}") if v is not None and math.isfinite(v) else None
@@ -222,19 +224,19 @@ def shortened(values: Iterable[float | None], digits: int = 4) -> list[float | N
     ]
 
 
-def mean_of(values: Iterable[float]) -> Estimate:
+def mean_of(values: Iterable[Real]) -> Estimate:
     """The mean of independent values, with Student's t interval."""
     return mean(np.array(list(values), float))
 
 
-def typical_ratio(over: Sequence[float], under: Sequence[float]) -> Estimate:
+def typical_ratio(over: Values, under: Values) -> Estimate:
     """The geometric mean of the ratios of independent pairs of positive numbers."""
     if min(*over, *under) <= 0:
         return undetermined("one of the numbers is not above 0", len(over))
     return mapped(mean(np.log(np.asarray(over, float) / np.asarray(under, float))), math.exp)
 
 
-def ratio_of_means(over: Sequence[float], under: Sequence[float]) -> Estimate:
+def ratio_of_means(over: Values, under: Values) -> Estimate:
     """The mean of one over the mean of the other, from independent pairs; any sign (Fieller)."""
     count = len(over)
     if count < _LEAST:
@@ -247,7 +249,7 @@ def ratio_of_means(over: Sequence[float], under: Sequence[float]) -> Estimate:
     return Estimate(float(top[0] / bottom[0]), *bounds, count, approximate=True)
 
 
-def spread_of(values: Sequence[float]) -> Estimate:
+def spread_of(values: Values) -> Estimate:
     """The standard deviation of a sample; the interval holds for normal values (chi-square)."""
     count = len(values)
     if count < 2:
@@ -258,7 +260,7 @@ def spread_of(values: Sequence[float]) -> Estimate:
     return Estimate(spread, low, high, count, approximate=True)
 
 
-def spread_ratio(over: Sequence[float], under: Sequence[float]) -> Estimate:
+def spread_ratio(over: Values, under: Values) -> Estimate:
     """The ratio of two samples' standard deviations; the interval holds for normal values (F)."""
     sizes = len(over), len(under)
     if min(sizes) < 2 or np.std(under) == 0:
