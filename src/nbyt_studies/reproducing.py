@@ -9,12 +9,13 @@ from typing import Any
 from nbyt.advice.run import OVERALL
 from nbyt.errors import StoreError
 from nbyt.report.pages.study import write_study_page
+from nbyt.results import plain
 from nbyt.rng import require_seed
+from nbyt.store.files import EXPERIMENT, PAGE, STUDY
+from nbyt.store.formats import shown
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import at_work
-from nbyt.store.run import open_as
-from nbyt.store.seal import shown
-from nbyt.store.study import PAGE, StudyFolder, read_study
+from nbyt.store.run import Folder, open_run
 from nbyt.train import hardware
 from nbyt_studies.bench import Bench, Progress
 from nbyt_studies.study import RULE, Claim, Study, judged
@@ -40,17 +41,17 @@ class Reproduction:
 
 def open_study(
     study: Study, out: Path | str | None, *, quick: bool, seed: int, force: bool = False
-) -> StudyFolder:
+) -> Folder:
     """The folder of a study, new or resumed; another study's folder is refused."""
     identity = {"study": study.name, "effort": _effort(quick), "seed": require_seed(seed)}
     made_by = manifest("reproduce", identity, seed, hardware.describe())
     path = Path(out) if out is not None else Path("runs") / f"{study.name}-{_effort(quick)}-{seed}"
-    return open_as(StudyFolder, path, identity, manifest=made_by, force=force)
+    return open_run(path, identity, "reproduce", manifest=made_by, force=force)
 
 
 def reproduce(
     study: Study,
-    folder: StudyFolder,
+    folder: Folder,
     *,
     quick: bool = False,
     seed: int = 0,
@@ -65,7 +66,7 @@ def reproduce(
     with at_work(folder.path):
         bench = Bench(folder, seed, quick, progress)
         experiments = [one.name for one in study.experiments]
-        there = {name for name in experiments if folder.load_experiment(name) is not None}
+        there = {name for name in experiments if folder.read(EXPERIMENT, name) is not None}
         done = 0
         for name in _done(study, bench, workers, device):
             done += bool(name)
@@ -74,7 +75,7 @@ def reproduce(
 
 
 def _judge(
-    study: Study, folder: StudyFolder, there: set[str], *, quick: bool, seed: int
+    study: Study, folder: Folder, there: set[str], *, quick: bool, seed: int
 ) -> Reproduction:
     """Judge the claims by what the experiments found, and write data and page.
 
@@ -82,7 +83,7 @@ def _judge(
     """
     results = {}
     for experiment in study.experiments:
-        known = folder.load_experiment(experiment.name)
+        known = folder.read(EXPERIMENT, experiment.name)
         assert known is not None, "every experiment was done"
         results[experiment.name] = known
     data = {
@@ -97,16 +98,16 @@ def _judge(
         "versions": versions(),
         "reproduce": command_line(study, quick=quick, seed=seed),
         "out": str(folder.path),
-        "report": str(folder.path / PAGE),
+        "report": str(folder.path / PAGE.name),
     }
-    folder.write_study(data)
+    folder.write(STUDY, data)
     # As it is read back: the page is then the same as `nbyt report` makes.
-    write_study_page(read_study(folder.path), folder.path / PAGE)
+    write_study_page(plain(folder.require(STUDY)), folder.path / PAGE.name)
     return Reproduction(data)
 
 
 def _judged(
-    claim: Claim, results: dict[str, dict[str, Any]], folder: StudyFolder, there: set[str]
+    claim: Claim, results: dict[str, dict[str, Any]], folder: Folder, there: set[str]
 ) -> dict[str, Any]:
     """Judge a claim. there: experiments that were done before, so anybody may have written them."""
     try:
@@ -126,7 +127,9 @@ def _judged(
 def _done(study: Study, bench: Bench, workers: int, device: str) -> Iterator[str]:
     """The name of every experiment that there is data of; now and then an empty one."""
     yield ""
-    known = [one for one in study.experiments if bench.folder.load_experiment(one.name) is not None]
+    known = [
+        one for one in study.experiments if bench.folder.read(EXPERIMENT, one.name) is not None
+    ]
     yield from (one.name for one in known)
     left = [one for one in study.experiments if one not in known]
     together = [one for one in left if not one.alone] if workers > 1 else []
@@ -142,7 +145,7 @@ def _done(study: Study, bench: Bench, workers: int, device: str) -> Iterator[str
         )
     for one in left:
         if one not in together:
-            bench.folder.save_experiment(one.name, one.run(bench.named(one.words)))
+            bench.folder.write(EXPERIMENT, one.run(bench.named(one.words)), one.name)
             yield one.name
 
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from nbyt.errors import NbytError, TrainingError
 from nbyt.processes.reaper import ProcessReaper
-from nbyt.store.study import StudyFolder
+from nbyt.store.files import EXPERIMENT
+from nbyt.store.run import Folder
 from nbyt.system import lead_group
 from nbyt.train import hardware
 from nbyt_studies.bench import Bench, Progress
@@ -27,7 +28,7 @@ _PATIENCE = 0.5  # seconds between two looks whether all workers are still alive
 
 def done_side_by_side(
     experiments: Sequence[Experiment],
-    folder: StudyFolder,
+    folder: Folder,
     *,
     quick: bool,
     seed: int,
@@ -115,7 +116,7 @@ def _work(tasks: Any, heard: Any, path: Path, quick: bool, seed: int, device: st
     lead_group()  # for the reaper
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which Windows does not hand down
     hardware.prepare(device, quiet=True)
-    folder = StudyFolder(path)
+    folder = Folder(path)
 
     def say(what: str, done: int, total: int) -> None:
         heard.put(("progress", what, done, total))
@@ -123,7 +124,7 @@ def _work(tasks: Any, heard: Any, path: Path, quick: bool, seed: int, device: st
     while (experiment := tasks.get()) is not None:
         try:
             bench = Bench(folder, seed, quick, say).named(experiment.words)
-            folder.save_experiment(experiment.name, experiment.run(bench))
+            folder.write(EXPERIMENT, experiment.run(bench), experiment.name)
         except NbytError as error:
             heard.put(("failed", type(error), error.as_dict()))
             return

@@ -17,9 +17,10 @@ from nbyt.cli import reproduce as command
 from nbyt.errors import NbytError, StoreError
 from nbyt.layout import Layout
 from nbyt.report import figures
+from nbyt.results import plain
 from nbyt.results.values import Data
 from nbyt.stats import mean
-from nbyt.store.study import read_study
+from nbyt.store.files import EXPERIMENT, STUDY
 from nbyt.train.plan import PPOSettings
 from nbyt_studies.bench import Bench
 from nbyt_studies.post.experiments import costs, delay, visits
@@ -78,7 +79,7 @@ def test_a_study_is_done_once_and_the_same_way(tmp_path: Path) -> None:
     fresh = reproduce(SMALL, other, quick=True, seed=3)
     assert fresh.data["claims"] == first.data["claims"]
     assert first.verdicts == {"long": "holds"} and first.report.exists()
-    assert read_study(folder.path) == json.loads(json.dumps(first.data))
+    assert plain(folder.require(STUDY)) == json.loads(json.dumps(first.data))
 
 
 def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
@@ -89,14 +90,14 @@ def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
     folder = open_study(SMALL, tmp_path / "a", quick=True, seed=0)
     with pytest.raises(KeyboardInterrupt):
         reproduce(SMALL, folder, quick=True, progress=stop)
-    assert folder.load_experiment("lengths") and folder.load_experiment("ends") is None
+    assert folder.read(EXPERIMENT, "lengths") and folder.read(EXPERIMENT, "ends") is None
     mark = (folder.path / "experiment-lengths.json").stat().st_mtime_ns
     resumed = reproduce(SMALL, folder, quick=True)
     assert (folder.path / "experiment-lengths.json").stat().st_mtime_ns == mark
     whole = open_study(SMALL, tmp_path / "b", quick=True, seed=0)
     assert reproduce(SMALL, whole, quick=True).data["claims"] == resumed.data["claims"]
     for name in ("lengths", "ends"):
-        assert whole.load_experiment(name) == folder.load_experiment(name)
+        assert whole.read(EXPERIMENT, name) == folder.read(EXPERIMENT, name)
 
 
 def test_workers_find_what_one_process_finds(tmp_path: Path) -> None:
@@ -110,7 +111,7 @@ def test_workers_find_what_one_process_finds(tmp_path: Path) -> None:
     reproduce(some, beside, quick=True, workers=2, progress=lambda *x: said.append(x[0]))
     assert any(what.startswith("delayed rewards and slippery ground, ") for what in said)
     for one in some.experiments:
-        assert alone.load_experiment(one.name) == beside.load_experiment(one.name)
+        assert alone.read(EXPERIMENT, one.name) == beside.read(EXPERIMENT, one.name)
 
 
 def test_an_error_in_a_worker_ends_the_study_in_words(tmp_path: Path) -> None:
@@ -125,9 +126,9 @@ def test_an_error_in_a_worker_ends_the_study_in_words(tmp_path: Path) -> None:
 def test_the_verdict_follows_the_data(tmp_path: Path) -> None:
     folder = open_study(SMALL, tmp_path / "a", quick=True, seed=0)
     reproduce(SMALL, folder, quick=True)
-    data = folder.load_experiment("lengths")
+    data = folder.read(EXPERIMENT, "lengths")
     data["lengths"] = {"value": 0.5, "low": 0.4, "high": 0.6}
-    folder.save_experiment("lengths", data)
+    folder.write(EXPERIMENT, data, "lengths")
     assert reproduce(SMALL, folder, quick=True).verdicts == {"long": "does not hold"}
     hard = replace(SMALL, claims=(longer_than(0.55),))
     assert judged(hard.claims[0], {"lengths": data})["verdict"] == "cannot be told"
@@ -209,6 +210,6 @@ def test_an_experiment_that_somebody_changed_is_named(tmp_path: Path) -> None:
     small = replace(small, claims=(longer_than(0.0),))
     folder = open_study(small, tmp_path / "study", quick=True, seed=0)
     for wrong in ({}, {"lengths": None}, {"lengths": {"value": "x", "low": "x", "high": 1}}):
-        folder.save_experiment("lengths", wrong)
+        folder.write(EXPERIMENT, wrong, "lengths")
         with pytest.raises(StoreError, match=r"experiment-lengths\.json is not what nbyt writes"):
             reproduce(small, folder, quick=True)

@@ -48,7 +48,7 @@ from nbyt.report.tables.advice import (
     ranking_table,
     stage_table,
 )
-from nbyt.store.advice import AdviceFolder
+from nbyt.store.run import Folder
 from nbyt.train import hardware
 from nbyt.train.plan import PPOSettings
 
@@ -323,7 +323,7 @@ def _advise(
 
 def _answer(
     request: AdviceRequest,
-    folder: AdviceFolder,
+    folder: Folder,
     asked: _Asked,
     proposal: dict[str, Any] | None,
     said: list[str],
@@ -346,7 +346,7 @@ def _answer(
         )
 
 
-def _kept(error: EnvError, folder: AdviceFolder) -> NbytError:
+def _kept(error: EnvError, folder: Folder) -> NbytError:
     rest = f"what was measured is kept in {folder.path}: the same command goes on from there"
     return EnvError(
         error.message, where=error.where, fix="; ".join(filter(None, [error.fix, rest]))

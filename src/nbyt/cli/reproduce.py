@@ -12,7 +12,7 @@ from nbyt.cli.progress import watched
 from nbyt.errors import RunInterruptedError
 from nbyt.numbers import Seed, WorkerCount
 from nbyt.report.tables.study import claim_table
-from nbyt.store.study import StudyFolder
+from nbyt.store.run import Folder
 from nbyt.system import usable_cores
 from nbyt.train import hardware
 from nbyt_studies.post.study import POST
@@ -77,7 +77,7 @@ def run(
 
 
 def _reproduce(
-    study: Study, folder: StudyFolder, options: ReproduceOptions, *, quiet: bool
+    study: Study, folder: Folder, options: ReproduceOptions, *, quiet: bool
 ) -> Reproduction:
     quick, seed = options.quick, options.seed
     console = talk(quiet=quiet)

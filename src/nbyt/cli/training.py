@@ -17,10 +17,11 @@ from nbyt.numbers import UPDATES, Count, Seed, Steps, UpdatesText, read_if_given
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.files import require_env
 from nbyt.policy.stage import Stage
+from nbyt.results import plain
 from nbyt.stats import Estimate
-from nbyt.store.folder import METRICS
+from nbyt.store.files import METRICS, RESULT, STAGE
 from nbyt.store.manifest import manifest
-from nbyt.store.run import RunFolder, open_run
+from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.adaptive import AdaptivePlan
@@ -85,12 +86,12 @@ def carry_out(
     """Train as planned, or find that it was done, and say what came of it."""
     console = talk(quiet=common.quiet)
     folder = _folder(plan, options)
-    known = folder.read_result()
+    known = folder.read(RESULT)
     if known is None:
         result = _train(plan, folder, weights, options, console)
     else:
         console.print(f"{folder.path} is complete; nothing to do")
-        result = _known_result(plan, folder, known)
+        result = _known_result(plan, folder, plain(known))
     outcome = _outcome(plan, folder, result)
     warn(console, outcome.warnings)
     if not common.json:
@@ -122,7 +123,7 @@ def would_do(plan: AnyPlan, data: dict[str, Any], *, as_json: bool) -> Outcome:
     return Outcome({"layout": plan.layout.as_dict(), **data})
 
 
-def _folder(plan: AnyPlan, options: RunOptions) -> RunFolder:
+def _folder(plan: AnyPlan, options: RunOptions) -> Folder:
     sizes = f"{plan.layout.envs}x{plan.layout.steps}"
     if isinstance(plan, AdaptivePlan):
         sizes = f"auto-{plan.layout.batch}"
@@ -135,7 +136,7 @@ def _folder(plan: AnyPlan, options: RunOptions) -> RunFolder:
 
 def _train(
     plan: AnyPlan,
-    folder: RunFolder,
+    folder: Folder,
     weights: Params | None,
     options: RunOptions,
     console: Console,
@@ -150,8 +151,8 @@ def _train(
         return train(plan, folder, tuple(listeners), weights=weights)
 
 
-def _known_result(plan: AnyPlan, folder: RunFolder, known: dict[str, Any]) -> Result:
-    stages = [str(folder.stage_path(number + 1)) for number in range(len(plan.stages))]
+def _known_result(plan: AnyPlan, folder: Folder, known: dict[str, Any]) -> Result:
+    stages = [str(folder.path_of(STAGE, number + 1)) for number in range(len(plan.stages))]
     final = Estimate(**known["final_return"])
     findings: dict[str, Any] = {
         name: known[name] for name in ("changes", "last_layout") if name in known
@@ -159,7 +160,7 @@ def _known_result(plan: AnyPlan, folder: RunFolder, known: dict[str, Any]) -> Re
     return Result(final, known["unfinished"], known["spoiled"], None, stages, findings)
 
 
-def _outcome(plan: AnyPlan, folder: RunFolder, result: Result) -> Outcome:
+def _outcome(plan: AnyPlan, folder: Folder, result: Result) -> Outcome:
     warnings = []
     if result.final_return.low == result.final_return.high:
         warnings.append(
@@ -185,13 +186,13 @@ def _outcome(plan: AnyPlan, folder: RunFolder, result: Result) -> Outcome:
         "updates": plan.updates,
         "stages": result.stages,
         "out": str(folder.path),
-        "metrics": str(folder.path / METRICS),
+        "metrics": str(folder.path / METRICS.name),
         **result.findings,
     }
     return Outcome(data, warnings)
 
 
-def _show(plan: AnyPlan, folder: RunFolder, result: Result) -> None:
+def _show(plan: AnyPlan, folder: Folder, result: Result) -> None:
     speed = "-" if result.steps_per_second is None else f"{result.steps_per_second:,.0f} steps/s"
     rows = [
         ("env", plan.env),

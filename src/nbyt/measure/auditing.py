@@ -30,6 +30,7 @@ from nbyt.policy.files import read_stage
 from nbyt.policy.stage import Stage
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.variance import Drawn, penalty
+from nbyt.store.files import STAGE
 from nbyt.store.run import open_run
 from nbyt.train.loop import Watch, train
 from nbyt.train.plan import PPOPlan, PPOSettings
@@ -220,7 +221,7 @@ def brief_stage(env: DeviceEnv | HostEnv, seed: int, progress: Progress) -> Stag
     with tempfile.TemporaryDirectory() as folder:
         run = open_run(Path(folder) / "run", plan.identity(), manifest={})
         train(plan, run, (Watch(progress, "training", _TRAINED),), env=env)
-        return read_stage(run.stages()[-1])
+        return read_stage(run.present(STAGE)[-1])
 
 
 def measured_cost(

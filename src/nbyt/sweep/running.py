@@ -10,7 +10,8 @@ from typing import Any
 from nbyt.errors import NbytError
 from nbyt.numbers import RETRIES
 from nbyt.results import plain
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.files import CELL, FAILED
+from nbyt.store.run import Folder
 from nbyt.sweep.cells import Here, Job, Runner, jobs_of
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.train.curves import Curve
@@ -56,7 +57,7 @@ class Tally:
 
 def run_cells(
     grid: Grid,
-    folder: SweepFolder,
+    folder: Folder,
     *,
     runner: Runner | None = None,
     retries: int = 0,
@@ -72,7 +73,7 @@ def run_cells(
     runner = runner or Here()
     done = curves_of(grid, folder)
     left = [cell for cell in grid.cells if cell not in done]
-    given_up = [] if retry_failed else [c for c in left if folder.load_failure(c.name) is not None]
+    given_up = [] if retry_failed else [c for c in left if folder.read(FAILED, c.name) is not None]
     tally = Tally(len(grid.cells), len(grid.cells) - len(left), len(given_up), {})
     left = [cell for cell in left if cell not in set(given_up)]
     progress(tally)
@@ -82,10 +83,10 @@ def run_cells(
     return tally
 
 
-def curves_of(grid: Grid, folder: SweepFolder) -> dict[Cell, Curve]:
+def curves_of(grid: Grid, folder: Folder) -> dict[Cell, Curve]:
     """The curve of every cell that is done."""
     samples = tuple(number * grid.batch for number in grid.points)
-    found = {cell: folder.load_cell(cell.name) for cell in grid.cells}
+    found = {cell: folder.read(CELL, cell.name) for cell in grid.cells}
     # A curve with other points is none of this sweep's: like a damaged one, it is trained again.
     return {
         cell: Curve(kept.samples, kept.returns, kept.unfinished)
@@ -94,16 +95,16 @@ def curves_of(grid: Grid, folder: SweepFolder) -> dict[Cell, Curve]:
     }
 
 
-def failures_of(grid: Grid, folder: SweepFolder) -> dict[Cell, dict[str, Any]]:
+def failures_of(grid: Grid, folder: Folder) -> dict[Cell, dict[str, Any]]:
     """Why cells that are not done failed."""
     done = curves_of(grid, folder)
-    found = {cell: folder.load_failure(cell.name) for cell in grid.cells if cell not in done}
+    found = {cell: folder.read(FAILED, cell.name) for cell in grid.cells if cell not in done}
     return {cell: plain(kept) for cell, kept in found.items() if kept is not None}
 
 
 def _attempt(
     grid: Grid,
-    folder: SweepFolder,
+    folder: Folder,
     runner: Runner,
     cells: Sequence[Cell],
     tally: Tally,
@@ -126,12 +127,13 @@ def _attempt(
         for cell, outcome in outcomes:
             running.pop(home[cell], None)
             if not isinstance(outcome, NbytError):
-                folder.save_cell(cell.name, outcome.as_dict())
+                folder.write(CELL, outcome.as_dict(), cell.name)
+                folder.remove(FAILED, cell.name)
                 tally.done += 1
             else:
                 failed.append(cell)
                 if last:
-                    folder.save_failure(cell.name, outcome.as_dict())
+                    folder.write(FAILED, outcome.as_dict(), cell.name)
                     tally.failed += 1
             progress(tally)
     return failed

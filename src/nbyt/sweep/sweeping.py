@@ -10,10 +10,12 @@ from nbyt.advice.request import EPOCHS, default_minibatch
 from nbyt.envs import HostEnv, resolve
 from nbyt.measure.chains import Progress
 from nbyt.report.pages.sweep import write_page
+from nbyt.results import plain
+from nbyt.store.files import PAGE, SWEEP, TABLE
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import at_work
-from nbyt.store.run import open_as, slug
-from nbyt.store.sweep import PAGE, SweepFolder, read_sweep
+from nbyt.store.run import Folder, open_run
+from nbyt.store.text import slug
 from nbyt.sweep.cells import Runner
 from nbyt.sweep.grid import Grid, make_grid
 from nbyt.sweep.running import Tally, curves_of, failures_of, run_cells, table_text
@@ -73,17 +75,17 @@ def run_sweep(
         return conclude(grid, folder, tally, advice=advice)
 
 
-def open_sweep(grid: Grid, out: Path | str | None, *, force: bool) -> SweepFolder:
+def open_sweep(grid: Grid, out: Path | str | None, *, force: bool) -> Folder:
     """The folder of the sweep, new or resumed; another sweep's folder is refused."""
     env = grid.env.id.rpartition(":")[2]
     path = Path(out) if out is not None else Path("runs") / slug(f"sweep-{env}-{grid.batch}")
     made_by = manifest("sweep", grid.identity(), grid.seeds[0], hardware.describe())
-    return open_as(SweepFolder, path, grid.identity(), manifest=made_by, force=force)
+    return open_run(path, grid.identity(), "sweep", manifest=made_by, force=force)
 
 
 def conclude(
     grid: Grid,
-    folder: SweepFolder,
+    folder: Folder,
     tally: Tally,
     *,
     advice: bool = True,
@@ -95,7 +97,7 @@ def conclude(
     step_limit: seconds that a host env may take over one step.
     """
     curves, failures = curves_of(grid, folder), failures_of(grid, folder)
-    table = folder.write_table(table_text(grid, curves, failures))
+    table = folder.write(TABLE, table_text(grid, curves, failures))
     left_out = []
     if curves:
         given: dict[str, Any] = {"step_limit": step_limit, "progress": progress}
@@ -109,11 +111,11 @@ def conclude(
         "reproduce": command_line(grid, advice=advice),
         "out": str(folder.path),
         "table": str(table),
-        "report": str(folder.path / PAGE),
+        "report": str(folder.path / PAGE.name),
     }
-    folder.write_sweep(data)
+    folder.write(SWEEP, data)
     # As it is read back: the page is then the same as `nbyt report` makes.
-    write_page(read_sweep(folder.path), folder.path / PAGE)
+    write_page(plain(folder.require(SWEEP)), folder.path / PAGE.name)
     return Sweep(data)
 
 

@@ -14,20 +14,21 @@ from nbyt.errors import DiskError, NbytError, RunInterruptedError, StoreError
 from nbyt.measure.chains import Progress
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import WorkerProcess
-from nbyt.store.advice import read_advice
-from nbyt.store.sweep import SweepFolder
+from nbyt.results import plain
+from nbyt.store.files import ADVICE, SWEEP_ADVICE, TIMES
+from nbyt.store.run import Folder
 from nbyt.sweep.cells import failure_of, setup_of
 from nbyt.sweep.grid import Grid, advice_request, order_of
 from nbyt.sweep.ray_task import WORKER_MODULE
 
 
 def find_asides(
-    grid: Grid, folder: SweepFolder, *, advice: bool, step_limit: float, progress: Progress
+    grid: Grid, folder: Folder, *, advice: bool, step_limit: float, progress: Progress
 ) -> list[str]:
     """Why something is left out, a sentence each; all else is then in the folder."""
     if len(grid.layouts) < 2:
         return []  # one layout has nothing to be compared with
-    kinds = ["times"] if folder.load_times() is None else []
+    kinds = ["times"] if folder.read(TIMES) is None else []
     kinds += ["advice"] if advice else []
     said = []
     for kind in kinds:
@@ -44,35 +45,35 @@ def find_asides(
     return said
 
 
-def find_aside(kind: str, grid: Grid, folder: SweepFolder, progress: Progress) -> None:
+def find_aside(kind: str, grid: Grid, folder: Folder, progress: Progress) -> None:
     """Nothing; the folder then holds the times, or the advice."""
     if kind == "advice":
         request = advice_request(grid)
-        advice = open_folder(request, [], folder.advice, force=False, inner=True)
+        advice = open_folder(request, [], folder.path_of(SWEEP_ADVICE), force=False, inner=True)
         answer_request(request, advice, progress=progress)
     else:
         costs = measure_costs(
             grid.env, grid.settings, grid.layouts, vector=grid.vector, progress=progress
         )
-        folder.save_times(costs.as_dict())
+        folder.write(TIMES, costs.as_dict())
 
 
-def known_costs(folder: SweepFolder) -> Costs | None:
+def known_costs(folder: Folder) -> Costs | None:
     """What an update costs at each layout, where that was timed."""
-    known = folder.load_times()
+    known = folder.read(TIMES)
     return None if known is None else costs_from(known)
 
 
-def known_advice(folder: SweepFolder) -> dict[str, Any] | None:
+def known_advice(folder: Folder) -> dict[str, Any] | None:
     """The advice in the sweep's folder, where there is one."""
     try:
-        return read_advice(folder.advice)
+        return plain(Folder(folder.path_of(SWEEP_ADVICE)).require(ADVICE))
     except StoreError:
         return None
 
 
 def _in_a_worker(
-    kind: str, grid: Grid, folder: SweepFolder, step_limit: float, progress: Progress
+    kind: str, grid: Grid, folder: Folder, step_limit: float, progress: Progress
 ) -> None:
     with ProcessReaper() as reaper:
         worker = WorkerProcess(reaper, WORKER_MODULE, setup_of(sys.path, step_limit))

@@ -15,7 +15,7 @@ from nbyt.processes.heartbeat import BUILT, Heartbeat
 from nbyt.processes.serving import Say, serve
 from nbyt.store import tensors
 from nbyt.store.atomic import write_bytes
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.run import Folder
 from nbyt.sweep.cells import Job, Outcome, same_layout, told, train_job
 from nbyt.sweep.grid import Cell, Grid, grid_of, order_from
 from nbyt.train import hardware
@@ -70,7 +70,7 @@ class _Helper:
         from nbyt.sweep.timing_and_advice import find_aside
 
         grid = self._grid(task["order"], task["order"]["seeds"][0])
-        folder = SweepFolder(Path(task["folder"]))
+        folder = Folder(Path(task["folder"]))
         find_aside(task["aside"], grid, folder, lambda *what: self._tell(progress=what))
         return []
 
