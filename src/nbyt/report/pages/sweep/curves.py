@@ -6,7 +6,7 @@ from nbyt.report.html.element import Markup, for_chart, tag
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart_place, section, slider_bar, wrap
 from nbyt.report.html.quantity import layout_name, words
-from nbyt.report.pages.sweep.answer import best_place, colours, is_known, kinds_of, told
+from nbyt.report.pages.sweep.answer import best_index, colours, is_known, kinds_of, layout_label
 from nbyt.results.values import Data
 
 _TITLE = "Learning curves"
@@ -22,8 +22,8 @@ def curves_section(data: Data) -> Part:
         said = "No training was finished."
         return section("curves", _TITLE, said, link=_TITLE)
     places = [place for place, one in enumerate(data["layouts"]) if is_known(one, kinds[0])]
-    start = places.index(best_place(data, kinds[0]))
-    words_ = [told(data, kinds[0], place) for place in places]
+    start = places.index(best_index(data, kinds[0]))
+    words_ = [layout_label(data, kinds[0], place) for place in places]
     row = wrap("div", *(_figure(data, kind, places) for kind in kinds), class_="row")
     bar = slider_bar(_SLIDER, "Layout", words_, start) if len(places) > 1 else None
     inside = wrap("div", bar, _key(data, places), row, class_="slides", role="group")
