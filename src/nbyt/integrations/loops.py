@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nbyt.errors import UsageError
-from nbyt.gradients.reduce import Engine
+from nbyt.gradients.engines import Engine
 from nbyt.integrations.arrays import live_batch
 from nbyt.measure.live import BatchMeasurement, LiveBatch, Loss, measure_batch
 from nbyt.numbers import COEFFICIENT, PROBABILITY, require
