@@ -17,6 +17,7 @@ from scipy import sparse
 
 from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
+from nbyt.objective.advantage import fragment_sums
 from nbyt.rng import numpy_stream
 
 # objective -> part -> weights
@@ -148,14 +149,10 @@ def fragment_advantages(
 
     A_t = delta_t + gamma lam A_{t+1} within a fragment and an episode.
     """
-    count = rows // steps
-    delta, decay = (x[: count * steps].reshape(count, steps, -1) for x in _terms(pool, gamma, lam))
+    delta, decay = (x[:rows] for x in _terms(pool, gamma, lam))
     advantage = np.zeros((rows, pool.chains))
-    cut = advantage[: count * steps].reshape(count, steps, -1)
-    later = np.zeros_like(delta[:, 0])
-    for time in reversed(range(steps)):
-        later = delta[:, time] + decay[:, time] * later
-        cut[:, time] = later
+    sums = fragment_sums(delta, decay, steps)
+    advantage[: len(sums)] = sums
     return advantage
 
 
