@@ -64,7 +64,7 @@ class Bench:
         layout: Layout,
         *,
         stages: tuple[int, ...],
-        settings: PPOSettings = PPOSettings(),
+        settings: PPOSettings | None = None,
         seed: int = 0,
     ) -> Training:
         """A run with stages after these updates, the last of which ends it; trained once only.
@@ -74,7 +74,12 @@ class Bench:
         found = resolve(env)
         last = max(stages)
         plan = PPOPlan(
-            found.id, layout, last * layout.batch, self.seed + seed, settings, tuple(sorted(stages))
+            found.id,
+            layout,
+            last * layout.batch,
+            self.seed + seed,
+            settings or PPOSettings(),
+            tuple(sorted(stages)),
         )
         words = f"{found.id.partition(':')[2]}-{layout.envs}x{layout.steps}-{plan.seed}"
         # Runs that differ in anything have folders of their own.
@@ -94,11 +99,12 @@ class Bench:
         self,
         env: str | DeviceEnv | HostEnv,
         layout: Layout,
-        settings: PPOSettings = PPOSettings(),
+        settings: PPOSettings | None = None,
         seed: int = 0,
     ) -> Stage:
         """The stage before the first update of such a run."""
         found = resolve(env)
+        settings = settings or PPOSettings()
         plan = PPOPlan(found.id, layout, layout.batch, self.seed + seed, settings, (1,))
         policy, learner = beginning(plan, found)
         facts: dict[str, Any] = {

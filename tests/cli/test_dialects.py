@@ -147,7 +147,7 @@ def test_a_file_is_read_and_the_command_line_wins(tmp_path: Path) -> None:
     record = json.loads(done.stdout)
     assert record["data"]["layout"]["batch"] == 256
     assert record["warnings"] == [
-        "Stable-Baselines3 has no setting 'n_epoch' here: left aside; did you mean n_epochs?"
+        "Stable-Baselines3 has no setting 'n_epoch' here: ignored; did you mean n_epochs?"
     ]
     both = nbyt("compare", "--file", str(path), "sb3", "n_steps=64", "--", "sb3", "--json")
     assert json.loads(both.stdout)["data"]["before"]["layout"]["envs"] == 4

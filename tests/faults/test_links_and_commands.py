@@ -23,7 +23,7 @@ from nbyt.store.run import open_as
 from nbyt.store.seal import read_sealed
 from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.grid import advice_request
-from nbyt.sweep.timing_and_advice import find_aside
+from nbyt.sweep.timing_and_advice import add_part
 from nbyt_studies.reproducing import open_study, reproduce
 
 LAKE = "tabular:FrozenLake-v1"
@@ -209,7 +209,7 @@ def test_parts_that_are_links_are_refused_before_anything_is_done(
     sweep = open_as(SweepFolder, tmp_path / "sweep", grid.identity())
     sweep.advice.symlink_to(outside / "advise")
     with pytest.raises(StoreError, match="advice is a symlink"):
-        find_aside("advice", grid, sweep, lambda what, done, total: None)
+        add_part("advice", grid, sweep, lambda what, done, total: None)
     (tmp_path / "a-scout").symlink_to(outside / "advise")
     with pytest.raises(StoreError, match="a-scout is a symlink"):
         scout(lambda batch: advice_request(grid), Budget("1k", "samples", 1000.0), tmp_path / "a")

@@ -178,7 +178,7 @@ def make_advice_request(
     stages: int | None = None,
     minibatch: int | None = None,
     epochs: int = EPOCHS,
-    settings: PPOSettings = PPOSettings(),
+    settings: PPOSettings | None = None,
     max_envs: int | None = None,
     objective: str = BOTH,
     vector: str = "sync",
@@ -194,6 +194,7 @@ def make_advice_request(
     max_envs, minibatch = require(SIZE, max_envs=max_envs, minibatch=minibatch)
     (stages,), (total,) = require(COUNT, stages=stages), require(STEPS, total=total)
     memory, seed = int(MEMORY.check(memory, "memory")), SEED.check(seed, "seed")
+    settings = settings or PPOSettings()
     lambdas = PROBABILITIES.check(lambdas, "lambda") or _lambdas(settings.lam, effort)
     if objective not in DECIDERS:
         raise UsageError(

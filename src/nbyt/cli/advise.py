@@ -15,10 +15,9 @@ from nbyt.advice.request import EPOCHS, HOST_ENVS, AdviceRequest, make_advice_re
 from nbyt.advice.request import effort as effort_named
 from nbyt.advice.run import Advice, answer_request, as_trained, command_line, open_folder, scout
 from nbyt.advice.stages import StageToMeasure, given_stages
-from nbyt.cli.common import Common
 from nbyt.cli.current import Own, own_layout, remarks, settled, with_own
 from nbyt.cli.options import Learning
-from nbyt.cli.output import Outcome, facts_table, show, show_verbatim, talk, warn
+from nbyt.cli.output import Common, Outcome, facts_table, show, show_verbatim, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, NbytError, RunInterruptedError, UsageError
@@ -168,8 +167,7 @@ def _collector(options: AdviseOptions) -> Iterator[Collector | None]:
     if not options.ray or options.dry_run:
         yield None
         return
-    from nbyt.sweep.cluster import ClusterPools
-    from nbyt.sweep.ray_package import Connection
+    from nbyt.sweep.cluster import ClusterPools, Connection
 
     with closing(Connection(options.ray)) as connection:
         yield ClusterPools(connection)

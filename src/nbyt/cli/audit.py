@@ -10,8 +10,8 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
-from nbyt.cli.options import Common, env_of
-from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.options import env_of
+from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.envs import resolve
 from nbyt.envs.user_code import imported

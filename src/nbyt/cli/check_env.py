@@ -10,8 +10,7 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
-from nbyt.cli.common import Common
-from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
 from nbyt.errors import error_from
 from nbyt.numbers import DURATION, Count, DurationText, Seed
 from nbyt.processes.heartbeat import STEP, HeartbeatState

@@ -7,8 +7,7 @@ from cyclopts import Parameter
 from rich.table import Table
 from rich.text import Text
 
-from nbyt.cli.common import Common
-from nbyt.cli.output import Outcome, facts_table, show
+from nbyt.cli.output import Common, Outcome, facts_table, show
 from nbyt.dialects import describing
 from nbyt.dialects.dialect import Dialect, Replay, every, load
 from nbyt.dialects.vocabulary import MEANING

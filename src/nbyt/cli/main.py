@@ -16,9 +16,8 @@ from cyclopts import App, CycloptsError, Parameter
 from cyclopts.config import Dict
 
 from nbyt import __version__
-from nbyt.cli.common import Common
 from nbyt.cli.config import options_of_file, read_numbers, unknown_key
-from nbyt.cli.output import Outcome, kept_streams, print_error, print_json
+from nbyt.cli.output import Common, Outcome, kept_streams, print_error, print_json
 from nbyt.errors import (
     DISK_FAULTS,
     DiskError,
@@ -27,23 +26,41 @@ from nbyt.errors import (
     UsageError,
     described,
 )
-from nbyt.train.signals import TerminatedError, sigterm_raises
+from nbyt.processes.signals import TerminatedError, sigterm_raises
 
+# Each command: where its function is, and its line of help.
 _COMMANDS = {
-    "advise": "Say which N x T to use on an environment, how sure that is, and why.",
-    "report": "Rebuild the page of a stored advice, sweep, study or probed training.",
-    "train": "Train PPO, or DQN, with exactly the layout you name, and keep stages.",
-    "probe": "Measure what every split of a batch would do to a stage's gradient.",
-    "reproduce": "Measure what a text claims about N and T, claim by claim.",
-    "sweep": "Train every layout of a batch with many seeds, and show what came of each.",
-    "explain": "Explain another library's settings: layout, schedule and traps.",
-    "translate": "Say a layout in another library's words.",
-    "compare": "Say what changed between two settings, in terms that matter.",
-    "audit": "Say whether a sampler's epochs are fresh uniform shuffles, and what it costs if not.",
-    "dialects": "List the libraries and their words, or one of them in full.",
-    "check-env": "Check an environment: spaces, numbers, seeding, resets, speed.",
-    "doctor": "Show versions and devices, and run a control whose answer is known.",
+    "advise": ("advise:run", "Say which N x T to use on an env, how certain that is, and why."),
+    "report": (
+        "report:run",
+        "Rebuild the page of a stored advice, sweep, study or probed training.",
+    ),
+    "train": (
+        "train:run_ppo",
+        "Train PPO, or DQN, with exactly the layout you name, and keep stages.",
+    ),
+    "probe": ("probe:run", "Measure what every split of a batch would do to a stage's gradient."),
+    "reproduce": ("reproduce:run", "Measure what a text claims about N and T, claim by claim."),
+    "sweep": (
+        "sweep:run",
+        "Train every layout of a batch with many seeds, and compare the results.",
+    ),
+    "explain": (
+        "libraries:explain",
+        "Explain another library's settings: layout, schedule and traps.",
+    ),
+    "translate": ("libraries:translate", "Translate a layout to another library's words."),
+    "compare": (
+        "libraries:compare",
+        "Show what changed between two settings, in terms that matter.",
+    ),
+    "audit": ("audit:run", "Check that a sampler shuffles every epoch, and what it costs if not."),
+    "dialects": ("dialects:run", "List the libraries and their words, or show one in full."),
+    "check-env": ("check_env:run", "Check an env: spaces, numbers, seeding, resets, speed."),
+    "doctor": ("doctor:run", "Show versions and devices, and run a control with a known answer."),
 }
+# Algorithms differ in their options, so each has a function of its own.
+_TRAIN = {"dqn": "train:run_dqn"}
 # Seconds that threads of an env may take to end.
 _LAST_SECONDS = 5.0
 _WORDS = {"lam": "lambda", "from_": "from"}
@@ -64,10 +81,9 @@ def build_app(algo: str = "ppo") -> App:
         help_format="plaintext",
         suppress_keyboard_interrupt=False,  # `run` answers it, with a message and exit code 130
     )
-    for name, words in _COMMANDS.items():
-        # Algorithms differ in their options, so each has a module of its own.
-        module = "train_dqn" if (name, algo) == ("train", "dqn") else name.replace("-", "_")
-        app.command(f"nbyt.cli.{module}:run", name=name, help=words)
+    for name, (place, words) in _COMMANDS.items():
+        place = _TRAIN.get(algo, place) if name == "train" else place
+        app.command(f"nbyt.cli.{place}", name=name, help=words)
     app.register_install_completion_command()
     return app
 

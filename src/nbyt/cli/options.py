@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from nbyt.cli.common import Common as Common
 from nbyt.envs.lookup import SUITES
 from nbyt.errors import UsageError
 from nbyt.numbers import Probability

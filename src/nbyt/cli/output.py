@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -17,6 +18,20 @@ from rich.text import Text
 from nbyt import __version__
 from nbyt.errors import NbytError, RunInterruptedError, own_lines
 from nbyt.store.text import plain, visible
+
+
+@dataclass(frozen=True)
+class Common:
+    """How a command speaks."""
+
+    json: bool = False
+    """Print one JSON object on stdout."""
+
+    quiet: bool = False
+    """No progress and no remarks."""
+
+    config: Path | None = None
+    """Read options from this TOML file; the command line wins."""
 
 
 @contextlib.contextmanager

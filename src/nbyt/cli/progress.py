@@ -16,9 +16,9 @@ from rich.progress import (
 )
 
 from nbyt.advice.run import OVERALL
-from nbyt.sweep.running import Tally
+from nbyt.processes.signals import stop_on_signal
+from nbyt.sweep.run import Tally
 from nbyt.train.metrics import Row
-from nbyt.train.signals import stop_on_signal
 
 _DRAW_SECONDS = 0.1
 

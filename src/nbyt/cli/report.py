@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from nbyt.cli.common import Common
-from nbyt.cli.output import Outcome, show
+from nbyt.cli.output import Common, Outcome, show
 from nbyt.report.pages.advice import write_page
 from nbyt.report.pages.probes import write_probes_page
 from nbyt.report.pages.study import write_study_page

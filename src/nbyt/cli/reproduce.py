@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from nbyt.cli.common import Common
-from nbyt.cli.output import Outcome, facts_table, show, talk
+from nbyt.cli.output import Common, Outcome, facts_table, show, talk
 from nbyt.cli.progress import watched
 from nbyt.errors import RunInterruptedError
 from nbyt.numbers import Seed, WorkerCount

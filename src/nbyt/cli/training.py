@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from nbyt.cli.options import Common
-from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import TrainingProgress
 from nbyt.collect.evaluate import LONGEST
 from nbyt.integrations.trackers import TensorBoard, WeightsAndBiases

@@ -4,10 +4,10 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
-from nbyt.dialects import rules as said
-from nbyt.dialects.cut import Cut
+from nbyt.dialects import vocabulary as said
 from nbyt.dialects.dialect import Dialect, Rules
 from nbyt.dialects.reading import Reading
+from nbyt.dialects.sizes import Cut
 
 
 def table(title: str, rows: list[tuple[str, str]]) -> str:

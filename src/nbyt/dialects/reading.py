@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from nbyt.dialects.cut import Cut, MinibatchOrder, cut
 from nbyt.dialects.dialect import Check, Dialect, Rules
 from nbyt.dialects.settings import Settings, contradiction
-from nbyt.dialects.sizes import BatchSizes, Source, sizes
+from nbyt.dialects.sizes import BatchSizes, Cut, MinibatchOrder, Source, cut, sizes
 from nbyt.errors import DialectError
 
 

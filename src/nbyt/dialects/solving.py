@@ -5,9 +5,9 @@ from dataclasses import replace
 from math import floor, prod
 from typing import Any
 
-from nbyt.dialects.cut import Cut, MinibatchOrder, cut
 from nbyt.dialects.dialect import Dialect
 from nbyt.dialects.reading import Reading, reread
+from nbyt.dialects.sizes import Cut, MinibatchOrder, cut
 from nbyt.layout import Layout, nearest_divisors
 
 _NEAR = 200

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nbyt.dialects.reading import Reading, reread
-from nbyt.dialects.rules import MIXING, ONE_SAMPLE, PROCESSES
 from nbyt.dialects.solving import nearest_settings, spoken
+from nbyt.dialects.vocabulary import MIXING, ONE_SAMPLE, PROCESSES
 
 FEW_UPDATES = 10
 _TINY = 0.25

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from nbyt.collect.pool import Pool
+from nbyt.objective.advantage import fragment_sums
 
 # objective -> part -> weights
 Parts = dict[str, dict[str, np.ndarray]]
@@ -142,14 +143,10 @@ def fragment_advantages(
 
     A_t = delta_t + gamma lam A_{t+1} within a fragment and an episode.
     """
-    count = rows // steps
-    delta, decay = (x[: count * steps].reshape(count, steps, -1) for x in _terms(pool, gamma, lam))
+    delta, decay = (x[:rows] for x in _terms(pool, gamma, lam))
     advantage = np.zeros((rows, pool.chains))
-    cut = advantage[: count * steps].reshape(count, steps, -1)
-    later = np.zeros_like(delta[:, 0])
-    for time in reversed(range(steps)):
-        later = delta[:, time] + decay[:, time] * later
-        cut[:, time] = later
+    sums = fragment_sums(delta, decay, steps)
+    advantage[: len(sums)] = sums
     return advantage
 
 

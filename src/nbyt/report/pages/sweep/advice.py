@@ -11,10 +11,10 @@ from nbyt.report.html.quantity import known, layout_mark, layout_name, shown, wo
 from nbyt.report.pages.sweep.answer import (
     KINDS,
     advice_words,
-    advised_place,
+    advised_index,
     colours,
+    index_of,
     is_known,
-    place_of,
 )
 from nbyt.results.values import Data
 
@@ -80,8 +80,8 @@ def _chart(data: Data, kind: str, one: Data) -> Data:
         if foretold is not None and foretold["value"] is not None and is_known(layout, kind)
     ]
     marks = [
-        _mark(rows, place_of(data, data["answer"][kind]), data, _BEST),
-        _mark(rows, advised_place(data, kind), data, _ADVISED),
+        _mark(rows, index_of(data, data["answer"][kind]), data, _BEST),
+        _mark(rows, advised_index(data, kind), data, _ADVISED),
     ]
     return figure(
         [*(_point(row) for row in rows), *(one for one in marks if one is not None)],

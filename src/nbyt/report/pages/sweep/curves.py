@@ -6,7 +6,7 @@ from nbyt.report.html.element import Markup, for_chart, tag
 from nbyt.report.html.key import key, slider_bar
 from nbyt.report.html.page import Part, Slider, chart_place, merged, section
 from nbyt.report.html.quantity import layout_name, words
-from nbyt.report.pages.sweep.answer import best_place, colours, is_known, kinds_of, told
+from nbyt.report.pages.sweep.answer import best_index, colours, is_known, kinds_of, layout_label
 from nbyt.results.values import Data
 
 _SLIDER = "slider-curves"
@@ -20,8 +20,8 @@ def curves_section(data: Data) -> Part:
     if not kinds:
         return Part(section("curves", "Learning curves", "No training was finished."))
     places = [place for place, one in enumerate(data["layouts"]) if is_known(one, kinds[0])]
-    start = places.index(best_place(data, kinds[0]))
-    said = [told(data, kinds[0], place) for place in places]
+    start = places.index(best_index(data, kinds[0]))
+    said = [layout_label(data, kinds[0], place) for place in places]
     parts = merged(_figure(data, kind, places) for kind in kinds)
     row = tag("div", parts.html, class_="row")
     bar = slider_bar(_SLIDER, "Layout", said) if len(places) > 1 else None

@@ -7,8 +7,8 @@ from nbyt.report.html.page import Part, chart, section, side_by_side, table
 from nbyt.report.html.quantity import layout_mark, layout_name, shown
 from nbyt.report.pages.sweep.answer import (
     KINDS,
-    advised_place,
-    best_place,
+    advised_index,
+    best_index,
     is_known,
     kinds_of,
     libraries,
@@ -61,7 +61,7 @@ def _table(data: Data, kind: str) -> Markup:
 
 def _row(data: Data, kind: str, place: int) -> Markup:
     layout = data["layouts"][place]
-    own, best = layout[kind], place == best_place(data, kind)
+    own, best = layout[kind], place == best_index(data, kind)
     dash = tag("span", "\u2013", class_="muted")
     count = f"{len(layout['seeds']['finished'])} of {len(data['seeds'])}"
     cells: list[Child] = [
@@ -82,7 +82,7 @@ def _row(data: Data, kind: str, place: int) -> Markup:
 def _standing(data: Data, kind: str, place: int) -> Markup:
     own = data["layouts"][place][kind]
     flags: list[Child] = []
-    if place == best_place(data, kind):
+    if place == best_index(data, kind):
         flags.append(tag("span", "★ best", class_="flag"))
     elif not own["scores"]:
         flags.append(tag("span", "nothing finished", class_="flag harm"))
@@ -92,7 +92,7 @@ def _standing(data: Data, kind: str, place: int) -> Markup:
         flags.append(tag("span", "= tie", class_="flag"))
     else:
         flags.append(tag("span", "behind", class_="muted"))
-    if place == advised_place(data, kind):
+    if place == advised_index(data, kind):
         flags.append(tag("span", "◇ advised", class_="flag own"))
     return join(flags)
 
@@ -127,8 +127,8 @@ def _chart(data: Data, kind: str) -> Data:
     traces = [_dots(layouts, kind), *line(layouts, numbers, "IQM", _LOOK)]
     marks = [
         _defaults(layouts, kind),
-        _mark(data, kind, advised_place(data, kind), "advised", "diamond-open", "ink", 19),
-        _mark(data, kind, best_place(data, kind), "best", "star", "star", 16),
+        _mark(data, kind, advised_index(data, kind), "advised", "diamond-open", "ink", 19),
+        _mark(data, kind, best_index(data, kind), "best", "star", "star", 16),
     ]
     return figure(
         [*traces, *(one for one in marks if one is not None)],

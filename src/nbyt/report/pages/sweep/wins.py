@@ -5,7 +5,7 @@ from nbyt.report.html.element import Child, Markup, for_chart, tag
 from nbyt.report.html.key import slider_bar
 from nbyt.report.html.page import Part, Slider, chart_place, numbers, section, table
 from nbyt.report.html.quantity import layout_mark, layout_name, shown, words
-from nbyt.report.pages.sweep.answer import best_place, colours, is_known, kinds_of, roles
+from nbyt.report.pages.sweep.answer import best_index, colours, is_known, kinds_of, roles
 from nbyt.results.values import Data
 
 _SLIDER = "slider-wins"
@@ -43,7 +43,7 @@ def wins_section(data: Data) -> Part:
 def _held_against(data: Data) -> list[int]:
     """The best layout first, then those that stand for libraries' defaults and for the advice."""
     known = [k for k, one in enumerate(data["layouts"]) if is_known(one, _KIND)]
-    best = best_place(data, _KIND)
+    best = best_index(data, _KIND)
     special = [k for k in known if k != best and roles(data, _KIND, k)]
     return [best, *special] if len(known) > 1 else []
 
