@@ -26,6 +26,15 @@ class BiasParts:
     phase: Estimate
 
 
+def sample_variance(
+    mean_square: float | Float[np.ndarray, "..."],
+    square_of_mean: float | Float[np.ndarray, "..."],
+    samples: int,
+) -> float | Float[np.ndarray, "..."]:
+    """Return S² = Σ|g_i - G_B|² / (n-1), from the mean of |g_i|² and from |G_B|²."""
+    return (mean_square - square_of_mean) * (samples / (samples - 1))
+
+
 def bias_sq(products: Products) -> Estimate:
     """|E G - G*|², paired on the same chains: what they share drops out before it is squared."""
     return squared_length(products.difference)
