@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.faults.links import TARGETS, plant, require_links, seen, written
 from tests.report.probes.probes_sample import head, training
-from tests.studies.test_reproducing import SMALL
+from tests.studies.small_study import SMALL
 from tests.sweep.made_up import grid_of
 
 from nbyt.advice.budget import Budget
@@ -24,7 +24,6 @@ from nbyt.store.seal import read_sealed
 from nbyt.store.sweep import SweepFolder
 from nbyt.sweep.grid import advice_request
 from nbyt.sweep.timing_and_advice import add_part
-from nbyt_studies.reproducing import open_study, reproduce
 
 LAKE = "tabular:FrozenLake-v1"
 LEARN = "--minibatch 16 --epochs 1 --network table --quiet"
@@ -42,7 +41,7 @@ def write(name: str, out: Path, *more: str) -> NbytError | None:
     """Write a folder as its command does; what it was refused with."""
     try:
         if name == "study":
-            reproduce(SMALL, open_study(SMALL, out, quick=True, seed=3), quick=True, seed=3)
+            SMALL.reproduce(SMALL.open_folder(out, quick=True, seed=3), quick=True, seed=3)
         elif name == "probes":
             history = History(out, **head())
             for record in training(3)["records"]:

@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -48,3 +48,7 @@ class Learning(PPOSettings):
     def given(self) -> frozenset[str]:
         """Return the names of the settings that were given."""
         return self.__dict__["_given"]
+
+    def plain(self) -> PPOSettings:
+        """Return the same settings as the class that the rest of nbyt compares and hashes."""
+        return PPOSettings(**asdict(self))

@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -17,14 +18,18 @@ from rich.progress import (
 
 from nbyt.advice.run import OVERALL
 from nbyt.processes.signals import stop_on_signal
-from nbyt.sweep.run import Tally
-from nbyt.train.metrics import Row
+
+if TYPE_CHECKING:
+    from nbyt.sweep.run import Tally
+    from nbyt.train.metrics import Row
 
 _DRAW_SECONDS = 0.1
 
 
 @contextmanager
-def watched_cells(console: Console, cells: int, updates: int) -> Iterator[Callable[[Tally], None]]:
+def watched_cells(
+    console: Console, cells: int, updates: int
+) -> Iterator[Callable[["Tally"], None]]:
     """Show a bar over all updates of all cells; the first Ctrl-C stops between two updates.
 
     Without a terminal a line is written now and then.
@@ -40,7 +45,7 @@ def watched_cells(console: Console, cells: int, updates: int) -> Iterator[Callab
     whole = bar.add_task("cells", total=cells * updates)
     said, pause = time.monotonic(), _DRAW_SECONDS if console.is_terminal else _LINE_SECONDS
 
-    def move(tally: Tally) -> None:
+    def move(tally: "Tally") -> None:
         nonlocal said
         if request.made:
             raise KeyboardInterrupt
@@ -60,7 +65,7 @@ def watched_cells(console: Console, cells: int, updates: int) -> Iterator[Callab
         yield move
 
 
-def _words(tally: Tally) -> str:
+def _words(tally: "Tally") -> str:
     running = tally.running or {}
     under_way = sum(map(len, running))
     names = ", ".join(sorted({f"{job[0].envs}x{job[0].steps}" for job in running})[:3])
@@ -100,7 +105,7 @@ class TrainingProgress:
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def on_update(self, row: Row) -> None:
+    def on_update(self, row: "Row") -> None:
         """Move the bar."""
         now = time.monotonic()
         if self._first_steps is None:  # the first update pays for compiling; count after it
@@ -119,7 +124,7 @@ class TrainingProgress:
         """Print a note above the bar."""
         self._bar.console.print(note)
 
-    def _remember(self, row: Row) -> None:
+    def _remember(self, row: "Row") -> None:
         if row["episodes"]:
             self._recent.append((row["episodes"], row["mean_return"]))
         while len(self._recent) > 1 and (

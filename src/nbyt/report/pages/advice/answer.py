@@ -5,7 +5,7 @@ from typing import Any
 
 from nbyt.report.html.element import Child, Markup, bullets, code, join, tag
 from nbyt.report.html.glossary import term
-from nbyt.report.html.page import Part, table
+from nbyt.report.html.page import Part, section, table
 from nbyt.report.html.quantity import layout_mark, share, shown
 from nbyt.results.values import Data
 
@@ -138,8 +138,7 @@ def answer_section(data: Data) -> Part:
         _budget(data.get("budget")),
         settings_block(data),
     ]
-    head = tag("h2", "The answer", id="answer-title", class_="visually-hidden")
-    return Part(tag("section", head, *content, id="answer", aria_labelledby="answer-title"))
+    return section("answer", "The answer", None, *content, link="Answer", quiet=True)
 
 
 def answer_card(kind: str, one: Data) -> Markup:

@@ -114,8 +114,8 @@ def now_section(data: Data) -> Part:
     last = records[-1]
     cards = tag("div", *(_card(data, last, name) for name in networks([last])), class_="answers")
     below = figures_part([_numbers(last), *_returns(records)], "now")
-    content = [_warned(last), cards, _legend(last), below.html]
-    return below.inside(section("now", "Now", _lead(last), *content))
+    content = [_warned(last), cards, _legend(last), below]
+    return section("now", "Now", _lead(last), *content, link="Now")
 
 
 def _lead(last: Data) -> str:

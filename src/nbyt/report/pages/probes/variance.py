@@ -34,8 +34,8 @@ def worth_section(data: Data) -> Part:
         "noise scale is how many samples, from more envs of the same steps, would make noise and "
         "signal equal: a batch far below it gains much from more samples, one far above it little."
     )
-    content = [drawn.html, numbers("The numbers of every probe", _table(records))]
-    return drawn.inside(section("worth", "Worth", lead, *content))
+    folded = numbers("The numbers of every probe", _table(records))
+    return section("worth", "Worth", lead, drawn, folded, link="Worth")
 
 
 def _ess_chart(records: Sequence[Data]) -> Data:
@@ -103,7 +103,7 @@ def variance_section(data: Data) -> Part:
         "would have if they had nothing in common, plus the covariance of steps of one env, which "
         f"can be negative.{_ADVANTAGES.get(str(data.get('advantages')), '')}"
     )
-    return drawn.inside(section("variance", "Variance", lead, drawn.html))
+    return section("variance", "Variance", lead, drawn, link="Variance")
 
 
 def _parts(records: Sequence[Data], network: str) -> Data:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from nbyt.report.html.element import Child, Markup, join, tag
-from nbyt.report.html.page import Part
+from nbyt.report.html.page import Part, section
 from nbyt.report.html.quantity import layout_mark, layout_name, shown, words
 from nbyt.results.values import Data
 
@@ -87,8 +87,7 @@ def answer_section(data: Data) -> Part:
         _beside(data),
         _failed(data),
     ]
-    head = tag("h2", "The answer", id="answer-title", class_="visually-hidden")
-    return Part(tag("section", head, *content, id="answer", aria_labelledby="answer-title"))
+    return section("answer", "The answer", None, *content, link="Answer", quiet=True)
 
 
 def _card(data: Data, kind: str) -> Markup:
