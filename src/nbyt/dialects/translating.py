@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from nbyt.dialects import describing
-from nbyt.dialects import vocabulary
+from nbyt.dialects import describing, vocabulary
 from nbyt.dialects.describing import pieces, table
 from nbyt.dialects.dialect import Dialect, load
 from nbyt.dialects.explaining import Explanation, explained
