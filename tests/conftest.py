@@ -106,7 +106,7 @@ _TYPES: dict[str, type[Record]] = {
     "stage": StageFacts,
 }
 # Tests of these write whatever they like.
-_MADE_UP = ("tests/store/", "tests/results/", "tests/policy/", "tests/sweep/test_running.py")
+_MADE_UP = ("tests/store/", "tests/results/", "tests/policy/", "tests/sweep/test_run.py")
 
 
 @pytest.fixture(autouse=True, scope="session")

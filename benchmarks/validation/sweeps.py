@@ -6,14 +6,14 @@ from pathlib import Path
 from benchmarks.validation.cases import Case
 from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
-from nbyt.sweep.cells import Here, Job, Outcome, Watch
+from nbyt.sweep.cells import InProcessRunner, Job, Outcome, Watch
 from nbyt.sweep.grid import Cell, Grid
-from nbyt.sweep.running import run_cells
+from nbyt.sweep.run import run_cells
 
 WORK = Path(__file__).parents[2] / "runs" / "validation"
 
 
-class Talking(Here):
+class Talking(InProcessRunner):
     """A runner that says what it has trained: all of it takes hours."""
 
     def run(self, grid: Grid, jobs: Sequence[Job], watch: Watch) -> Iterator[tuple[Cell, Outcome]]:

@@ -12,8 +12,7 @@ from tests.sweep.traps import FOLDER, Crash
 from nbyt.errors import DiskError
 from nbyt.store.run import Folder
 from nbyt.sweep.grid import Grid
-from nbyt.sweep.running import Tally, curves_of, failures_of, run_cells, table_text
-from nbyt.sweep.sweeping import open_sweep
+from nbyt.sweep.run import Tally, curves_of, failures_of, open_sweep, run_cells, table_text
 from nbyt.train import hardware
 
 SEEDS = 6

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from nbyt.advice.costs import Costs
-from nbyt.advice.rank import Answer, Place, Rows, StageEvidence, answer
+from nbyt.advice.rank import Answer, Place, StageEvidence, answer
 from nbyt.advice.request import AdviceRequest
 from nbyt.advice.stages import DRAWS
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
 from nbyt.numbers import BUDGET
 from nbyt.rng import numpy_stream
+from nbyt.stats.ranking import Rows
 
 SCOUT = 2048
 BATCHES = tuple(2**power for power in range(8, 15))

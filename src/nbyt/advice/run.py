@@ -83,7 +83,7 @@ def advise(
     out: Path | str | None = None,
     force: bool = False,
     progress: Progress = lambda what, done, total: None,
-    settings: PPOSettings = PPOSettings(),
+    settings: PPOSettings | None = None,
     **options: Any,
 ) -> Advice:
     """Which N x T to split a batch into, on this env: per sample, and per second.
@@ -104,7 +104,7 @@ def advise(
         batch=batch,
         effort=effort_named(effort),
         current=current and current[1],
-        settings=as_trained(given, settings),
+        settings=as_trained(given, settings or PPOSettings()),
         **options,
     )
     folder = open_folder(request, given, out, force=force)

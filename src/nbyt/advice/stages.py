@@ -11,9 +11,9 @@ from nbyt.advice.rank import (
     Evidence,
     chosen,
     evidence_of,
-    gathered,
     learning_weights,
     sample_weights,
+    summed_areas,
 )
 from nbyt.advice.request import AdviceRequest
 from nbyt.collect.evaluate import episode_returns
@@ -109,7 +109,7 @@ def _worth_measuring(
         "samples": sample_weights(samples),
     }
     places = chosen(ways["learning"], samples, request.stages)
-    weights = {way: gathered(areas, samples, places) for way, areas in ways.items()}
+    weights = {way: summed_areas(areas, samples, places) for way, areas in ways.items()}
     return [
         replace(kept[place], areas={way: float(own[k]) for way, own in weights.items()})
         for k, place in enumerate(places)

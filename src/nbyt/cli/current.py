@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nbyt.advice.request import AdviceRequest
-from nbyt.cli.sides import side
+from nbyt.cli.libraries import read_explanation
 from nbyt.dialects.carrying import Carried, carried
 from nbyt.errors import LayoutError, UsageError
 from nbyt.numbers import SPLIT
@@ -56,7 +56,7 @@ def _read(words: Sequence[str]) -> Own:
         raise UsageError(
             f"'{' '.join(words)}' is more than a layout", where="current", fix="such as 8x256"
         )
-    found = carried(side(words[0], words[1:], None, None))
+    found = carried(read_explanation(words[0], words[1:]))
     return Own(found.envs, found.steps, found)
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from nbyt.cli.options import Common, env_of
-from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.options import env_of
+from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import steps_progress
 from nbyt.envs import resolve
 from nbyt.errors import UsageError

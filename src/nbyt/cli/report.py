@@ -1,12 +1,11 @@
-"""`nbyt report`: the page of a stored advice, study, sweep or probed training, made anew."""
+"""`nbyt report`: rebuild the page of a stored advice, study, sweep or probed training."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from nbyt.cli.common import Common
-from nbyt.cli.output import Outcome, show
+from nbyt.cli.output import Common, Outcome, show
 from nbyt.report.pages.advice import write_page
 from nbyt.report.pages.probes import write_probes_page
 from nbyt.report.pages.study import write_study_page
@@ -42,7 +41,7 @@ def run(
 
 
 def _page(folder: Path, target: Path) -> dict[str, Any]:
-    """What the page at `target`, which is then written, is about."""
+    """Write the page to `target`, and return what it is about."""
     if Folder(folder).has(STUDY):
         return _study_page(folder, target)
     if Folder(folder).has(SWEEP):

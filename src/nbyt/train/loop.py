@@ -23,6 +23,7 @@ from nbyt.policy.files import (
     to_tensors,
 )
 from nbyt.policy.stage import Stage
+from nbyt.processes.signals import StopRequest, stop_on_signal
 from nbyt.results import decode
 from nbyt.results.training import TrainedStage
 from nbyt.stats import Estimate, mean
@@ -32,7 +33,6 @@ from nbyt.store.run import Folder
 from nbyt.store.tensors import match
 from nbyt.train.algorithms.registry import Algorithm, AnyPlan, build_algorithm
 from nbyt.train.metrics import Row, UpdateMetrics
-from nbyt.train.signals import StopRequest, stop_on_signal
 
 _CHECKPOINT_SECONDS = 15.0
 # A large replay buffer takes seconds to save; saving takes at most this part of the time.

@@ -2,8 +2,9 @@
 
 from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.glossary import definitions, term
-from nbyt.report.html.page import Part, command, facts, section, table
-from nbyt.report.html.quantity import layout_mark, share, shown
+from nbyt.report.html.page import Part, command, facts, merged, section, table
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import share
 from nbyt.results.values import Data
 
 _WEIGHED = {
@@ -26,9 +27,13 @@ def assumption_sections(data: Data) -> Part:
         "Stages are frozen policies, so the answer is about the gradients of such policies, "
         "not about a whole training."
     )
-    made = section("assumed", "What was assumed and measured", lead, *content)
-    words = section("glossary", "The words", None, definitions())
-    return Part(join([made, words]))
+    title = "What was assumed and measured"
+    return merged(
+        [
+            section("assumed", title, lead, *content, link="Assumptions"),
+            section("glossary", "The words", None, definitions(), link="Words"),
+        ]
+    )
 
 
 def _settings(data: Data) -> list[tuple[Child, Child]]:

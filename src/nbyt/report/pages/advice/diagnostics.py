@@ -7,8 +7,9 @@ from nbyt.report.figures.parts import figure, spread
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import TERMS, term
 from nbyt.report.html.key import key
-from nbyt.report.html.page import Part, chart, merged, section, side_by_side, table
-from nbyt.report.html.quantity import Number, known, layout_mark, layout_name, shown, words
+from nbyt.report.html.page import Content, Part, chart, merged, section, side_by_side, table, wrap
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import Number, known, layout_name, words
 from nbyt.results.values import Data
 
 
@@ -33,7 +34,7 @@ def surface_section(data: Data, stage: Data) -> Part:
         for steps in sorted({one["steps"] for one in looked["layouts"]})
     ]
     body = table("Alignment by T and lambda", head, rows, class_="map")
-    return Part(section("map", "T against lambda", lead, body))
+    return section("map", "T against lambda", lead, body, link="T and lambda")
 
 
 def _column(data: Data, lam: float) -> str:
@@ -133,7 +134,7 @@ def closer_sections(data: Data) -> Part:
             "picture of the bias, no split into sources of noise, and no map over T and lambda. "
             "A normal or thorough effort makes them."
         )
-        return Part(section("closer", "A closer look", words))
+        return section("closer", "A closer look", words, link="Closer look")
     stage = max(looked, key=lambda one: one["weight"])
     return merged(
         [_bias_section(data, stage), _source_section(stage), surface_section(data, stage)]
@@ -153,11 +154,11 @@ def _bias_section(data: Data, stage: Data) -> Part:
     )
     if not plane:
         words = tag("p", "There is no picture of this stage.", class_="muted")
-        return Part(section("bias", "Bias, seen", lead, words))
+        return section("bias", "Bias, seen", lead, words, link="Bias")
     seen = views(plane)
     drawn = side_by_side(_picture(one, view) for one, view in zip(plane, seen, strict=True))
     notes = [tag("p", one, class_="muted") for one in _remarks(data, seen)]
-    return Part(section("bias", "Bias, seen", lead, _key(), drawn.html, *notes), drawn.charts)
+    return section("bias", "Bias, seen", lead, _key(), drawn, *notes, link="Bias")
 
 
 def _picture(one: Data, view: View) -> Part:
@@ -200,8 +201,8 @@ def _source_section(stage: Data) -> Part:
     if not layouts:
         reason = sources.get("reason") or "no reason given"
         words = tag("p", f"The sources were not measured: {reason}.", class_="notice")
-        html = section("sources", "Sources of noise", lead, words, _phase_block(stage))
-        return Part(html)
+        content: list[Content] = [words, _phase_block(stage)]
+        return section("sources", "Sources of noise", lead, *content, link="Sources")
     layout = layouts[0]
     title = join(["At ", layout_mark(layout)])
     told = f"Shares of the variance by source at {layout_name(layout)}, actor and critic."
@@ -209,9 +210,9 @@ def _source_section(stage: Data) -> Part:
     marks = key(
         ("blue", "circle", None, term("actor")), ("vermillion", "square", None, term("critic"))
     )
-    row = tag("div", tag("div", marks, drawn.html), _source_table(layout), class_="row")
+    row = wrap("div", wrap("div", marks, drawn), _source_table(layout), class_="row")
     content = [row, _phase_block(stage)]
-    return Part(section("sources", "Sources of noise", lead, *content), drawn.charts)
+    return section("sources", "Sources of noise", lead, *content, link="Sources")
 
 
 def _source_table(layout: Data) -> Markup:

@@ -5,7 +5,8 @@ from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart, numbers, section, table
-from nbyt.report.html.quantity import Number, known, layout_mark, reasons_of, share, shown
+from nbyt.report.html.quantity import layout_mark, reasons_of, shown
+from nbyt.report.numbers import Number, known, share
 from nbyt.results.values import Data
 
 _LOOK = {"colour": "blue", "dash": "solid", "symbol": "circle"}
@@ -42,7 +43,7 @@ def cost_section(data: Data) -> Part:
     """Seconds of an update for every T, and the updates that were timed."""
     if not data.get("costs"):
         words = "The cost of an update was not measured."
-        return Part(section("cost", "Cost", words))
+        return section("cost", "Cost", words, link="Cost")
     lead = (
         "Time of one update (collect a batch, run all epochs) on the machine named below. Each "
         "cross is an update that was timed; the line goes through them, its band is the 95 % "
@@ -57,7 +58,7 @@ def cost_section(data: Data) -> Part:
         for one in layouts
     ]
     folded = numbers("The numbers", table("Cost of an update", ["N × T", "an update"], rows))
-    return Part(section("cost", "Cost", lead, marks, drawn.html, missing, folded), drawn.charts)
+    return section("cost", "Cost", lead, marks, drawn, missing, folded, link="Cost")
 
 
 _NAMED = 2
@@ -90,7 +91,7 @@ def ranking_section(data: Data) -> Part:
         ]
     )
     switch = _switch(list(known_kinds), start) if len(known_kinds) > 1 else None
-    return Part(section("ranking", "The ranking", lead, switch, *blocks))
+    return section("ranking", "The ranking", lead, switch, *blocks, link="Ranking")
 
 
 def ranking_table(answer: Data, own: int | None = None) -> Markup:

@@ -8,8 +8,19 @@ from nbyt.report.figures.parts import figure, line, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.key import key
-from nbyt.report.html.page import Part, Slider, by_stage, chart, numbers, section, table
-from nbyt.report.html.quantity import known, layout_mark, reasons_of, share, shown, words
+from nbyt.report.html.page import (
+    Content,
+    Part,
+    Slider,
+    by_stage,
+    chart,
+    numbers,
+    section,
+    slider_handle,
+    table,
+)
+from nbyt.report.html.quantity import layout_mark, reasons_of, shown
+from nbyt.report.numbers import known, share, words
 from nbyt.results.values import Data
 
 
@@ -22,21 +33,11 @@ def stage_bar(data: Data) -> Part:
     """The slider with the name, mean return and weight of the stage it is at."""
     stages, start = data["stages"], start_of(data)
     label = tag("label", "Stage", for_="stage")
-    slider = tag(
-        "input",
-        type="range",
-        id="stage",
-        min=0,
-        max=len(stages) - 1,
-        step=1,
-        value=start,
-        disabled=len(stages) == 1,
-        aria_valuetext=valuetext(stages[start]),
-    )
+    texts = [valuetext(one) for one in stages]
     about = tag("div", by_stage([_about(one) for one in stages], start), class_="about-stage")
-    control = tag("div", label, slider, class_="control")
+    control = tag("div", label, slider_handle("stage", texts, start), class_="control")
     bar = tag("div", control, about, class_="stage-bar")
-    return Part(bar, sliders={"stage": Slider([valuetext(one) for one in stages], start)})
+    return Part(bar, sliders={"stage": Slider(texts, start)})
 
 
 def valuetext(stage: Data) -> str:
@@ -212,8 +213,14 @@ def tradeoff_section(data: Data) -> Part:
     drawn = chart("factors", _description(data), factor_charts(data))
     missing = by_stage([_missing(data, stage) for stage in data["stages"]], start)
     tables = by_stage([_table(data, stage) for stage in data["stages"]], start)
-    content = [_key(), drawn.html, missing, _defaults(data), numbers("The numbers", tables)]
-    return Part(section("tradeoff", "The trade-off", _lead(data), *content), drawn.charts)
+    content: list[Content] = [
+        _key(),
+        drawn,
+        missing,
+        _defaults(data),
+        numbers("The numbers", tables),
+    ]
+    return section("tradeoff", "The trade-off", _lead(data), *content, link="Trade-off")
 
 
 def _lead(data: Data) -> Markup:

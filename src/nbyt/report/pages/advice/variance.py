@@ -7,17 +7,18 @@ from nbyt.report.figures.parts import figure, places_axis, spread, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.key import key
-from nbyt.report.html.page import Part, by_stage, chart, numbers, section, side_by_side, table
-from nbyt.report.html.quantity import (
-    Number,
-    known,
-    layout_mark,
-    layout_name,
-    reasons_of,
-    shown,
-    words,
+from nbyt.report.html.page import (
+    Content,
+    Part,
+    by_stage,
+    chart,
+    numbers,
+    section,
+    side_by_side,
+    table,
 )
-from nbyt.report.numbers import power_of_ten
+from nbyt.report.html.quantity import layout_mark, reasons_of, shown
+from nbyt.report.numbers import Number, known, layout_name, power_of_ten, words
 from nbyt.report.pages.advice.tradeoff import start_of
 from nbyt.results.values import Data
 
@@ -174,19 +175,19 @@ def variance_section(data: Data) -> Part:
     lags = side_by_side(_lags_chart(data, one) for one in _GRADIENTS)
     tables = by_stage([_tables(stage) for stage in data["stages"]], start)
     missing = by_stage([_missing(stage) for stage in data["stages"]], start)
-    content = [
+    content: list[Content] = [
         _terms_key(),
-        terms.html,
+        terms,
         missing,
         numbers("The numbers", tables),
         tag("h3", "How alike are two contributions?"),
         _lags_lead(),
         _lags_key(),
-        lags.html,
+        lags,
         numbers("The numbers", by_stage([_lag_table(one) for one in data["stages"]], start)),
     ]
-    html = section("variance", "Where the variance comes from", _lead(), *content)
-    return Part(html, {**terms.charts, **lags.charts})
+    title = "Where the variance comes from"
+    return section("variance", title, _lead(), *content, link="Variance")
 
 
 def _lead() -> Markup:

@@ -17,6 +17,7 @@ from nbyt.collect.device import Row, Runner, advance, as_rollout, stagger, start
 from nbyt.collect.rollout import Rollout, next_value
 from nbyt.collect.segment import burn_in
 from nbyt.envs.protocol import DeviceEnv
+from nbyt.objective.advantage import discounted_sums
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.normalise import divided
 from nbyt.rng import stream, streams
@@ -164,16 +165,10 @@ def _realised(
     delta = _scaled(made.reward, discount) + discount.gamma * following - made.value
     ended = made.terminated | made.truncated
     weight = jnp.where(ended, 0.0, discount.gamma * discount.lam)
-    _, own = jax.lax.scan(_backwards, jnp.zeros(delta.shape[1]), (delta, weight), reverse=True)
+    own = discounted_sums(delta, weight)
     here, there = (states, rows.observation), (last.state, last.observation)
     state, observation = jax.tree.map(lambda x, y: jnp.concatenate([x[1:], y[None]]), here, there)
     return own, _Branch(state, observation, following, delta, weight)
-
-
-def _backwards(later: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-    delta, weight = row
-    advantage = delta + weight * later
-    return advantage, advantage
 
 
 def _answered(world: _World, starts: Any, keys: Shaped[Array, " R"]) -> _Branch:

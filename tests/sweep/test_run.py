@@ -7,7 +7,7 @@ from tests.sweep.made_up import failure, grid_of
 
 from nbyt.store.files import CELL, FAILED
 from nbyt.store.run import open_run
-from nbyt.sweep.running import curves_of, failures_of
+from nbyt.sweep.run import curves_of, failures_of
 
 
 def test_a_curve_with_other_points_or_wrong_keys_is_to_be_trained_again(tmp_path: Path) -> None:

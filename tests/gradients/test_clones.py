@@ -7,13 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import toys
+from tests.collect import toys
 
-from nbyt.collect import clones, device
-from nbyt.collect.clones import ClonePlan, Clones, Discount
-from nbyt.collect.host_clones import host_clones, why_not
+from nbyt.collect import device
 from nbyt.envs import gymnasium_suite, tabular
 from nbyt.envs.lookup import resolve
+from nbyt.gradients import clones
+from nbyt.gradients.clones import ClonePlan, Clones, Discount
+from nbyt.gradients.host_clones import host_clones, why_not
 from nbyt.policy.stage import Stage, table
 
 FUTURES = ("first", "second", "onward", "echo")

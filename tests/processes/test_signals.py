@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from nbyt.train.signals import TerminatedError, sigterm_raises, stop_on_signal
+from nbyt.processes.signals import TerminatedError, sigterm_raises, stop_on_signal
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows ends a process at once")
 
@@ -95,7 +95,7 @@ def test_outside_the_main_thread_nothing_is_set() -> None:
 def test_a_forked_process_dies_of_it_as_usual() -> None:
     code = """
 import os, signal, time
-from nbyt.train.signals import sigterm_raises, stop_on_signal
+from nbyt.processes.signals import sigterm_raises, stop_on_signal
 with sigterm_raises(), stop_on_signal():
     heard, said = os.pipe()
     child = os.fork()

@@ -13,11 +13,11 @@ import numpy as np
 from gymnasium import Env
 from jaxtyping import Float
 
-from nbyt.collect.clones import ANSWERS, LUCK, OWN, ClonePlan, Clones, Discount, cost
 from nbyt.collect.host_actor import parameters_in_numpy
 from nbyt.collect.segment import burn_in
 from nbyt.envs.copying import HostState, load_state, save_state
 from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.gradients.clones import ANSWERS, LUCK, OWN, ClonePlan, Clones, Discount, cost
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.normalise import CLIP
 from nbyt.rng import numpy_stream, seeds, stream

@@ -1,6 +1,7 @@
-"""The bench that an experiment works at: a folder, a seed, a size, and trainings to look at."""
+"""An experiment of a study, and its context: a folder, a seed, a size, and trainings."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
 from nbyt.measure.chains import Progress
 from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
 from nbyt.store.atomic import canonical
 from nbyt.store.files import METRICS, RESULT, STUDY_TRAINING
 from nbyt.store.manifest import manifest
@@ -39,8 +41,8 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Bench:
-    """Where an experiment works. Everything it does depends on `seed` and `quick` alone."""
+class Context:
+    """What an experiment is given. Its results depend on `seed` and `quick` alone."""
 
     folder: Folder
     seed: int
@@ -51,7 +53,7 @@ class Bench:
         """One of two sizes: for a first look, or for the whole study."""
         return quick if self.quick else full
 
-    def named(self, words: str) -> "Bench":
+    def named(self, words: str) -> "Context":
         """The same bench, whose progress begins with these words."""
         return replace(self, progress=self.saying(words))
 
@@ -65,7 +67,7 @@ class Bench:
         layout: Layout,
         *,
         stages: tuple[int, ...],
-        settings: PPOSettings = PPOSettings(),
+        settings: PPOSettings | None = None,
         seed: int = 0,
     ) -> Training:
         """A run with stages after these updates, the last of which ends it; trained once only.
@@ -75,7 +77,12 @@ class Bench:
         found = resolve(env)
         last = max(stages)
         plan = PPOPlan(
-            found.id, layout, last * layout.batch, self.seed + seed, settings, tuple(sorted(stages))
+            found.id,
+            layout,
+            last * layout.batch,
+            self.seed + seed,
+            settings or PPOSettings(),
+            tuple(sorted(stages)),
         )
         words = f"{found.id.partition(':')[2]}-{layout.envs}x{layout.steps}-{plan.seed}"
         # Runs that differ in anything have folders of their own.
@@ -95,11 +102,12 @@ class Bench:
         self,
         env: str | DeviceEnv | HostEnv,
         layout: Layout,
-        settings: PPOSettings = PPOSettings(),
+        settings: PPOSettings | None = None,
         seed: int = 0,
     ) -> Stage:
         """The stage before the first update of such a run."""
         found = resolve(env)
+        settings = settings or PPOSettings()
         plan = PPOPlan(found.id, layout, layout.batch, self.seed + seed, settings, (1,))
         policy, learner = beginning(plan, found)
         facts: dict[str, Any] = {
@@ -110,3 +118,17 @@ class Bench:
             "settings": settings.as_dict(),
         }
         return Stage(policy, learner.params, facts)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A measurement whose result is plain data: numbers, texts, lists and dicts.
+
+    run: a function at the top level of its module, so that a worker can import it by name. alone:
+    it measures time, so no other experiment may run at the same time.
+    """
+
+    name: str
+    words: str
+    run: Callable[[Context], Data]
+    alone: bool = False
