@@ -1,4 +1,4 @@
-"""Where the libraries' defaults stand: each by the T it cuts advantages at, in the user's batch."""
+"""Other libraries: where their defaults are in the ranking, and the advice in their settings."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ _OWN = "nbyt"
 
 
 def defaults(layouts: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
-    """Every library that has a default T, and the compared layout whose T is nearest to it."""
+    """Return every library that has a default T, and the compared layout with the nearest T."""
     found = []
     for name in _others():
         dialect = load(name)
@@ -45,7 +45,7 @@ def defaults(layouts: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
 
 
 def settings(layout: Layout, learning: Data, own: Carried | None = None) -> list[Data]:
-    """The layout in every library's words, as text to paste, with these settings of PPO.
+    """Write the layout and these settings of PPO for every library, as text to paste.
 
     own: the user's settings, whose library comes first: only what changes is pasted there.
     """
@@ -59,7 +59,7 @@ def settings(layout: Layout, learning: Data, own: Carried | None = None) -> list
 
 
 def _changed(layout: Layout, learning: Data, own: Carried) -> Data | None:
-    """What changes in the user's own settings; None where their library cannot say it."""
+    """Return what changes in the user's own settings; None where their library cannot say it."""
     dialect, values = own.source.dialect, own.values
     change = fewest_changes(
         own.source.reading, layout, same_minibatch=values["minibatch"] == layout.minibatch
@@ -83,7 +83,7 @@ def _changed(layout: Layout, learning: Data, own: Carried) -> Data | None:
 
 
 def _written(name: str, layout: Layout, learning: Data, own: Carried | None) -> Data | None:
-    """Everything in a library's words; None for a layout that it cannot have."""
+    """Write everything for a library; None for a layout that it cannot have."""
     target, total = load(name), None if own is None else own.values.get("total")
     try:
         found = translated(_in_our_words(layout, learning, total), target)
@@ -103,7 +103,7 @@ def _written(name: str, layout: Layout, learning: Data, own: Carried | None) -> 
 
 
 def _in_our_words(layout: Layout, learning: Data, total: int | None) -> Explanation:
-    """The layout as our own settings; a run whose length nobody named has none."""
+    """Return the layout as nbyt's own settings, without a total where none was given."""
     sizes = {
         "envs": layout.envs,
         "steps": layout.steps,
@@ -116,13 +116,13 @@ def _in_our_words(layout: Layout, learning: Data, total: int | None) -> Explanat
 
 
 def _others() -> list[str]:
-    """All dialects but our own, those with most users first."""
+    """Return all dialects but nbyt's own, those with most users first."""
     rest = [name for name in names() if name not in (*FIRST, _OWN)]
     return [*FIRST, *rest]
 
 
 def _default_sizes(dialect: Dialect) -> dict[str, Any] | None:
-    """N and T of the defaults, T being where advantages are cut; N is None where there is none."""
+    """Return N and T of the defaults, T being where advantages are cut; N may be None."""
     try:
         layout = explain(dialect.id).layout
     except DialectError:
