@@ -1,12 +1,13 @@
 """The sentences that go with an answer: why, what would help, and the numbers behind each.
 
-Everything here reads the plain data of the JSON output.
+They are made from the data of the JSON output.
 """
 
 from collections.abc import Sequence
 
 from nbyt.advice.rank import Answer, Place
 from nbyt.report.numbers import listed, named, percent, said, surely
+from nbyt.report.tables.advice import deciding
 from nbyt.results.values import Data
 
 _SOURCES = {
@@ -20,12 +21,6 @@ _NOTABLE = 0.1
 _SMALL = 0.03
 _POOR_CRITIC = 0.5
 _NOISY = 0.5
-
-
-def deciding(stages: Sequence[Data]) -> Data:
-    """The stage that counts most, of those that order the layouts at all."""
-    clear = [stage for stage in stages if stage["clear"]] or list(stages)
-    return max(clear, key=lambda stage: stage["weight"])
 
 
 def reasons(

@@ -3,7 +3,6 @@
 from math import log10
 from typing import Any
 
-from nbyt.advice.reasons import deciding
 from nbyt.report.figures.parts import figure, line, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import term
@@ -20,6 +19,7 @@ from nbyt.report.html.page import (
     table,
 )
 from nbyt.report.html.quantity import known, layout_mark, reasons_of, share, shown, words
+from nbyt.report.tables.advice import deciding
 from nbyt.results.values import Data
 
 
