@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import log
 
 from nbyt.dialects import explain, load, names
-from nbyt.dialects.carrying import NUMBERS, Carried, heard, said
+from nbyt.dialects.carrying import NUMBERS, Carried, library_settings, shared_settings
 from nbyt.dialects.explaining import Explanation
 from nbyt.dialects.pasting import pasted, pasted_change
 from nbyt.dialects.solving import fewest_changes
@@ -74,7 +74,7 @@ def _changed(layout: Layout, learning: Data, own: Carried) -> Data | None:
         own.settings[name].key: other[name]
         for name in NUMBERS.keys() & other.keys() & values.keys()
     }
-    change |= said(dialect, other)
+    change |= library_settings(dialect, other)
     return {
         "id": dialect.id,
         "library": dialect.library,
@@ -92,8 +92,10 @@ def _written(name: str, layout: Layout, learning: Data, own: Carried | None) -> 
         found = translated(_in_our_words(layout, learning, total), target)
     except DialectError:
         return None
-    also = said(target, learning)
-    known = {one for one, word in NUMBERS.items() if target.key(word)} | set(heard(target, also))
+    also = library_settings(target, learning)
+    known = {one for one, word in NUMBERS.items() if target.key(word)} | set(
+        shared_settings(target, also)
+    )
     unsaid = [f"{one}={value}" for one, value in learning.items() if one not in known]
     return {
         "id": name,

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from nbyt.stats.combine import added, mapped
 from nbyt.stats.comparison import Candidate, common_sizes
-from nbyt.stats.estimate import Estimate
+from nbyt.stats.estimate import Estimate, added, mapped
 from nbyt.stats.intervals import Samples, leave_one_out, redrawn
 from nbyt.stats.products import Products, moments_of
 from nbyt.stats.ranking import Rows, percentiles, rank_scores, relative

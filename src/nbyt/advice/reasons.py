@@ -6,7 +6,7 @@ They are made from the data of the JSON output.
 from collections.abc import Sequence
 
 from nbyt.advice.rank import Answer, Place
-from nbyt.report.numbers import listed, named, percent, said, surely
+from nbyt.report.numbers import layout_name, listed, percent, said, surely
 from nbyt.report.tables.advice import deciding
 from nbyt.results.values import Data
 
@@ -91,7 +91,7 @@ def _sides(layouts: dict[int, Data], best: Data, name: str, objective: str) -> l
         }[factor]
         found.append(
             f"{word} T {loses[0]}: at {name} {loses[1]} is {said(other[objective][factor])} for "
-            f"{named(other)}, and {said(best[objective][factor])} for {named(best)}."
+            f"{layout_name(other)}, and {said(best[objective][factor])} for {layout_name(best)}."
         )
     return found
 
@@ -106,8 +106,8 @@ def _time(layouts: dict[int, Data], best: Data) -> list[str]:
     if slowest is best or slowest["seconds"]["value"] < (1 + _SMALL) * own["value"]:
         return ["An update takes about the same time whatever the split."]
     return [
-        f"An update takes {_milliseconds(slowest['seconds'])} with {named(slowest)}, and "
-        f"{_milliseconds(own)} with {named(best)}."
+        f"An update takes {_milliseconds(slowest['seconds'])} with {layout_name(slowest)}, and "
+        f"{_milliseconds(own)} with {layout_name(best)}."
     ]
 
 
@@ -162,7 +162,7 @@ def _terms(best: Data, name: str, objective: str) -> list[str]:
     else:
         return []
     text = percent(covariance, whole)
-    return [f"The noise of {named(best)} at {name} {kind} {text} of the variance."]
+    return [f"The noise of {layout_name(best)} at {name} {kind} {text} of the variance."]
 
 
 def _sources(stage: Data, objective: str) -> list[str]:
@@ -175,7 +175,7 @@ def _sources(stage: Data, objective: str) -> list[str]:
         whole = parts["variance"]["value"]
         name = max(_SOURCES, key=lambda one: parts[one]["value"] or 0.0)
         found.append(
-            f"Its largest source at {named(layout)} is {_SOURCES[name]}: "
+            f"Its largest source at {layout_name(layout)} is {_SOURCES[name]}: "
             f"{percent(parts[name], whole)} of the variance."
         )
     return found
@@ -187,7 +187,7 @@ def _phase(stage: Data, best: Data, objective: str) -> list[str]:
         return []
     return [
         f"Envs that all start at a reset together would add {ratio:.1f} times the variance of "
-        f"{named(best)}, which more envs do not remove."
+        f"{layout_name(best)}, which more envs do not remove."
     ]
 
 
@@ -229,7 +229,7 @@ def _other_lambda(stage: Data, best: Data, objective: str) -> list[str]:
     if not surely(top[objective]["alignment"], above=own["value"]):
         return []
     return [
-        f"Another lambda: {named(top)} with lambda {top['lambda']:g} has alignment "
+        f"Another lambda: {layout_name(top)} with lambda {top['lambda']:g} has alignment "
         f"{said(top[objective]['alignment'])} at {stage['name']}, against {said(own)} with "
         f"lambda {stage['lambda']:g}."
     ]
@@ -261,8 +261,8 @@ def _larger_batch(best: Data, objective: str) -> list[str]:
         return []
     more = 4 * noise["value"] / (1 + 3 * noise["value"])
     return [
-        f"A larger batch: the noise factor of {named(best)} is {said(noise)}; with four times the "
-        f"envs it would be about {more:.2f}."
+        f"A larger batch: the noise factor of {layout_name(best)} is {said(noise)}; with four "
+        f"times the envs it would be about {more:.2f}."
     ]
 
 

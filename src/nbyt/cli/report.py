@@ -1,4 +1,4 @@
-"""`nbyt report`: the page of a stored advice, study, sweep or probed training, made anew."""
+"""`nbyt report`: rebuild the page of a stored advice, study, sweep or probed training."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,7 +42,7 @@ def run(
 
 
 def _page(folder: Path, target: Path) -> dict[str, Any]:
-    """What the page at `target`, which is then written, is about."""
+    """Write the page to `target`, and return what it is about."""
     if holds_study(folder):
         return _study_page(folder, target)
     if holds_sweep(folder):

@@ -1,4 +1,4 @@
-"""What training commands have in common: where a run goes, its progress, and what is said of it."""
+"""Parts that training commands share: options, the run folder, progress and results."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -30,7 +30,7 @@ from nbyt.train.plan import stage_updates
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Where a run goes and what it keeps."""
+    """Options of a training run."""
 
     total: Steps = 500_000
     """Environment steps of the whole run."""
@@ -73,7 +73,7 @@ class RunOptions:
 
 
 def stages_of(updates: int, options: RunOptions) -> tuple[int, ...]:
-    """The updates after which stages are kept."""
+    """Return the updates after which stages are kept."""
     save_at = read_if_given(UPDATES, options.save_at, "--save-at") or ()
     return stage_updates(updates, count=options.stages, save_at=save_at)
 
@@ -81,7 +81,7 @@ def stages_of(updates: int, options: RunOptions) -> tuple[int, ...]:
 def carry_out(
     plan: AnyPlan, options: RunOptions, common: Common, weights: Params | None
 ) -> Outcome:
-    """Train as planned, or find that it was done, and say what came of it."""
+    """Train as planned, or read the result of a complete run, and show it."""
     console = talk(quiet=common.quiet)
     folder = _folder(plan, options)
     known = folder.read_result()
@@ -98,7 +98,7 @@ def carry_out(
 
 
 def weights_of(plan: AnyPlan, path: Path | None, read: Callable[[Path], Stage]) -> Params | None:
-    """The weights to begin with: those of the stage at `path`, None without one."""
+    """Read the initial weights from the stage at `path`; None without one."""
     if path is None:
         return None
     stage = read(path)
@@ -107,14 +107,14 @@ def weights_of(plan: AnyPlan, path: Path | None, read: Callable[[Path], Stage]) 
 
 
 def announce(plan: AnyPlan, common: Common) -> None:
-    """Say what is going to be trained."""
+    """Print what is going to be trained."""
     adapts = "at first, then as looks at the rollouts advise; " * isinstance(plan, AdaptivePlan)
     words = f"{plan.env}: {plan.layout}; {adapts}{plan.updates} updates, seed {plan.seed}"
     talk(quiet=common.quiet).print(words)
 
 
 def would_do(plan: AnyPlan, data: dict[str, Any], *, as_json: bool) -> Outcome:
-    """What a dry run says: the layout, and numbers under their names."""
+    """Return the outcome of a dry run: the layout, and numbers under their names."""
     if not as_json:
         rows = [(name.replace("_", " "), str(value)) for name, value in data.items()]
         show(facts_table([("layout", str(plan.layout)), *rows]))
@@ -210,7 +210,7 @@ def _show(plan: AnyPlan, folder: RunFolder, result: Result) -> None:
 
 
 def _path(findings: dict[str, Any]) -> str:
-    """Where an adapting layout ended, and in how many changes."""
+    """Say where an adaptive layout ended, and after how many changes."""
     last, count = findings["last_layout"], len(findings["changes"])
     changes = "no change" if count == 0 else f"{count} change{'s' * (count > 1)}"
     return f"{last['envs']}x{last['steps']}, {changes}"

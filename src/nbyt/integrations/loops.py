@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
-from nbyt.gradients.reduce import Engine
+from nbyt.gradients.engines import Engine
 from nbyt.gradients.spec import fragment_advantages
 from nbyt.measure.live import BatchMeasurement, LiveBatch, Loss, measure_batch
 from nbyt.numbers import COEFFICIENT, PROBABILITY, require

@@ -6,7 +6,8 @@ from typing import Any
 from nbyt.report.html.element import Child, Markup, bullets, code, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.page import Part, section, table
-from nbyt.report.html.quantity import layout_mark, share, shown
+from nbyt.report.html.quantity import big_layout, layout_mark, shown
+from nbyt.report.numbers import share
 from nbyt.results.values import Data
 
 _SHOWN_FIRST = 6
@@ -156,22 +157,10 @@ def answer_card(kind: str, one: Data) -> Markup:
     return tag(
         "article",
         tag("p", tag("strong", f"Best {word}"), f", {when}", class_="kind"),
-        _big(one),
+        big_layout(one),
         tag("p", one["sentence"]) if one["no_measurable_difference"] else None,
         tag("dl", *facts, class_="facts"),
         class_="answer open" if one["no_measurable_difference"] else "answer",
-    )
-
-
-def _big(one: Data) -> Markup:
-    return tag(
-        "p",
-        tag("span", str(one["envs"])),
-        tag("small", "env" if one["envs"] == 1 else "envs"),
-        tag("span", "×", class_="times"),
-        tag("span", str(one["steps"])),
-        tag("small", "step" if one["steps"] == 1 else "steps"),
-        class_="big",
     )
 
 

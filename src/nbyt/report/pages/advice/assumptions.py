@@ -3,7 +3,8 @@
 from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.glossary import definitions, term
 from nbyt.report.html.page import Part, command, facts, merged, section, table
-from nbyt.report.html.quantity import layout_mark, share, shown
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import share
 from nbyt.results.values import Data
 
 _WEIGHED = {

@@ -8,7 +8,8 @@ from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import TERMS, term
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Content, Part, chart, merged, section, side_by_side, table, wrap
-from nbyt.report.html.quantity import Number, known, layout_mark, layout_name, shown, words
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import Number, known, layout_name, words
 from nbyt.results.values import Data
 
 

@@ -5,7 +5,8 @@ from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart, numbers, section, table
-from nbyt.report.html.quantity import Number, known, layout_mark, reasons_of, share, shown
+from nbyt.report.html.quantity import layout_mark, reasons_of, shown
+from nbyt.report.numbers import Number, known, share
 from nbyt.results.values import Data
 
 _LOOK = {"colour": "blue", "dash": "solid", "symbol": "circle"}

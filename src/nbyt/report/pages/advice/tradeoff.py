@@ -18,7 +18,8 @@ from nbyt.report.html.page import (
     slider_handle,
     table,
 )
-from nbyt.report.html.quantity import known, layout_mark, reasons_of, share, shown, words
+from nbyt.report.html.quantity import layout_mark, reasons_of, shown
+from nbyt.report.numbers import known, share, words
 from nbyt.report.tables.advice import deciding
 from nbyt.results.values import Data
 

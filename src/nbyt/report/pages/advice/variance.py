@@ -17,16 +17,8 @@ from nbyt.report.html.page import (
     side_by_side,
     table,
 )
-from nbyt.report.html.quantity import (
-    Number,
-    known,
-    layout_mark,
-    layout_name,
-    reasons_of,
-    shown,
-    words,
-)
-from nbyt.report.numbers import power_of_ten
+from nbyt.report.html.quantity import layout_mark, reasons_of, shown
+from nbyt.report.numbers import Number, known, layout_name, power_of_ten, words
 from nbyt.report.pages.advice.tradeoff import start_of
 from nbyt.results.values import Data
 
