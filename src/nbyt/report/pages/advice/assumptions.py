@@ -1,4 +1,4 @@
-"""What was assumed and measured, how to get it again, and what the words mean."""
+"""What was assumed and measured, how to reproduce it, and the glossary."""
 
 from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.glossary import definitions, term
@@ -14,7 +14,7 @@ _WEIGHED = {
 
 
 def assumption_sections(data: Data) -> Part:
-    """Settings of the measurement, its stages, versions, and the glossary."""
+    """Return the settings of the measurement, its stages, versions, and the glossary."""
     content = [
         facts(_settings(data)),
         tag("h3", "Stages"),

@@ -30,7 +30,7 @@ _HEAD = ("", "N × T", "relative alignment", "regret", "win share", "standing")
 
 
 def card(data: Data) -> str:
-    """The answers, how sure they are, and the ranking, as a piece of HTML."""
+    """Return the answers, how sure they are, and the ranking, as a piece of HTML."""
     title = tag("p", tag("strong", f"{data['env']}, batch {data['batch']:,}"))
     blocks = [
         _block(_KINDS[kind], one, unfolded=kind == "per_sample")
