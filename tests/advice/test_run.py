@@ -63,11 +63,7 @@ def test_the_same_question_is_answered_from_the_folder(advised, monkeypatch) -> 
     def no(*args, **kwargs):
         raise AssertionError("measured again")
 
-    for module, name in (
-        (stages, "examine"),
-        (stages, "examine"),
-        (stages, "train"),
-    ):
+    for module, name in ((stages, "examine"), (stages, "train")):
         monkeypatch.setattr(module, name, no)
     monkeypatch.setattr(advising, "measure_costs", no)
     out = advised.data["out"]

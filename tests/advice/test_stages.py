@@ -44,7 +44,7 @@ def test_a_measurement_of_another_question_or_without_its_arrays_is_refused(
     measured_twice, tmp_path: Path
 ) -> None:
     first = measured_twice[0][0]
-    env = first.target.frozen_policy.env
+    env = first.stage.frozen_policy.env
     folder = open_as(AdviceFolder, tmp_path / "advice", {})
     for steps, left_out, words in (
         ([8, 16], "", "measured with other layouts"),
@@ -54,4 +54,4 @@ def test_a_measurement_of_another_question_or_without_its_arrays_is_refused(
         folder.save_measurement(1, arrays, first.data)
         request = make_advice_request(env, batch=64, effort=effort("quick"), steps=steps)
         with pytest.raises(StoreError, match=words):
-            measure(request, [first.target], folder, lambda *_: None)
+            measure(request, [first.stage], folder, lambda *_: None)
