@@ -16,8 +16,8 @@ from nbyt.store.run import open_run
 from nbyt.store.study import StudyFolder
 from nbyt.train import hardware
 from nbyt.train.algorithms.ppo import beginning
+from nbyt.train.algorithms.registry import Row
 from nbyt.train.loop import Watch, kept_stages, train
-from nbyt.train.metrics import Row
 from nbyt.train.plan import PPOPlan, PPOSettings
 
 Choice = TypeVar("Choice")

@@ -18,7 +18,7 @@ from rich.progress import (
 from nbyt.advice.run import OVERALL
 from nbyt.processes.signals import stop_on_signal
 from nbyt.sweep.run import Tally
-from nbyt.train.metrics import Row
+from nbyt.train.algorithms.registry import Row
 
 _DRAW_SECONDS = 0.1
 

@@ -16,7 +16,6 @@ from nbyt.errors import UsageError
 from nbyt.layout import Layout
 from nbyt.numbers import Passes, Size
 from nbyt.policy.actor_critic import build
-from nbyt.policy.files import read_stage
 from nbyt.train import hardware
 from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout
 from nbyt.train.plan import PPOPlan, PPOSettings
@@ -65,7 +64,7 @@ def run(
     """
     hardware.prepare(options.device, quiet=common.quiet)
     plan = _plan(env, layout, options, settings)
-    weights = weights_of(plan, options.from_, read_stage)
+    weights = weights_of(plan, options.from_)
     announce(plan, common)
     if options.dry_run:
         return _dry_run(plan, as_json=common.json)

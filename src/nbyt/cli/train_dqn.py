@@ -10,11 +10,10 @@ from nbyt.cli.output import Outcome
 from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, weights_of, would_do
 from nbyt.envs import resolve
 from nbyt.numbers import Passes, Size, Steps
-from nbyt.policy.files import read_q_stage
 from nbyt.policy.q_policy import build_q
 from nbyt.train import hardware
 from nbyt.train.algorithms.dqn import buffer_bytes
-from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
+from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def run(
     """
     hardware.prepare(options.device, quiet=common.quiet)
     plan = _plan(env, layout, options, settings)
-    weights = weights_of(plan, options.from_, read_q_stage)
+    weights = weights_of(plan, options.from_)
     announce(plan, common)
     if options.dry_run:
         return _dry_run(plan, as_json=common.json)

@@ -23,7 +23,7 @@ from nbyt.minibatch import Audit
 from nbyt.minibatch.auditing import squared_weights
 from nbyt.minibatch.epochs import Asked, usual_split
 from nbyt.minibatch.reading import read
-from nbyt.minibatch.rules import Minibatches
+from nbyt.minibatch.schemes import Minibatches
 from nbyt.objective.ppo import Batch
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.files import read_stage
