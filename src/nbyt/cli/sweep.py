@@ -13,9 +13,8 @@ from rich.text import Text
 from nbyt.advice.costs import update_seconds
 from nbyt.advice.estimate import in_words
 from nbyt.advice.request import EPOCHS
-from nbyt.cli.common import Common
 from nbyt.cli.options import Settings
-from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched, watched_cells
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.envs.local import hung
@@ -37,7 +36,7 @@ from nbyt.numbers import (
 )
 from nbyt.report.tables.sweep import failure_lines, layout_table, sweep_lines
 from nbyt.store.paths import at_work
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.run import Folder
 from nbyt.store.text import plain
 from nbyt.sweep.cells import InProcessRunner, Runner
 from nbyt.sweep.grid import Grid, make_grid
@@ -184,7 +183,7 @@ def _grid(env: str, options: SweepOptions, settings: PPOSettings) -> Grid:
 
 
 def _sweep(
-    grid: Grid, folder: SweepFolder, runner: Runner, options: SweepOptions, console: Console
+    grid: Grid, folder: Folder, runner: Runner, options: SweepOptions, console: Console
 ) -> Sweep:
     try:
         with at_work(folder.path):
@@ -205,7 +204,7 @@ def _sweep(
 
 
 def _cells(
-    grid: Grid, folder: SweepFolder, runner: Runner, options: SweepOptions, progress: Any
+    grid: Grid, folder: Folder, runner: Runner, options: SweepOptions, progress: Any
 ) -> Tally:
     return run_cells(
         grid,
