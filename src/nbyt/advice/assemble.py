@@ -14,7 +14,9 @@ from nbyt.advice.reasons import advice, current
 from nbyt.advice.request import BOTH, AdviceRequest
 from nbyt.advice.stages import DRAWS, Measured
 from nbyt.dialects.carrying import NUMBERS, SETTINGS, Carried
-from nbyt.results.values import Data
+from nbyt.results import plain
+from nbyt.results.values import Data, given
+from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.train.plan import PPOSettings
@@ -39,7 +41,7 @@ class AdviceInputs:
         seconds = self._seconds()
         return [
             {
-                **each.data,
+                **(data := plain(each.record)),
                 "name": each.stage.name,
                 "updates": each.stage.updates,
                 "samples": each.stage.samples,
@@ -47,8 +49,7 @@ class AdviceInputs:
                 "weight": evidence.weight,
                 "clear": evidence.counts,
                 "layouts": [
-                    {**layout, "seconds": seconds[layout["steps"]]}
-                    for layout in each.data["layouts"]
+                    {**layout, "seconds": seconds[layout["steps"]]} for layout in data["layouts"]
                 ],
             }
             for each, evidence in zip(self.measured, self.evidence, strict=True)
@@ -73,7 +74,7 @@ class AdviceInputs:
             return np.ones(len(run))
         if self.weigh == "samples":
             return sample_weights(samples)  # type: ignore[arg-type]
-        returns = [each.data["mean_return"]["value"] for each in run]
+        returns = [each.record.mean_return.value for each in run]
         return learning_weights(samples, returns)  # type: ignore[arg-type]
 
     @cached_property
@@ -123,16 +124,21 @@ class AdviceInputs:
 
 
 def _evidence(measured: Measured, weight: float, objective: str) -> StageEvidence:
-    data = measured.data
-    ranked = {row["steps"]: row["rho"] for row in data["ranking"][objective]}
-    layouts, chains = data["layouts"], data["pool"]["chains"]
+    record, chains = measured.record, measured.record.pool.chains
+    rho = {row.steps: row.rho for row in getattr(record.ranking, objective)}
     return StageEvidence(
         measured.stage.name,
         weight,
         measured.evidence(objective),
-        tuple(_estimate(ranked[row["steps"]], chains) for row in layouts),
-        tuple(_estimate(row[objective]["alignment"], chains) for row in layouts),
+        tuple(_estimate(rho[layout.steps], chains) for layout in record.layouts),
+        tuple(_estimate(getattr(layout, objective).alignment, chains) for layout in record.layouts),
     )
+
+
+def _estimate(number: EstimateRecord, chains: int) -> Estimate:
+    reason = number.reason if given(number.reason) else ""
+    approximate = number.approximate is True
+    return Estimate(number.value, number.low, number.high, chains, str(reason), approximate)
 
 
 def advice_data(
@@ -155,10 +161,10 @@ def advice_data(
     alone = finding.for_actor().answers() if request.objective == BOTH else (None, None)
     libraries = defaults(request.layouts)
     samples = sum(stage["pool"]["samples"] for stage in stages)
-    given = (stages, libraries, request.shown, samples)
+    facts = (stages, libraries, request.shown, samples)
     said = {
-        "per_sample": advice(per_sample, *given, alone=alone[0]),
-        "per_second": per_second and advice(per_second, *given, timed=True, alone=alone[1]),
+        "per_sample": advice(per_sample, *facts, alone=alone[0]),
+        "per_second": per_second and advice(per_second, *facts, timed=True, alone=alone[1]),
     }
     main = per_second if per == "second" and per_second is not None else per_sample
     layout = request.layout(main.best.steps)
@@ -229,8 +235,8 @@ def _learning(request: AdviceRequest, carried: Carried | None) -> Data:
     What only nbyt has cannot be pasted, and is left out.
     """
     own, usual = request.settings.as_dict(), PPOSettings().as_dict()
-    given = set() if carried is None else set(carried.values) & set(SETTINGS)
-    named = {*NUMBERS, *given}
+    named = set() if carried is None else set(carried.values) & set(SETTINGS)
+    named |= {*NUMBERS}
     names = [*NUMBERS, *(name for name in SETTINGS if name in own), "normalise_advantages"]
     return {name: own[name] for name in names if name in named or own[name] != usual[name]}
 
@@ -282,8 +288,3 @@ def _training_facts(request: AdviceRequest) -> list[Data]:
     return [
         {**request.layout(steps).as_dict(), "total": request.total} for steps in request.trained
     ]
-
-
-def _estimate(number: Data, chains: int) -> Estimate:
-    reason, approximate = number.get("reason", ""), bool(number.get("approximate"))
-    return Estimate(number["value"], number["low"], number["high"], chains, reason, approximate)

@@ -30,11 +30,13 @@ from nbyt.numbers import SIZE, SPLIT, require
 from nbyt.policy.stage import Stage
 from nbyt.report.pages.advice import card, write_page
 from nbyt.report.tables.advice import answer_lines, answers_shown
+from nbyt.results import plain
 from nbyt.results.values import Data
-from nbyt.store.advice import PAGE, AdviceFolder, read_advice
+from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import at_work, resolved_entry
-from nbyt.store.run import open_as, slug
+from nbyt.store.run import Folder, open_run
+from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.plan import PPOSettings
 
@@ -201,7 +203,7 @@ def open_folder(
     *,
     force: bool,
     inner: bool = False,
-) -> AdviceFolder:
+) -> Folder:
     """Create or resume the folder of the advice; refuse that of another request.
 
     inner: it is part of another folder.
@@ -212,12 +214,12 @@ def open_folder(
     name = slug(f"advise-{env}-{request.batch}-{effort}-seed{request.seed}")
     made_by = manifest("advise", identity, request.seed, device)
     path = Path(out) if out is not None else Path("runs") / name
-    return open_as(AdviceFolder, path, identity, manifest=made_by, force=force, inner=inner)
+    return open_run(path, identity, "advise", manifest=made_by, force=force, inner=inner)
 
 
 def answer_request(
     request: AdviceRequest,
-    folder: AdviceFolder,
+    folder: Folder,
     *,
     given: Sequence[StageToMeasure] = (),
     own: int | None = None,
@@ -257,18 +259,18 @@ def answer_request(
             "versions": versions(),
             "reproduce": reproduce or command_line(request, given, per=per, weigh=weigh),
             "out": str(folder.path),
-            "report": str(folder.path / PAGE),
+            "report": str(folder.path / PAGE.name),
         }
-        folder.write_advice(data)
+        folder.write(ADVICE, data)
         # As it is read back: the page is then the same as `nbyt report` makes.
-        write_page(read_advice(folder.path), folder.path / PAGE)
+        write_page(plain(folder.require(ADVICE)), folder.path / PAGE.name)
     return Advice(data)
 
 
 def _measure(
     request: AdviceRequest,
     stages: Sequence[StageToMeasure],
-    folder: AdviceFolder,
+    folder: Folder,
     costs: Costs | None,
     weigh: str,
     progress: Progress,
@@ -278,7 +280,7 @@ def _measure(
     measured = measure(request, stages, folder, progress, done)
     finding = AdviceInputs(request, measured, costs, weigh)
     # An interrupted run has decided already; its mixture of few and many chains must not.
-    decided = any(each.data["pool"]["chains"] > request.effort.chains for each in measured)
+    decided = any(each.record.pool.chains > request.effort.chains for each in measured)
     if decided or _wants_more(finding):
         more = measure(request, stages, folder, progress, times=request.effort.more)
         finding = AdviceInputs(request, more, costs, weigh)
@@ -324,9 +326,9 @@ def scout(
     path = resolved_entry(scout or Path("runs") / name)
     folder = open_folder(request, [], path, force=False, inner=True)
     with at_work(folder.path):
-        known = folder.load_costs()
+        known = folder.read(COSTS)
         costs = costs_from(known) if known is not None else _scout_costs(request, progress)
-        folder.save_costs(costs.as_dict())
+        folder.write(COSTS, costs.as_dict())
         stages = train_stages(request, folder, progress)
         stages = [collected_by(collector, stage) for stage in stages]
         finding = AdviceInputs(request, measure(request, stages, folder, progress), costs)
@@ -364,8 +366,8 @@ def _count_parts(request: AdviceRequest, given: int) -> int:
     return 2 + stages + {"none": 0, "one": 1, "all": stages}[request.effort.looks]
 
 
-def _costs(request: AdviceRequest, folder: AdviceFolder, progress: Progress) -> Costs:
-    known = folder.load_costs()
+def _costs(request: AdviceRequest, folder: Folder, progress: Progress) -> Costs:
+    known = folder.read(COSTS)
     if known is not None:
         return costs_from(known)
     layouts = [request.layout(steps) for steps in request.steps]
@@ -377,12 +379,12 @@ def _costs(request: AdviceRequest, folder: AdviceFolder, progress: Progress) -> 
         vector=request.vector,
         progress=progress,
     )
-    folder.save_costs(costs.as_dict())
+    folder.write(COSTS, costs.as_dict())
     return costs
 
 
 def _diagnose(
-    finding: AdviceInputs, folder: AdviceFolder, progress: Progress, done: Callable[[], None]
+    finding: AdviceInputs, folder: Folder, progress: Progress, done: Callable[[], None]
 ) -> dict[str, Data]:
     """Diagnose the stage that decides, or all of them, around the advised layout."""
     looks = finding.request.effort.looks
@@ -393,10 +395,12 @@ def _diagnose(
     found = {}
     for measured in chosen:
         number = finding.measured.index(measured) + 1
-        known = folder.load_look(number, best)
+        known = folder.read(LOOK, number, best)
         if known is None:
-            known = diagnose_stage(finding.request, measured, best, progress)
-            folder.save_look(number, best, known)
-        found[measured.stage.name] = known
+            data = diagnose_stage(finding.request, measured, best, progress)
+            folder.write(LOOK, data, number, best)
+        else:
+            data = plain(known)
+        found[measured.stage.name] = data
         done()
     return found

@@ -28,11 +28,13 @@ from nbyt.measure.probe import NO_PHASE, examine
 from nbyt.measure.request import Request, make_request
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
+from nbyt.results import decode
+from nbyt.results.measurement import Measurement as MeasurementRecord
 from nbyt.rng import numpy_stream, seeds
 from nbyt.stats.intervals import DEPENDABLE
-from nbyt.store.advice import AdviceFolder
+from nbyt.store.files import MEASUREMENT, RESULT, RETURNS, STAGE, TRAINING
 from nbyt.store.manifest import manifest
-from nbyt.store.run import RunFolder, open_run
+from nbyt.store.run import Folder, open_run
 from nbyt.store.tensors import Template, Tensors, match
 from nbyt.train import hardware
 from nbyt.train.loop import Watch, kept_stages, train
@@ -56,7 +58,7 @@ class StageToMeasure:
 
 
 def train_stages(
-    request: AdviceRequest, folder: AdviceFolder, progress: Progress
+    request: AdviceRequest, folder: Folder, progress: Progress
 ) -> list[StageToMeasure]:
     """Train, or resume, and return the stages to measure."""
     stages = []
@@ -64,9 +66,9 @@ def train_stages(
         plan = request.plan(steps)
         envs = plan.layout.envs
         made_by = manifest("advise", plan.identity(), plan.seed, hardware.describe())
-        path = folder.training(envs, steps)
+        path = folder.path_of(TRAINING, envs, steps)
         run = open_run(path, plan.identity(), manifest=made_by, inner=True)
-        if run.read_result() is None:
+        if run.read(RESULT) is None:
             watch = Watch(progress, f"training with {envs}x{steps}", plan.updates)
             train(plan, run, (watch,), env=request.env)
         prefix = f"{envs}x{steps} " if len(request.trained) > 1 else ""
@@ -78,22 +80,22 @@ def train_stages(
 
 def _returns(
     request: AdviceRequest,
-    folder: AdviceFolder,
+    folder: Folder,
     training: tuple[int, int],
     kept: Sequence[Stage],
     progress: Progress,
 ) -> list[float | None]:
     """Return the mean return of every stage of a training; None where none is finite."""
-    known = folder.load_returns(*training)
-    if known is not None and len(known) == len(kept):
-        return known
+    known = folder.read(RETURNS, *training)
+    if known is not None and len(known.returns) == len(kept):
+        return list(known.returns)
     found: list[float | None] = []
     for number, stage in enumerate(kept, start=1):
         played = episode_returns(request.env, stage.policy, stage.params, request.seed)
         returns = played.returns[np.isfinite(played.returns)]
         found.append(float(returns.mean()) if len(returns) else None)
         progress("playing episodes", number, len(kept))
-    folder.save_returns(*training, found)
+    folder.write(RETURNS, {"returns": found}, *training)
     return found
 
 
@@ -151,7 +153,7 @@ def collected_by(collector: Collector | None, stage: StageToMeasure) -> StageToM
 def _stage_folders(path: Path) -> list[Path]:
     if (path / "stage.json").exists() or path.name in ("stage.json", "stage.safetensors"):
         return [path]
-    folders = RunFolder(path).stages() if path.is_dir() else []
+    folders = Folder(path).present(STAGE) if path.is_dir() else []
     if not folders:
         raise StoreError(
             f"{path} is neither a stage nor a run with stages",
@@ -180,22 +182,22 @@ _ARRAYS = ("along", "mean_sq", "variance")
 
 @dataclass(frozen=True)
 class Measured:
-    """A stage's measurement as data, and the arrays to rank it with."""
+    """A stage's measurement, and the arrays to rank it with."""
 
     stage: StageToMeasure
-    data: dict[str, Any]
+    record: MeasurementRecord
     tensors: Tensors
 
     def evidence(self, objective: str) -> Evidence:
         """Return what its chains say about one objective."""
         arrays = [self.tensors[f"{objective}/{name}"] for name in _ARRAYS]
-        return Evidence(tuple(layout["steps"] for layout in self.data["layouts"]), *arrays)
+        return Evidence(tuple(layout.steps for layout in self.record.layouts), *arrays)
 
 
 def measure(
     request: AdviceRequest,
     stages: Sequence[StageToMeasure],
-    folder: AdviceFolder,
+    folder: Folder,
     progress: Progress,
     done: Callable[[], None] = lambda: None,
     times: int = 1,
@@ -207,24 +209,26 @@ def measure(
     measured = []
     chains = times * request.effort.chains
     for number, stage in enumerate(stages, start=1):
-        known = folder.load_measurement(number)
+        path = folder.path_of(MEASUREMENT, number)
+        known = folder.read(MEASUREMENT, number)
         if known is not None:
-            _require_own(request, folder.measured_path(number), *known)
-        if known is None or known[1]["pool"]["chains"] < chains:
+            _require_own(request, path, *known)
+        if known is None or known[1].pool.chains < chains:
             what = f"stage {number} of {len(stages)}"
             what += f", {chains} chains" if times > 1 else ""
-            known = _probe(request, stage, number, chains, what, progress)
-            folder.save_measurement(number, *known)
+            tensors, data = _probe(request, stage, number, chains, what, progress)
+            folder.write(MEASUREMENT, (tensors, data), number)
+            known = tensors, decode(data, MeasurementRecord, path)
         measured.append(Measured(stage, known[1], known[0]))
         done()
     return measured
 
 
 def _require_own(
-    request: AdviceRequest, path: Path, tensors: Tensors, data: dict[str, Any]
+    request: AdviceRequest, path: Path, tensors: Tensors, record: MeasurementRecord
 ) -> None:
     """Raise a StoreError for a measurement whose layouts or arrays are not the request's."""
-    layouts = tuple((layout["envs"], layout["steps"]) for layout in data["layouts"])
+    layouts = tuple((layout.envs, layout.steps) for layout in record.layouts)
     if layouts != request.layouts:
         raise StoreError(
             f"{path} was measured with other layouts than those that are compared here",
