@@ -117,7 +117,7 @@ def test_an_advice_prints_its_answer_and_its_cost(advised) -> None:
 def test_the_example_of_the_docstring_runs() -> None:
     finder = doctest.DocTestFinder(recurse=False)
     (example,) = finder.find(advising.advise, "advise", globs={})
-    assert doctest.DocTestRunner().run(example) == (0, 6)
+    assert doctest.DocTestRunner().run(example) == (0, 5)
 
 
 def test_another_question_is_refused(advised) -> None:

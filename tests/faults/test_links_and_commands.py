@@ -12,8 +12,7 @@ from tests.report.probes.probes_sample import head, training
 from tests.studies.small_study import SMALL
 from tests.sweep.made_up import grid_of
 
-from nbyt.advice.budget import Budget
-from nbyt.advice.run import scout
+from nbyt.advice.budget import Budget, scout
 from nbyt.cli import main
 from nbyt.cli.probe import ProbeOptions, _keep
 from nbyt.errors import NbytError, StoreError

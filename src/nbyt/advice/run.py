@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.advice.assemble import AdviceInputs, advice_data
-from nbyt.advice.budget import SCOUT, Budget, candidates, propose
 from nbyt.advice.costs import Costs, costs_from, measure_costs
 from nbyt.advice.estimate import startable
 from nbyt.advice.request import HOST_ENVS, AdviceRequest, make_advice_request
@@ -19,6 +18,7 @@ from nbyt.advice.stages import (
     diagnose_stage,
     given_stages,
     measure,
+    open_folder,
     train_stages,
 )
 from nbyt.dialects.carrying import Carried
@@ -33,10 +33,9 @@ from nbyt.report.tables.advice import answer_lines, answers_shown
 from nbyt.results import plain
 from nbyt.results.values import Data
 from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
-from nbyt.store.manifest import manifest, versions
-from nbyt.store.paths import at_work, resolved_entry
-from nbyt.store.run import Folder, open_run
-from nbyt.store.text import slug
+from nbyt.store.manifest import versions
+from nbyt.store.paths import at_work
+from nbyt.store.run import Folder
 from nbyt.train import hardware
 from nbyt.train.plan import PPOSettings
 
@@ -196,27 +195,6 @@ def as_trained(given: Sequence[StageToMeasure], settings: PPOSettings) -> PPOSet
     )
 
 
-def open_folder(
-    request: AdviceRequest,
-    given: Sequence[StageToMeasure],
-    out: Path | str | None,
-    *,
-    force: bool,
-    inner: bool = False,
-) -> Folder:
-    """Create or resume the folder of the advice; refuse that of another request.
-
-    inner: it is part of another folder.
-    """
-    device = hardware.describe()
-    identity = {**request.identity(), "from": [each.frozen_policy.fingerprint for each in given]}
-    env, effort = request.env.id.rpartition(":")[2], request.effort.name
-    name = slug(f"advise-{env}-{request.batch}-{effort}-seed{request.seed}")
-    made_by = manifest("advise", identity, request.seed, device)
-    path = Path(out) if out is not None else Path("runs") / name
-    return open_run(path, identity, "advise", manifest=made_by, force=force, inner=inner)
-
-
 def answer_request(
     request: AdviceRequest,
     folder: Folder,
@@ -307,44 +285,6 @@ def _wants_more(finding: AdviceInputs) -> bool:
     """Return True if all layouts tie and extra chains are cheap (device envs)."""
     cheap = not isinstance(finding.request.env, HostEnv)
     return cheap and finding.request.effort.more > 1 and finding.answers()[0].open
-
-
-def scout(
-    ask: Callable[[int], AdviceRequest],
-    budget: Budget,
-    out: Path | None,
-    collector: Collector | None = None,
-    progress: Progress = lambda what, done, total: None,
-) -> Data:
-    """Return the batch to use for a budget, from a quick measurement at one batch.
-
-    ask: makes the request for a batch. The scout has its own folder next to that of the advice.
-    """
-    request = ask(SCOUT)
-    scout = None if out is None else out.with_name(f"{out.name}-scout")
-    name = slug(f"scout-{request.env.id.partition(':')[2]}-seed{request.seed}")
-    path = resolved_entry(scout or Path("runs") / name)
-    folder = open_folder(request, [], path, force=False, inner=True)
-    with at_work(folder.path):
-        known = folder.read(COSTS)
-        costs = costs_from(known) if known is not None else _scout_costs(request, progress)
-        folder.write(COSTS, costs.as_dict())
-        stages = train_stages(request, folder, progress)
-        stages = [collected_by(collector, stage) for stage in stages]
-        finding = AdviceInputs(request, measure(request, stages, folder, progress), costs)
-    return propose(budget, request, finding.evidence, costs)
-
-
-def _scout_costs(request: AdviceRequest, progress: Progress) -> Costs:
-    """Time the corners: the smallest and the largest batch, short and long T."""
-    layouts = candidates(request)
-    sizes = [min(one.batch for one in layouts), max(one.batch for one in layouts)]
-    corners = []
-    for size in sizes:
-        own = sorted((one for one in layouts if one.batch == size), key=lambda one: one.steps)
-        corners += [own[0], own[-1]]
-    env, settings = request.env, request.settings
-    return measure_costs(env, settings, corners, vector=request.vector, progress=progress)
 
 
 @dataclass

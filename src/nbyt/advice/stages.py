@@ -36,6 +36,7 @@ from nbyt.store.files import MEASUREMENT, RESULT, RETURNS, STAGE, TRAINING
 from nbyt.store.manifest import manifest
 from nbyt.store.run import Folder, open_run
 from nbyt.store.tensors import Template, Tensors, match
+from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.loop import Watch, kept_stages, train
 
@@ -55,6 +56,27 @@ class StageToMeasure:
     trained_with: tuple[int, int] | None
     areas: dict[str, float] | None = None
     source: str = ""
+
+
+def open_folder(
+    request: AdviceRequest,
+    given: Sequence[StageToMeasure],
+    out: Path | str | None,
+    *,
+    force: bool,
+    inner: bool = False,
+) -> Folder:
+    """Create or resume the folder of the advice; refuse that of another request.
+
+    inner: it is part of another folder.
+    """
+    device = hardware.describe()
+    identity = {**request.identity(), "from": [each.frozen_policy.fingerprint for each in given]}
+    env, effort = request.env.id.rpartition(":")[2], request.effort.name
+    name = slug(f"advise-{env}-{request.batch}-{effort}-seed{request.seed}")
+    made_by = manifest("advise", identity, request.seed, device)
+    path = Path(out) if out is not None else Path("runs") / name
+    return open_run(path, identity, "advise", manifest=made_by, force=force, inner=inner)
 
 
 def train_stages(
