@@ -17,7 +17,7 @@ from nbyt.advice.run import scout
 from nbyt.cli import main
 from nbyt.cli.probe import ProbeOptions, _keep
 from nbyt.errors import NbytError, StoreError
-from nbyt.integrations.loops import History
+from nbyt.integrations.base import BaseProbe
 from nbyt.store.folder import MARKER
 from nbyt.store.run import open_as
 from nbyt.store.seal import read_sealed
@@ -44,10 +44,11 @@ def write(name: str, out: Path, *more: str) -> NbytError | None:
         if name == "study":
             reproduce(SMALL, open_study(SMALL, out, quick=True, seed=3), quick=True, seed=3)
         elif name == "probes":
-            history = History(out, **head())
+            probe = BaseProbe()
+            probe._open_folder(out, **head())
             for record in training(3)["records"]:
-                history.add(record)
-            history.write_page()
+                probe._save(record)
+            probe.write_page()
         else:
             function, bound = main.parse([*COMMANDS[name].split(), "--out", str(out), *more], {})
             function(*bound.args, **bound.kwargs)
