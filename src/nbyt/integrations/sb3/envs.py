@@ -38,8 +38,7 @@ _SENDABLE = {"Monitor", "TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}
 
 
 def host_env(model: Any, env: Given | None = None) -> HostEnv:
-    """Return the env that a model trains in, as its policy sees it now, to be started any number of
-    times.
+    """Return the env that a model trains in, as its policy sees it now.
 
     Without `env` the model's first env is copied, or made again by its spec. `env`, a function that
     makes one or an id, takes its place inside the model's vec wrappers. A model that was loaded
@@ -251,9 +250,7 @@ def _from_process(running: Any) -> Maker:
 
 
 def _described(running: Any) -> list[str]:
-    """Return the classes from the outermost wrapper inwards, then the id, as the env's text has
-    them.
-    """
+    """Return the classes from the outermost wrapper inwards, then the id, from the env's text."""
     return str(running.env_method("__str__", indices=0)[0]).strip("<>").split("<")
 
 

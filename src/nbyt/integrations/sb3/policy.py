@@ -20,8 +20,7 @@ from nbyt.integrations.sb3.package import module
 
 
 class Packing:
-    """The layout of a space's observations in an array: a Dict's parts side by side, others
-    unchanged.
+    """The layout of observations in an array: a Dict's parts side by side, others unchanged.
 
     Only slices and reshapes are used on the way back, so NumPy's and torch's arrays go alike, and
     under torch.func.vmap. A number of a Discrete part comes back as a float without an axis of its
