@@ -12,7 +12,7 @@ from benchmarks.validation.sweeps import WORK
 from nbyt.collect.evaluate import episode_returns
 from nbyt.collect.rollout import update_key
 from nbyt.store.atomic import write_json
-from nbyt.store.run import slug
+from nbyt.store.text import slug
 from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout, look
 from nbyt.train.algorithms.adaptive import AdaptiveAlgorithm
 from nbyt.train.curves import curve_of

@@ -22,6 +22,7 @@ from tests.faults.disk_limit import full_disk
 import nbyt
 from nbyt.errors import DiskError
 from nbyt.layout import Layout
+from nbyt.store.files import RESULT
 from nbyt.store.run import open_run
 from nbyt.train import loop
 from nbyt.train.algorithms.registry import AnyPlan
@@ -52,7 +53,7 @@ def advise(out: Path) -> None:
 def trained(plan: AnyPlan) -> Callable[[Path], None]:
     def train(out: Path) -> None:
         run = open_run(out, plan.identity())
-        if run.read_result() is None:
+        if run.read(RESULT) is None:
             loop.train(plan, run)
 
     return train

@@ -11,7 +11,8 @@ from tests.train.test_loop import StopAfter, content
 from nbyt.envs import resolve, tabular
 from nbyt.errors import EnvError, LayoutError, RunInterruptedError, StoreError, UsageError
 from nbyt.policy.files import read_q_stage, read_stage
-from nbyt.store.run import RunFolder, open_run, verify
+from nbyt.store.files import CHECKPOINT, METRICS
+from nbyt.store.run import Folder, open_run, verify
 from nbyt.train import loop
 from nbyt.train.algorithms.dqn import DQNAlgorithm
 from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
@@ -108,13 +109,13 @@ def test_the_same_run_gives_the_same_bytes_and_stages_do_not_change_it(tmp_path:
 def test_an_interrupted_run_resumes(tmp_path: Path, env: str) -> None:
     with pytest.raises(RunInterruptedError):
         run(plan(env), tmp_path / "broken", StopAfter(125))
-    saved = RunFolder(tmp_path / "broken").load_checkpoint()
+    saved = Folder(tmp_path / "broken").read(CHECKPOINT)
     assert saved is not None and saved[1].updates < 400
     run(plan(env), tmp_path / "broken")
     run(plan(env), tmp_path / "whole")
     if env.startswith("gymnax"):  # a simulator on the host cannot be saved, and starts anew
         assert content(tmp_path / "whole") == content(tmp_path / "broken")
-    rows = [RunFolder(tmp_path / name).read_metrics() for name in ("whole", "broken")]
+    rows = [Folder(tmp_path / name).read(METRICS) for name in ("whole", "broken")]
     assert [row["update"] for row in rows[0]] == [row["update"] for row in rows[1]]
 
 
@@ -140,7 +141,7 @@ def test_a_nan_stops_the_run_or_is_left_out(tmp_path: Path, env: str, where: str
     assert error.value.where.startswith(where)
     lenient = DQNSettings(network="8", on_nonfinite="drop")
     run(plan(env, settings=lenient), tmp_path / "goes-on")
-    rows = RunFolder(tmp_path / "goes-on").read_metrics()
+    rows = Folder(tmp_path / "goes-on").read(METRICS)
     assert sum(row["dropped"] for row in rows) > 0
     assert rows[-1]["loss"] is not None
 
@@ -200,4 +201,4 @@ def test_it_learns_from_every_kind_of_observation(tmp_path: Path, env: str, netw
     stages = [read_q_stage(tmp_path / f"stage-{number}") for number in (1, 3)]
     before, after = (jax.tree.leaves(stage.params) for stage in stages)
     assert any(not np.array_equal(*pair) for pair in zip(before, after, strict=True))
-    assert RunFolder(tmp_path).read_metrics()[-1]["loss"] is not None
+    assert Folder(tmp_path).read(METRICS)[-1]["loss"] is not None

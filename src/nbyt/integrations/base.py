@@ -14,15 +14,15 @@ from jaxtyping import Bool, Float
 
 from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
-from nbyt.gradients.reduce import Engine
+from nbyt.gradients.engines import Engine
 from nbyt.gradients.spec import fragment_advantages
 from nbyt.measure.live import BatchMeasurement, LiveBatch, Loss, measure_batch
 from nbyt.numbers import COEFFICIENT, PROBABILITY, require
 from nbyt.report.pages.probes import write_probes_page
 from nbyt.results.values import Data
+from nbyt.store.files import PAGE, PROBES
 from nbyt.store.manifest import manifest, versions
-from nbyt.store.probes import PAGE, ProbesFolder, read_probes
-from nbyt.store.run import open_as
+from nbyt.store.run import Folder, add_record, open_run, read_probes
 from nbyt.train import hardware
 
 LIMITS = (
@@ -34,13 +34,13 @@ LIMITS = (
 class BaseProbe:
     """A probe of a training: one record for each update that is measured."""
 
-    _folder: ProbesFolder | None = None
+    _folder: Folder | None = None
 
     def write_page(self) -> Path | None:
         """Write the page of everything measured so far; return None without a folder."""
         if self._folder is None:
             return None
-        path = self._folder.path / PAGE
+        path = self._folder.path / PAGE.name
         write_probes_page(read_probes(self._folder.path), path)
         return path
 
@@ -52,14 +52,14 @@ class BaseProbe:
         facts = {"title": title, "library": library, **head}
         identity = {"command": "probe a training", **facts}
         made_by = manifest("probe a training", identity, 0, hardware.describe())
-        self._folder = open_as(ProbesFolder, Path(out), identity, manifest=made_by)
+        self._folder = open_run(Path(out), identity, "probe a training", manifest=made_by)
         machine = {"device": hardware.describe()}
-        self._folder.write_log({**facts, "machine": machine, "versions": versions()})
+        self._folder.write(PROBES, {**facts, "machine": machine, "versions": versions()})
 
     def _save(self, record: Data) -> None:
         """Save a record in the folder, if there is one, in place of one of the same update."""
         if self._folder is not None:
-            self._folder.add(record)
+            add_record(self._folder, record)
 
 
 def probe_record(

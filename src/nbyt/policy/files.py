@@ -21,8 +21,9 @@ from nbyt.policy.distributions import Categorical, Gaussian, Head, MultiCategori
 from nbyt.policy.networks import Network
 from nbyt.policy.q_policy import QPolicy
 from nbyt.policy.stage import Stage
+from nbyt.results import plain
+from nbyt.store.formats import shown
 from nbyt.store.run import load_stage
-from nbyt.store.seal import shown
 from nbyt.store.tensors import match
 
 Tensors = dict[str, np.ndarray]
@@ -61,7 +62,8 @@ def read_q_stage(path: Path) -> Stage:
 
 
 def _read(path: Path, kind: type[ActorCritic], algo: str) -> Stage:
-    tensors, facts = load_stage(path)
+    tensors, kept = load_stage(path)
+    facts = plain(kept)
     found = facts.get("algo", "ppo")  # stages that do not say are older than DQN
     if found != algo:
         raise StoreError(

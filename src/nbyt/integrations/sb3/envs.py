@@ -199,7 +199,7 @@ def _copy_of(prototype: Env) -> Env:
 
 
 def _copied(env: Env) -> tuple[Env, list[Any]]:
-    """Return a deep copy without wrappers that only watch, and all its sources of random numbers."""
+    """Return a deep copy without wrappers that only watch, and its sources of random numbers."""
     memo: dict[int, Any] = {}
     for watcher in reversed(_watchers(env)):
         # The copy finds the watcher's place taken by what is inside it, and so leaves it out.

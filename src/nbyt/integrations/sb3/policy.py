@@ -50,7 +50,7 @@ class Packing:
         return self._space
 
     def pack(self, observation: Any) -> np.ndarray:
-        """Pack one observation or many into an array: float32 [..., D] where the space is a Dict."""
+        """Pack one observation or many into an array: float32 [..., D] if the space is a Dict."""
         if not isinstance(observation, Mapping):
             return np.array(observation)
         rows = []

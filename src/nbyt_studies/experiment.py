@@ -1,6 +1,7 @@
-"""The bench that an experiment works at: a folder, a seed, a size, and trainings to look at."""
+"""An experiment of a study, and its context: a folder, a seed, a size, and trainings."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -9,11 +10,13 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
 from nbyt.measure.chains import Progress
 from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
 from nbyt.store.atomic import canonical
+from nbyt.store.files import METRICS, RESULT, STUDY_TRAINING
 from nbyt.store.manifest import manifest
 from nbyt.store.paths import locked
-from nbyt.store.run import open_run
-from nbyt.store.study import StudyFolder
+from nbyt.store.run import Folder, open_run
+from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.algorithms.ppo import beginning
 from nbyt.train.loop import Watch, kept_stages, train
@@ -38,10 +41,10 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Bench:
-    """Where an experiment works. Everything it does depends on `seed` and `quick` alone."""
+class Context:
+    """What an experiment is given. Its results depend on `seed` and `quick` alone."""
 
-    folder: StudyFolder
+    folder: Folder
     seed: int
     quick: bool
     progress: Progress
@@ -50,7 +53,7 @@ class Bench:
         """One of two sizes: for a first look, or for the whole study."""
         return quick if self.quick else full
 
-    def named(self, words: str) -> "Bench":
+    def named(self, words: str) -> "Context":
         """The same bench, whose progress begins with these words."""
         return replace(self, progress=self.saying(words))
 
@@ -85,15 +88,15 @@ class Bench:
         # Runs that differ in anything have folders of their own.
         mark = hashlib.sha256(canonical(plan.identity())).hexdigest()[:8]
         made_by = manifest("reproduce", plan.identity(), plan.seed, hardware.describe())
-        folder = self.folder.training(f"{words}-{mark}")
+        folder = self.folder.path_of(STUDY_TRAINING, slug(f"{words}-{mark}"))
         # Another experiment may want the same run at the same time.
         with locked(folder.with_name(f"{folder.name}.lock")):
             run = open_run(folder, plan.identity(), manifest=made_by, inner=True)
-            if run.read_result() is None:
+            if run.read(RESULT) is None:
                 watch = Watch(self.progress, f"training {words}", last)
                 train(plan, run, (watch,), env=found)
         kept = tuple(kept_stages(plan, run))
-        return Training(found, layout, kept, tuple(run.read_metrics()))
+        return Training(found, layout, kept, tuple(run.read(METRICS) or []))
 
     def untrained(
         self,
@@ -115,3 +118,17 @@ class Bench:
             "settings": settings.as_dict(),
         }
         return Stage(policy, learner.params, facts)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A measurement whose result is plain data: numbers, texts, lists and dicts.
+
+    run: a function at the top level of its module, so that a worker can import it by name. alone:
+    it measures time, so no other experiment may run at the same time.
+    """
+
+    name: str
+    words: str
+    run: Callable[[Context], Data]
+    alone: bool = False
