@@ -51,7 +51,7 @@ from nbyt.results.training import (  # noqa: E402
     StageFacts,
 )
 from nbyt.results.values import Record  # noqa: E402
-from nbyt.store import seal, tensors  # noqa: E402
+from nbyt.store import formats, tensors  # noqa: E402
 from nbyt.train import hardware  # noqa: E402
 
 hardware.prepare(cache=KEEP_PROGRAMS)
@@ -111,13 +111,13 @@ _TYPES: dict[str, type[Record]] = {
     "stage": StageFacts,
 }
 # Tests of these write whatever they like.
-_MADE_UP = ("tests/store/", "tests/results/", "tests/policy/", "tests/sweep/test_running.py")
+_MADE_UP = ("tests/store/", "tests/results/", "tests/policy/", "tests/sweep/test_run.py")
 
 
 @pytest.fixture(autouse=True, scope="session")
 def records_are_as_their_types_say() -> Iterator[None]:
     """Decode every record that a test's commands write, and compare it with what was written."""
-    original = seal.sealed
+    original = formats.sealed
 
     def checked(facts: dict[str, Any], *, kind: str, where: str = "", **more: str) -> bytes:
         data = original(facts, kind=kind, where=where, **more)
@@ -130,7 +130,7 @@ def records_are_as_their_types_say() -> Iterator[None]:
         return data
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seal, "sealed", checked)
+        patch.setattr(formats, "sealed", checked)
         patch.setattr(tensors, "sealed", checked)
         yield
 

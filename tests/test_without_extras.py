@@ -38,7 +38,7 @@ assert run({TRAIN.split()!r} + ["--quiet", "--out", "run"]) == 0
 BRIDGES = """
 import json, nbyt.integrations, nbyt.integrations.trackers
 from nbyt.errors import MissingExtraError
-from nbyt.sweep.ray_package import Connection
+from nbyt.sweep.cluster import Connection
 
 for name in ("sb3", "torch", "ray"):
     for attempt in range(2):  # the first must leave nothing behind that the second takes for it

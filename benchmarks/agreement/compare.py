@@ -19,7 +19,7 @@ from nbyt.measure.request import make_request
 from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import LEVEL, Estimate
-from nbyt.stats.length import squared_length
+from nbyt.stats.variance import squared_length
 
 BATCH = 2048
 # Replicates in a block, by T: as many steps in short rollouts as in long ones would cost too much,

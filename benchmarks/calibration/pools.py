@@ -15,9 +15,8 @@ from benchmarks.calibration.sampler import Sampler, split
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.gradients.engines.own import StageEngine
-from nbyt.gradients.plan import SlabPlan, plan_for
 from nbyt.gradients.reduce import PoolSums, endless_gram, phase_products, products_of, reduce_pool
-from nbyt.gradients.spec import GradientSpec
+from nbyt.gradients.spec import GradientSpec, SlabPlan, plan_for
 from nbyt.measure.chains import critic_sums
 from nbyt.rng import numpy_stream, seeds
 from nbyt.stats.lags import LagProducts, PhaseProducts

@@ -2,41 +2,43 @@
 
 import numpy as np
 
+import benchmarks.soak.launch  # noqa: F401  # workers, too, save checkpoints often
 from nbyt.layout import Layout
 from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.train.plan import PPOSettings
-from nbyt_studies.bench import Bench
-from nbyt_studies.study import Check, Claim, Experiment, Results, Study
+from nbyt_studies.experiment import Context, Experiment
+from nbyt_studies.study import Claim, Results, Study
+from nbyt_studies.verdict import Check
 
 _LAYOUT = Layout(8, 16, 64, 2)
 _SETTINGS = PPOSettings(network="table", learning_rate=0.01)
 
 
-def _lengths(bench: Bench, seed: int) -> Data:
+def _lengths(context: Context, seed: int) -> Data:
     """Train on FrozenLake and take the mean length of its episodes.
 
     Every experiment also wants the training of seed 0, so two workers wait for one lock.
     """
     found = []
     for number in {0, seed}:
-        training = bench.trained(
+        training = context.trained(
             "tabular:FrozenLake-v1", _LAYOUT, stages=(100, 400), settings=_SETTINGS, seed=number
         )
         found += [row["mean_length"] for row in training.rows if row["mean_length"] is not None]
     return {"lengths": mean(np.array(found)).as_dict()}
 
 
-def _first(bench: Bench) -> Data:
-    return _lengths(bench, 1)
+def _first(context: Context) -> Data:
+    return _lengths(context, 1)
 
 
-def _second(bench: Bench) -> Data:
-    return _lengths(bench, 2)
+def _second(context: Context) -> Data:
+    return _lengths(context, 2)
 
 
-def _third(bench: Bench) -> Data:
-    return _lengths(bench, 3)
+def _third(context: Context) -> Data:
+    return _lengths(context, 3)
 
 
 def _checks(results: Results) -> list[Check]:

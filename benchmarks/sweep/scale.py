@@ -21,11 +21,12 @@ from benchmarks.timing.rounds import median
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs import resolve
 from nbyt.policy.stage import table
-from nbyt.store.sweep import SweepFolder
-from nbyt.sweep.cells import Runner, jobs_of
+from nbyt.store.files import CELL
+from nbyt.store.run import Folder
+from nbyt.sweep.cells import Runner, make_jobs
 from nbyt.sweep.cluster import Cluster, ClusterPools
 from nbyt.sweep.grid import Grid, make_grid
-from nbyt.sweep.ray_task import run_errand
+from nbyt.sweep.ray_task import run_task
 from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
 from nbyt.train.curves import Curve
@@ -115,22 +116,22 @@ def _cells(grid: Grid, cluster: Cluster, rounds: int) -> dict[str, Any]:
 
 def _task(grid: Grid, cluster: Cluster, rounds: int) -> dict[str, Any]:
     """A task in which nothing is trained: its bytes, and its milliseconds alone and among many."""
-    job = jobs_of(grid, grid.cells)[0]
+    job = make_jobs(grid, grid.cells)[0]
     text = cluster._errand(grid, job)
     connection, idle = cluster._connection, json.dumps({**json.loads(text), "versions": {}})
 
     def alone() -> None:
         for _ in range(TASKS):
-            connection.result(connection.submit(run_errand, idle))
+            connection.result(connection.submit(run_task, idle))
 
     def together() -> None:
-        references = [connection.submit(run_errand, idle) for _ in range(TASKS)]
+        references = [connection.submit(run_task, idle) for _ in range(TASKS)]
         for reference in references:
             connection.result(reference)
 
     def watched() -> float:
         """Milliseconds of one look at so many tasks under way, for each of them."""
-        references = [connection.submit(run_errand, idle) for _ in range(MANY)]
+        references = [connection.submit(run_task, idle) for _ in range(MANY)]
         took = 1000 * _seconds(lambda: connection.ready(references, 0)) / MANY
         for reference in references:
             connection.result(reference)
@@ -172,15 +173,15 @@ def _write(rounds: int) -> dict[str, Any]:
     curve = Curve(tuple(range(20)), tuple(map(float, luck.normal(size=20))), 0)
     names = [f"4x16-seed-{seed}" for seed in range(TASKS)]
     with tempfile.TemporaryDirectory() as place:
-        folder = SweepFolder(Path(place))
+        folder = Folder(Path(place))
 
         def written() -> None:
             for name in names:
-                folder.save_cell(name, curve.as_dict())
+                folder.write(CELL, curve.as_dict(), name)
 
         def read() -> None:
             for name in names:
-                folder.load_cell(name)
+                folder.read(CELL, name)
 
         took = {
             work.__name__: median([1000 * _seconds(work) / TASKS for _ in range(rounds)]).as_dict()
@@ -194,7 +195,7 @@ def _write(rounds: int) -> dict[str, Any]:
 
 
 def _all(runner: Runner, grid: Grid) -> None:
-    for _ in runner.run(grid, jobs_of(grid, grid.cells), lambda job, updates: None):
+    for _ in runner.run(grid, make_jobs(grid, grid.cells), lambda job, updates: None):
         pass
 
 

@@ -10,8 +10,8 @@ from benchmarks.validation.cases import Case
 from benchmarks.validation.sweeps import WORK
 from nbyt.advice.run import answer_request, open_folder
 from nbyt.store.atomic import write_json
-from nbyt.store.run import slug
-from nbyt.sweep.cells import jobs_of, train_job
+from nbyt.store.text import slug
+from nbyt.sweep.cells import make_jobs, train_job
 from nbyt.sweep.grid import advice_request
 
 
@@ -25,7 +25,7 @@ def timed(case: Case) -> dict[str, Any]:
     if path.exists():
         return json.loads(path.read_text())
     grid = case.grid()
-    jobs = jobs_of(grid, grid.cells)
+    jobs = make_jobs(grid, grid.cells)
     began = time.perf_counter()
     train_job(grid, jobs[len(jobs) // 2])
     sweep = (time.perf_counter() - began) * len(jobs)

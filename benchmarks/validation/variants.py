@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.validation.cases import Case
 from benchmarks.validation.sweeps import WORK
 from nbyt.store.atomic import write_json
-from nbyt.store.run import slug
+from nbyt.store.text import slug
 from nbyt.sweep.cells import train_job
 from nbyt.train import hardware
 

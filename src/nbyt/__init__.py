@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nbyt.errors import NbytError as NbytError
     from nbyt.layout import Layout as Layout
     from nbyt.measure.probe import probe
-    from nbyt.sweep.sweeping import run_sweep as run_sweep
+    from nbyt.sweep.run import run_sweep
 
 __version__ = "0.1.0"
 
@@ -24,7 +24,7 @@ _HOME = {
     "NbytError": "nbyt.errors",
     "advise": "nbyt.advice.run",
     "probe": "nbyt.measure.probe",
-    "run_sweep": "nbyt.sweep.sweeping",
+    "run_sweep": "nbyt.sweep.run",
 }
 _MODULES = (
     "advice",

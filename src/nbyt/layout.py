@@ -1,10 +1,14 @@
 """Layout: envs, steps, mini-batch size and epochs, and every size that follows from them."""
 
 from dataclasses import asdict, dataclass
-from math import isqrt
+from math import isqrt, log
+from typing import Any
 
 from nbyt.errors import LayoutError
-from nbyt.numbers import SIZE, STEPS, Passes, Size, check_fields
+from nbyt.numbers import SIZE, SIZES, STEPS, Passes, Size, check_fields
+
+_LONGEST_DEFAULT = 2048
+_MOST_LENGTHS = 12
 
 
 @dataclass(frozen=True)
@@ -94,3 +98,34 @@ def nearest_divisors(number: int, wanted: int) -> list[int]:
 
 def _listed(numbers: list[int]) -> str:
     return ", ".join(str(number) for number in numbers)
+
+
+def fragment_lengths(batch: int, steps: Any = None) -> tuple[int, ...]:
+    """Return the T to compare: those given, or the divisors of the batch up to 2,048.
+
+    Many divisors are thinned to twelve. Each T given must divide the batch.
+    """
+    if steps is None:
+        divisors = [d for d in range(1, min(batch, _LONGEST_DEFAULT) + 1) if batch % d == 0]
+        return tuple(_thinned(divisors))
+    lengths = sorted(set(SIZES.check(steps, "steps")))
+    if not lengths:
+        raise LayoutError("no steps to measure", where="steps", fix="give at least one, such as 32")
+    for length in lengths:
+        if batch % length:
+            near = ", ".join(map(str, nearest_divisors(batch, length)))
+            raise LayoutError(
+                f"a batch of {batch} has no split with {length} steps",
+                where="steps",
+                fix=f"use a divisor of {batch}; nearest: {near}",
+            )
+    return tuple(lengths)
+
+
+def _thinned(divisors: list[int]) -> list[int]:
+    """Return about twelve of the divisors, evenly spaced on a log scale, both ends included."""
+    if len(divisors) <= _MOST_LENGTHS:
+        return divisors
+    top = log(divisors[-1])
+    wanted = [top * place / (_MOST_LENGTHS - 1) for place in range(_MOST_LENGTHS)]
+    return sorted({min(divisors, key=lambda d: abs(log(d) - place)) for place in wanted})

@@ -72,12 +72,6 @@ def own_group() -> dict[str, Any]:
     return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
 
 
-def lead_group() -> None:
-    """Put this process at the head of its own group, where processes can do that themselves."""
-    if hasattr(os, "setsid"):
-        os.setsid()
-
-
 def bare_python(statement: str) -> list[str]:
     """Make the command of an interpreter that starts at once and alone, to run `statement`.
 

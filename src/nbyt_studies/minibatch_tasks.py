@@ -11,7 +11,7 @@ from nbyt.objective.ppo import Batch
 from nbyt.policy.stage import Stage
 from nbyt.stats import Estimate
 from nbyt.train.plan import PPOSettings
-from nbyt_studies.bench import Bench, Training
+from nbyt_studies.experiment import Context, Training
 
 LAYOUT = Layout(envs=16, steps=128, minibatch=64, epochs=10)
 BATCHES = (16, 64)
@@ -58,20 +58,20 @@ class Moment:
         return " ".join(self.case.values())
 
 
-def moments(bench: Bench) -> Iterator[Moment]:
+def moments(context: Context) -> Iterator[Moment]:
     """Every task's early and late stage; a first look has two tasks, trained half as long."""
-    for task in bench.pick(TASKS[:2], TASKS):
-        yield from moments_of(bench, task)
+    for task in context.pick(TASKS[:2], TASKS):
+        yield from moments_of(context, task)
 
 
-def moments_of(bench: Bench, task: Task) -> Iterator[Moment]:
+def moments_of(context: Context, task: Task) -> Iterator[Moment]:
     """The task's early and late stage."""
-    training = train(bench, task, LAYOUT)
-    for word, updates in (("early", task.early), ("late", last(bench, task))):
+    training = train(context, task, LAYOUT)
+    for word, updates in (("early", task.early), ("late", last(context, task))):
         yield Moment(task, word, training, training.at(updates))
 
 
-def batches_of(bench: Bench, moment: Moment, count: int = 0) -> list[Batch]:
+def batches_of(context: Context, moment: Moment, count: int = 0) -> list[Batch]:
     """Independent batches of a stage, the same for all who ask: one program collects them.
 
     count: how many, if not the usual number.
@@ -81,26 +81,26 @@ def batches_of(bench: Bench, moment: Moment, count: int = 0) -> list[Batch]:
         moment.stage,
         LAYOUT,
         moment.task.settings,
-        count or bench.pick(*BATCHES),
-        seed=bench.seed,
-        progress=partial(bench.progress, f"{moment}: batches"),
+        count or context.pick(*BATCHES),
+        seed=context.seed,
+        progress=partial(context.progress, f"{moment}: batches"),
     )
 
 
-def train(bench: Bench, task: Task, layout: Layout, seed: int = 0) -> Training:
+def train(context: Context, task: Task, layout: Layout, seed: int = 0) -> Training:
     """The task's run under a layout, trained once only."""
-    return bench.trained(
+    return context.trained(
         task.env,
         layout,
-        stages=(task.early, last(bench, task)),
+        stages=(task.early, last(context, task)),
         settings=task.settings,
         seed=seed,
     )
 
 
-def last(bench: Bench, task: Task) -> int:
+def last(context: Context, task: Task) -> int:
     """The updates of the task's whole run."""
-    return bench.pick(task.late // 2, task.late)
+    return context.pick(task.late // 2, task.late)
 
 
 def without_normalising(settings: PPOSettings) -> PPOSettings:

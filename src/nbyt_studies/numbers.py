@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy import stats
 
-from nbyt.stats.combine import added, mapped
-from nbyt.stats.estimate import LEVEL, Estimate, mean, undetermined
+from nbyt.stats.estimate import LEVEL, Estimate, added, mapped, mean, undetermined
 from nbyt.stats.intervals import leave_one_out, ratio_set, within
-from nbyt_studies.study import Number
+from nbyt_studies.verdict import Number
 
 
 def share(hits: int, count: int) -> Estimate:

@@ -1,191 +1,30 @@
-"""A study: experiments that give plain data, and claims that are judged by it."""
+"""A study: experiments that return plain data, and claims that are judged by it."""
 
+import platform
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from pathlib import Path
 from typing import Any
 
+from nbyt.advice.run import OVERALL
+from nbyt.errors import StoreError
+from nbyt.measure.chains import Progress
+from nbyt.report.pages.study import write_study_page
+from nbyt.results import plain
 from nbyt.results.values import Data
-from nbyt_studies.bench import Bench
-
-# Verdicts: what the numbers say of a claim, by one rule for all claims.
-#
-# A claim foretells where certain numbers lie. Each such number is a check: its whole 95 % interval
-# lies there (yes), all of it lies elsewhere (no), or neither (open). The verdict counts the checks.
-# Nothing here knows what a claim is about, so no verdict can be wished for.
-
-Case = dict[str, str]
-Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "approximate"
-
-# Intervals of 95 % miss: one decided check in twenty may say the wrong thing of a true claim.
-_NEARLY_ALL = 0.95
-_ENOUGH = 0.5
-_A_FEW = 3
-
-RULE = (
-    "A check asks whether a number lies where the claim says. It says yes where the whole 95 % "
-    "interval lies there, no where all of it lies elsewhere, and is open otherwise. A claim holds "
-    "if at least 95 % of the checks that say yes or no say yes, does not hold if at least 95 % say "
-    "no, and holds in some cases in between; where half of the checks or more are open, it cannot "
-    "be told."
-)
-
-
-@dataclass(frozen=True)
-class Check:
-    """One number that the claim says something about: that it lies between `low` and `high`.
-
-    case: where it was measured, such as {"env": "CartPole-v1", "gradient": "actor"}.
-    quantity: what the number is, in words, with its unit.
-    """
-
-    case: Case
-    quantity: str
-    number: Number
-    low: float = -inf
-    high: float = inf
-
-    @property
-    def says(self) -> str:
-        """yes, no or open."""
-        low, high = self.number.get("low"), self.number.get("high")
-        if self.number.get("value") is None or low is None or high is None:
-            return "open"
-        if self.low <= low and high <= self.high:
-            return "yes"
-        return "no" if high < self.low or low > self.high else "open"
-
-    @property
-    def asks(self) -> str:
-        """Where the claim says that the number lies."""
-        if self.low == -inf:
-            return f"at most {self.high:g}"
-        if self.high == inf:
-            return f"at least {self.low:g}"
-        return f"between {self.low:g} and {self.high:g}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "case": self.case,
-            "quantity": self.quantity,
-            "number": self.number,
-            "asks": self.asks,
-            "between": [None if abs(end) == inf else end for end in (self.low, self.high)],
-            "says": self.says,
-        }
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """holds, does not hold, holds when, or cannot be told.
-
-    when: in which cases it holds, or in which nothing could be told.
-    """
-
-    word: str
-    when: str
-    yes: int
-    no: int
-    open: int
-
-    def __str__(self) -> str:
-        return f"{self.word} {self.when}" if self.when else self.word
-
-
-def judge(checks: Sequence[Check]) -> Verdict:
-    """The verdict on a claim with these checks."""
-    said = [check.says for check in checks]
-    yes, no = said.count("yes"), said.count("no")
-    word, when = "holds when", ""
-    if not checks or yes + no <= _ENOUGH * len(checks):
-        word = "cannot be told"
-    elif yes >= _NEARLY_ALL * (yes + no):
-        word, when = "holds", _left_open(checks)
-    elif no >= _NEARLY_ALL * (yes + no):
-        word, when = "does not hold", _left_open(checks)
-    else:
-        when = _condition(checks)
-    return Verdict(word, when, yes, no, said.count("open"))
-
-
-def _condition(checks: Sequence[Check]) -> str:
-    """The property that tells yes from no best, and how often each of its values says yes."""
-    decided = [check for check in checks if check.says != "open"]
-    found = _telling(decided, "yes")
-    if found is None:
-        return f"in {_count(decided, 'yes')} of {len(decided)} checks"
-    key, counts = found
-    left = Counter(check.case.get(key) for check in checks if check.says == "open")
-    ordered = sorted(counts.items(), key=lambda one: (-one[1][0] / one[1][1], one[0]))
-    parts = [f"{value} ({_said(*count, left[value])})" for value, count in ordered]
-    return f"{key} is: {', '.join(parts)}"
-
-
-def _left_open(checks: Sequence[Check]) -> str:
-    """Where nothing could be told, if one property marks off nearly all of the open checks."""
-    found = _telling(checks, "open")
-    left = _count(checks, "open")
-    if found is None or left < _A_FEW or _mistakes(found[1]) > left / 4:
-        return ""
-    key, counts = found
-    parts = [
-        f"{value} ({left} of {all_} open)"
-        for value, (left, all_) in sorted(counts.items())
-        if 2 * left > all_
-    ]
-    return f"(cannot be told where {key} is: {', '.join(parts)})"
-
-
-def _said(yes: int, decided: int, left: int) -> str:
-    return f"{yes} of {decided}, {left} open" if left else f"{yes} of {decided}"
-
-
-def _telling(checks: Sequence[Check], word: str) -> tuple[str, dict[str, tuple[int, int]]] | None:
-    """The property that tells best which checks say the word, with their counts; None without."""
-    keys = sorted(key for key in checks[0].case if all(key in check.case for check in checks))
-    counts = {key: _counts(checks, key, word) for key in keys}
-    varied = [key for key in keys if len(counts[key]) > 1]
-    if not varied:
-        return None
-    # Fewest on the wrong side; among equals, the property with fewest values says it shortest.
-    best = min(varied, key=lambda key: (_mistakes(counts[key]), len(counts[key])))
-    return best, counts[best]
-
-
-def _counts(checks: Sequence[Check], key: str, word: str) -> dict[str, tuple[int, int]]:
-    """For each value of the property, how many checks say the word, of how many."""
-    found: dict[str, list[Check]] = defaultdict(list)
-    for check in checks:
-        found[check.case[key]].append(check)
-    return {value: (_count(own, word), len(own)) for value, own in found.items()}
-
-
-def _count(checks: Sequence[Check], word: str) -> int:
-    return sum(check.says == word for check in checks)
-
-
-def _mistakes(counts: dict[str, tuple[int, int]]) -> int:
-    """Checks that go against most of those with the same value."""
-    return sum(min(said, all_ - said) for said, all_ in counts.values())
-
+from nbyt.rng import require_seed
+from nbyt.store.files import EXPERIMENT, PAGE, STUDY
+from nbyt.store.formats import shown
+from nbyt.store.manifest import manifest, versions
+from nbyt.store.paths import at_work
+from nbyt.store.run import Folder, open_run
+from nbyt.train import hardware
+from nbyt_studies.experiment import Context, Experiment
+from nbyt_studies.verdict import RULE, Check, Number, judge
+from nbyt_studies.workers import run_in_workers
 
 Results = Mapping[str, Data]  # by the name of the experiment
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """Something to do once, whose outcome is plain data: numbers, texts, lists and dicts.
-
-    alone: nothing else may run beside it, because it looks at the clock.
-    """
-
-    name: str
-    words: str
-    run: Callable[[Bench], Data]
-    alone: bool = False
 
 
 def _nothing(results: Results) -> list[Any]:
@@ -193,17 +32,17 @@ def _nothing(results: Results) -> list[Any]:
 
 
 def always(*notes: str) -> Callable[[Results], list[str]]:
-    """Notes that do not depend on the data."""
+    """Return notes that do not depend on the data."""
     return lambda results: list(notes)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement, how it was measured, and what of the data is held against it.
+    """A statement, how it was measured, and the checks that decide on it.
 
-    id: short words with hyphens. topic: the heading that it stands under. says: the statement, in
-    our own words. measured: the experiment, in a sentence. asks: what its checks ask.
-    checks, figures, notes: functions of the experiments' data alone, which they do not change.
+    id: short words with hyphens. topic: its heading on the page. says: the statement, in our own
+    words. measured: the experiment, in a sentence. asks: what its checks ask. checks, figures,
+    notes: functions of the experiments' data alone, which they do not change.
     """
 
     id: str
@@ -216,12 +55,66 @@ class Claim:
     figures: Callable[[Results], list[Data]] = field(default=_nothing)
     notes: Callable[[Results], list[str]] = field(default=_nothing)
 
+    def judged(self, results: Results) -> Data:
+        """Return the claim with its verdict, as plain data for JSON and for the page."""
+        checks = self.checks(results)
+        verdict = judge(checks)
+        return {
+            "id": self.id,
+            "topic": self.topic,
+            "claim": self.says,
+            "measured": self.measured,
+            "asks": self.asks,
+            "verdict": str(verdict),
+            "word": verdict.word,
+            "when": verdict.when,
+            "counts": {"yes": verdict.yes, "no": verdict.no, "open": verdict.open},
+            "numbers": _numbers(checks),
+            "checks": [check.as_dict() for check in checks],
+            "notes": self.notes(results),
+            "figures": self.figures(results),
+        }
+
+
+def _numbers(checks: Sequence[Check]) -> dict[str, Number]:
+    """Return every check's number by a unique name."""
+    numbers: dict[str, Number] = {}
+    for check in checks:
+        words = " ".join([*check.case.values(), check.quantity]).lower()
+        name = re.sub(r"[^a-z0-9.]+", "_", words).strip("_")
+        numbers[name if name not in numbers else f"{name}_{len(numbers)}"] = check.number
+    return numbers
+
+
+def in_order(names: str, *groups: tuple[Experiment, ...]) -> tuple[Experiment, ...]:
+    """Return all experiments of the groups in the order of these names."""
+    order = names.split()
+    experiments = [experiment for group in groups for experiment in group]
+    return tuple(sorted(experiments, key=lambda experiment: order.index(experiment.name)))
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The results of a study; `data` is what --json prints."""
+
+    data: dict[str, Any] = field(repr=False)
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict on each claim, by its id."""
+        return {claim["id"]: claim["verdict"] for claim in self.data["claims"]}
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return Path(self.data["report"])
+
 
 @dataclass(frozen=True)
 class Study:
-    """What `nbyt reproduce NAME` does and judges.
+    """What `nbyt reproduce NAME` measures and judges; `nbyt.cli.reproduce` says what it calls.
 
-    cpu_minutes: what the quick study and the whole one took on an ordinary core, compiling
+    cpu_minutes: what the quick study and the full one took on an ordinary core, compiling
     included; worker_gb: memory of a worker at most, in whole gigabytes.
     """
 
@@ -233,33 +126,105 @@ class Study:
     cpu_minutes: tuple[int, int] = (1, 1)
     worker_gb: int = 1
 
+    def open_folder(
+        self, out: Path | str | None, *, quick: bool, seed: int, force: bool = False
+    ) -> Folder:
+        """Return the folder of this study, new or resumed; refuse another study's folder."""
+        effort = _effort(quick)
+        identity = {"study": self.name, "effort": effort, "seed": require_seed(seed)}
+        made_by = manifest("reproduce", identity, seed, hardware.describe())
+        path = Path(out) if out is not None else Path("runs") / f"{self.name}-{effort}-{seed}"
+        return open_run(path, identity, "reproduce", manifest=made_by, force=force)
 
-def judged(claim: Claim, results: Results) -> Data:
-    """The claim with its verdict, as plain data for JSON and for the page."""
-    checks = claim.checks(results)
-    verdict = judge(checks)
-    return {
-        "id": claim.id,
-        "topic": claim.topic,
-        "claim": claim.says,
-        "measured": claim.measured,
-        "asks": claim.asks,
-        "verdict": str(verdict),
-        "word": verdict.word,
-        "when": verdict.when,
-        "counts": {"yes": verdict.yes, "no": verdict.no, "open": verdict.open},
-        "numbers": _numbers(checks),
-        "checks": [check.as_dict() for check in checks],
-        "notes": claim.notes(results),
-        "figures": claim.figures(results),
-    }
+    def command_line(self, *, quick: bool, seed: int) -> str:
+        """Return the command that repeats the study."""
+        words = ["nbyt reproduce", self.name, "--quick" if quick else "", f"--seed {seed}"]
+        return " ".join(filter(None, words))
+
+    def reproduce(
+        self,
+        folder: Folder,
+        *,
+        quick: bool = False,
+        seed: int = 0,
+        workers: int = 1,
+        device: str = "auto",
+        progress: Progress = lambda what, done, total: None,
+    ) -> Reproduction:
+        """Run the experiments that the folder does not hold yet, and judge every claim.
+
+        workers: experiments at once, each in a process of its own; 1 runs all of them in this one.
+        """
+        with at_work(folder.path):
+            context = Context(folder, seed, quick, progress)
+            names = [experiment.name for experiment in self.experiments]
+            known = {name for name in names if folder.read(EXPERIMENT, name) is not None}
+            done = 0
+            for name in self._run(context, known, workers, device):
+                done += bool(name)
+                progress(OVERALL, done, len(names))
+            return self._judge(context, known)
+
+    def _run(self, context: Context, known: set[str], workers: int, device: str) -> Iterator[str]:
+        """Yield the name of every experiment when its data exist, and an empty one now and then."""
+        yield ""
+        yield from known
+        left = [experiment for experiment in self.experiments if experiment.name not in known]
+        together = [experiment for experiment in left if not experiment.alone]
+        if workers > 1 and together:
+            count = min(workers, len(together))
+            yield from run_in_workers(together, context, workers=count, device=device)
+            left = [experiment for experiment in left if experiment.alone]
+        for experiment in left:
+            data = experiment.run(context.named(experiment.words))
+            context.folder.write(EXPERIMENT, data, experiment.name)
+            yield experiment.name
+
+    def _judge(self, context: Context, known: set[str]) -> Reproduction:
+        """Judge the claims by the experiments' data, and write the results and the page.
+
+        known: names of experiments that were in the folder before.
+        """
+        folder, results = context.folder, {}
+        for experiment in self.experiments:
+            data = folder.read(EXPERIMENT, experiment.name)
+            assert data is not None, "every experiment was run"
+            results[experiment.name] = data
+        study = {
+            "study": self.name,
+            "title": self.title,
+            "lead": self.lead,
+            "rule": RULE,
+            "effort": _effort(context.quick),
+            "seed": context.seed,
+            "claims": [_judged(claim, results, folder, known) for claim in self.claims],
+            "machine": {"device": hardware.describe(), "platform": platform.platform()},
+            "versions": versions(),
+            "reproduce": self.command_line(quick=context.quick, seed=context.seed),
+            "out": str(folder.path),
+            "report": str(folder.path / PAGE.name),
+        }
+        folder.write(STUDY, study)
+        # As it is read back: the page is then the same as `nbyt report` makes.
+        write_study_page(plain(folder.require(STUDY)), folder.path / PAGE.name)
+        return Reproduction(study)
 
 
-def _numbers(checks: Sequence[Check]) -> dict[str, Number]:
-    """Every check's number by a name of its own."""
-    found: dict[str, Number] = {}
-    for check in checks:
-        words = " ".join([*check.case.values(), check.quantity]).lower()
-        name = re.sub(r"[^a-z0-9.]+", "_", words).strip("_")
-        found[name if name not in found else f"{name}_{len(found)}"] = check.number
-    return found
+def _judged(claim: Claim, results: Results, folder: Folder, known: set[str]) -> Data:
+    """Judge a claim. known: experiments that were run before, so anybody may have written them."""
+    try:
+        return claim.judged(results)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        files = [f"experiment-{name}.json" for name in claim.needs if name in known]
+        if not files:
+            raise
+        raise StoreError(
+            f"{' or '.join(files)} is not what nbyt writes: the claim '{claim.id}' cannot be "
+            f"judged by it: {shown(repr(error))}",
+            where=str(folder.path),
+            fix="delete it and give the same command again",
+        ) from error
+
+
+def _effort(quick: bool) -> str:
+    return "quick" if quick else "full"

@@ -1,134 +1,110 @@
-"""Experiments side by side, in processes of their own.
+"""Run experiments in worker processes, several at once; driver and workers exchange JSON lines.
 
 The programs of RL are too small to use two cores by themselves, so two experiments at once take
-little longer than one. What an experiment finds does not depend on where it is done.
+little longer than one. Results do not depend on which process computes them.
 """
 
-import multiprocessing
-import queue
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from multiprocessing.process import BaseProcess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from nbyt.errors import NbytError, TrainingError
+from nbyt.errors import NbytError, TrainingError, error_from
+from nbyt.processes.heartbeat import Heartbeat
 from nbyt.processes.reaper import ProcessReaper
-from nbyt.store.study import StudyFolder
-from nbyt.system import lead_group
+from nbyt.processes.serving import Say, serve
+from nbyt.processes.worker import Bell, WorkerProcess, basic_setup
+from nbyt.store.files import EXPERIMENT
+from nbyt.store.run import Folder
 from nbyt.train import hardware
-from nbyt_studies.bench import Bench, Progress
-from nbyt_studies.study import Experiment
+from nbyt_studies.experiment import Context, Experiment
 
-_PATIENCE = 0.5  # seconds between two looks whether all workers are still alive
+_PAUSE = 0.5  # seconds between two calls of `progress`, so that the user can interrupt
+_STEP_LIMIT = 60.0  # of a watched env; experiments use built-in envs, which are not watched
 
 
-def done_side_by_side(
-    experiments: Sequence[Experiment],
-    folder: StudyFolder,
-    *,
-    quick: bool,
-    seed: int,
-    workers: int,
-    device: str,
-    progress: Progress,
+def run_in_workers(
+    experiments: Sequence[Experiment], context: Context, *, workers: int, device: str
 ) -> Iterator[str]:
-    """Names of experiments, each as soon as its file is written; an error ends all workers.
+    """Yield the name of each experiment when its file is written; an error ends all workers.
 
-    Now and then an empty name, so that whoever listens can stop.
+    An empty name is yielded now and then, so that the caller can stop.
     """
-    # Fresh interpreters: a copy of one in which JAX has threads could hang.
-    context = multiprocessing.get_context("spawn")
-    tasks, heard = context.Queue(), context.Queue()
-    for experiment in experiments:
-        tasks.put(experiment)
-    for _ in range(workers):
-        tasks.put(None)
-    given = (tasks, heard, folder.path, quick, seed, device)
-    with _ended([context.Process(target=_work, args=given) for _ in range(workers)]) as processes:
-        left = {experiment.name for experiment in experiments}
-        while left:
-            kind, *said = _next(heard, processes)
-            if kind == "nothing":
-                yield ""
-            elif kind == "progress":
-                progress(*said)
-            elif kind == "failed":
-                raise _error(*said)
-            else:
-                left.discard(said[0])
-                yield said[0]
+    setup = {
+        **basic_setup(sys.path, _STEP_LIMIT),
+        "folder": str(context.folder.path),
+        "quick": context.quick,
+        "seed": context.seed,
+        "device": device,
+    }
+    waiting = list(reversed(experiments))
+    bell = Bell()
+    busy: dict[WorkerProcess, str] = {}
+    with ProcessReaper() as reaper, ExitStack() as stack:
+        for _ in range(workers):
+            worker = WorkerProcess(reaper, __name__, setup, bell)
+            stack.callback(worker.end)
+            busy[worker] = _give(worker, waiting)
+        while busy:
+            bell.wait(_PAUSE)
+            yield ""
+            for worker, name in list(busy.items()):
+                answer = worker.look()
+                if worker.heard:
+                    context.progress(*worker.heard.pop("progress"))
+                if answer is not None:
+                    _raise_error(answer)
+                    yield name
+                    del busy[worker]
+                    if waiting:
+                        busy[worker] = _give(worker, waiting)
 
 
-@contextmanager
-def _ended(processes: list[BaseProcess]) -> Iterator[list[BaseProcess]]:
-    """The processes, started; none of them is left behind, not even where this one is killed."""
-    with ProcessReaper() as reaper:
-        with _deaf_to_interrupts():
-            for process in processes:
-                process.start()
-                assert process.pid is not None
-                reaper.keep(process.pid)
-        try:
-            yield processes
-        finally:
-            for process in processes:
-                process.terminate()
-            for process in processes:
-                process.join()
-                assert process.pid is not None
-                reaper.release(process.pid)
+def _give(worker: WorkerProcess, waiting: list[Experiment]) -> str:
+    experiment = waiting.pop()
+    run = experiment.run
+    where = f"{run.__module__}:{run.__qualname__}"
+    worker.give({"name": experiment.name, "words": experiment.words, "run": where})
+    return experiment.name
 
 
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """While it lasts, processes are started that Ctrl-C does not reach: this one answers it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _raise_error(answer: dict[str, Any]) -> None:
+    """Raise the error that ended an experiment or its worker; return if there was none."""
+    if "answers" not in answer:
+        how = f"ended with code {answer['ended']}" if "ended" in answer else "closed its pipe"
+        raise TrainingError(
+            f"a worker of the study {how}",
+            where="reproduce",
+            fix="give the same command again to go on; with --workers 1 less memory is needed",
+        )
+    for error in answer["answers"]:
+        raise error_from(error)
+
+
+def main(heartbeat: Heartbeat) -> None:
+    """Run the experiments that the driver asks for; this is a worker's process."""
+
+    def begin(setup: dict[str, Any], say: Say) -> Callable[[dict[str, Any]], None]:
+        hardware.prepare(setup["device"], quiet=True)
+        context = Context(
+            Folder(Path(setup["folder"])),
+            setup["seed"],
+            setup["quick"],
+            lambda *progress: say({"progress": progress}),
+        )
+        return lambda task: say({"answers": _run(context, **task)})
+
+    serve(begin)
+
+
+def _run(context: Context, name: str, words: str, run: str) -> list[dict[str, str]]:
+    """Run an experiment and save its data; return the error if there was one."""
+    module, _, function = run.partition(":")
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _next(heard: Any, processes: Sequence[BaseProcess]) -> tuple[Any, ...]:
-    """What is heard next, or "nothing" for a while; an error where nothing more will come."""
-    codes = [process.exitcode for process in processes]
-    try:
-        return heard.get(timeout=_PATIENCE)
-    except queue.Empty:
-        if any(codes) or None not in codes:
-            raise TrainingError(
-                f"the workers of the study ended with codes {codes}",
-                where="reproduce",
-                fix="give the same command again to go on; with --workers 1 less memory is needed",
-            ) from None
-    return ("nothing",)
-
-
-def _work(tasks: Any, heard: Any, path: Path, quick: bool, seed: int, device: str) -> None:
-    """Experiments from the queue, until it says None."""
-    lead_group()  # for the reaper
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which Windows does not hand down
-    hardware.prepare(device, quiet=True)
-    folder = StudyFolder(path)
-
-    def say(what: str, done: int, total: int) -> None:
-        heard.put(("progress", what, done, total))
-
-    while (experiment := tasks.get()) is not None:
-        try:
-            bench = Bench(folder, seed, quick, say).named(experiment.words)
-            folder.save_experiment(experiment.name, experiment.run(bench))
-        except NbytError as error:
-            heard.put(("failed", type(error), error.as_dict()))
-            return
-        heard.put(("done", experiment.name))
-
-
-def _error(kind: type[NbytError], said: dict[str, str]) -> NbytError:
-    return kind(said["message"], where=said["where"], fix=said["fix"])
+        data = getattr(import_module(module), function)(context.named(words))
+        context.folder.write(EXPERIMENT, data, name)
+    except NbytError as error:
+        return [error.as_facts()]
+    return []

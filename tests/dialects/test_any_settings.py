@@ -13,7 +13,7 @@ from benchmarks.soak.settings_values import given as settings_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbyt.cli.sides import pairs
+from nbyt.cli.libraries import pairs
 from nbyt.dialects import names
 from nbyt.dialects.carrying import carried
 from nbyt.dialects.dialect import load

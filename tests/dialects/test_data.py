@@ -7,11 +7,11 @@ import pytest
 
 import nbyt
 from nbyt.cli.train import LayoutOptions, RunOptions
-from nbyt.dialects import rules as said
+from nbyt.dialects import vocabulary as said
 from nbyt.dialects.carrying import SETTINGS
-from nbyt.dialects.cut import RAGGED
 from nbyt.dialects.dialect import Dialect, Rules, every, load, names
 from nbyt.dialects.pasting import pasted, pasted_change
+from nbyt.dialects.sizes import RAGGED
 from nbyt.dialects.vocabulary import MEANING
 from nbyt.errors import DialectError
 from nbyt.train.plan import PPOSettings
@@ -169,6 +169,6 @@ def test_our_own_words_are_those_of_our_own_command() -> None:
 
 
 def test_an_unknown_library_is_refused_with_the_nearest() -> None:
-    with pytest.raises(DialectError, match="no library is called 'rlib'") as caught:
+    with pytest.raises(DialectError, match="unknown library 'rlib'") as caught:
         load("rlib")
     assert "rllib" in caught.value.fix

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 from nbyt.dialects import explain, translate
 from nbyt.dialects.dialect import Dialect, load, names
-from nbyt.dialects.differences import same_minibatches
 from nbyt.dialects.explaining import explained
 from nbyt.dialects.reading import Reading
 from nbyt.dialects.solving import solved
-from nbyt.dialects.translating import translated
+from nbyt.dialects.translating import same_minibatches, translated
 
 NAMES = names()
 PAIRS = list(itertools.product(NAMES, NAMES))

@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks.sweep.processes import Family
 from tests.sweep.small import FLAGS, HOST, ROOT, grid_of, outcomes
 
-from nbyt.sweep.cells import Here
-from nbyt.sweep.running import table_text
+from nbyt.sweep.cells import InProcessRunner
+from nbyt.sweep.run import table_text
 
 SEEDS = 4
 
@@ -59,4 +59,6 @@ def test_a_sweep_that_was_interrupted_and_killed_ends_as_if_it_never_was(tmp_pat
     assert code == 0 and gone is not None, said
     assert {path: path.read_bytes() for path in kept} == kept
     grid = grid_of(HOST, SEEDS)
-    assert (out / "table.csv").read_text() == table_text(grid, outcomes(Here(), grid), {})
+    assert (out / "table.csv").read_text() == table_text(
+        grid, outcomes(InProcessRunner(), grid), {}
+    )

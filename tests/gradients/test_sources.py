@@ -5,12 +5,11 @@ import numpy as np
 import pytest
 
 from nbyt import exact
-from nbyt.collect import clones
 from nbyt.collect.device import stagger, start
 from nbyt.envs import tabular
 from nbyt.envs.lookup import resolve
 from nbyt.errors import EnvUsageError, UsageError
-from nbyt.gradients import sources
+from nbyt.gradients import clones, sources
 from nbyt.gradients.sources import cost, measure_sources
 from nbyt.policy.actor_critic import build
 from nbyt.policy.networks import parse_network

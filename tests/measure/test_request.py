@@ -3,7 +3,8 @@
 import pytest
 
 from nbyt.errors import LayoutError, UsageError
-from nbyt.measure.request import fragment_lengths, horizon, make_request
+from nbyt.layout import fragment_lengths
+from nbyt.measure.request import horizon, make_request
 from nbyt.policy.stage import Stage, table
 
 _BARE = table([[0.0, 0.0]], [0.0])

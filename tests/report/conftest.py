@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from nbyt.report.html import page
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 
@@ -18,6 +20,12 @@ def _missing(reason: str) -> None:
         pytest.fail(f"{reason}, and NBYT_NEED_BROWSER=1")
     warnings.warn(f"THE PAGE WAS NOT LOOKED AT IN A BROWSER: {reason}", stacklevel=2)
     pytest.skip(f"THE PAGE WAS NOT LOOKED AT: {reason}; `make browser` installs one")
+
+
+@pytest.fixture
+def light(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Build pages without Plotly's megabytes."""
+    monkeypatch.setattr(page, "plotly_script", lambda: "window.Plotly = null;")
 
 
 @pytest.fixture(scope="session")

@@ -5,26 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from nbyt_studies.bench import Bench
-from nbyt_studies.reproducing import open_study
+from nbyt_studies.experiment import Context
 from nbyt_studies.study import Study
 
 
 @pytest.fixture
-def make_bench(tmp_path: Path) -> Callable[[int], Bench]:
+def make_context(tmp_path: Path) -> Callable[[int], Context]:
     """Benches of the same seed in folders of their own."""
     made: list[Path] = []
 
-    def make(seed: int = 0) -> Bench:
+    def make(seed: int = 0) -> Context:
         study = Study("test", "A test", "", (), ())
         made.append(tmp_path / f"study-{len(made)}")
-        folder = open_study(study, made[-1], quick=True, seed=seed)
-        return Bench(folder, seed, True, lambda what, done, total: None)
+        folder = study.open_folder(made[-1], quick=True, seed=seed)
+        return Context(folder, seed, True, lambda what, done, total: None)
 
     return make
 
 
 @pytest.fixture
-def bench(make_bench: Callable[[int], Bench]) -> Bench:
+def context(make_context: Callable[[int], Context]) -> Context:
     """One of them."""
-    return make_bench(0)
+    return make_context(0)

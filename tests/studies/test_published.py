@@ -11,7 +11,8 @@ from benchmarks.studies.publish import page
 
 from nbyt_studies.post.study import POST
 from nbyt_studies.replay.study import REPLAY
-from nbyt_studies.study import RULE, Check, Study, judge
+from nbyt_studies.study import Study
+from nbyt_studies.verdict import RULE, Check, judge
 
 DOCS = Path(__file__).parents[2] / "docs"
 STUDIES = pytest.mark.parametrize("study", [POST, REPLAY], ids=lambda study: study.name)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbyt_studies.study import Check, judge
+from nbyt_studies.verdict import Check, judge
 
 
 def check(low: float, high: float, *, at_least: float = 0.0, **case: str) -> Check:

@@ -20,7 +20,7 @@ from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.errors import EnvError
 from nbyt.policy.stage import table
-from nbyt.sweep.cells import Here, Job, jobs_of
+from nbyt.sweep.cells import InProcessRunner, Job, make_jobs
 from nbyt.sweep.cluster import Cluster, ClusterPools
 from nbyt.sweep.grid import Grid
 from nbyt.train import hardware
@@ -50,7 +50,7 @@ class Killer:
 
 def sweeps(runner: Cluster, killer: Killer, folder: Path) -> dict:
     host, device = grid_of(HOST, 2), grid_of(DEVICE, 2, layouts=1)
-    there = dict(runner.run(host, jobs_of(host, host.cells), killer))
+    there = dict(runner.run(host, make_jobs(host, host.cells), killer))
     there_too = outcomes(runner, device)
     set_traps(folder, "step-deadlock")
     (told,) = outcomes(runner, grid_of(HOST, 1, layouts=1)).values()
@@ -63,7 +63,7 @@ def sweeps(runner: Cluster, killer: Killer, folder: Path) -> dict:
 
 
 def same(there: dict, grid: Grid) -> bool:
-    return there == outcomes(Here(), grid) and len(there) == len(grid.cells)
+    return there == outcomes(InProcessRunner(), grid) and len(there) == len(grid.cells)
 
 
 def chains(runner: Cluster) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.sweep.processes import Family
 
 from nbyt.envs import resolve
-from nbyt.sweep.cells import Outcome, Runner, jobs_of
+from nbyt.sweep.cells import Outcome, Runner, make_jobs
 from nbyt.sweep.grid import Cell, Grid, make_grid
 from nbyt.train.plan import PPOSettings
 
@@ -29,7 +29,7 @@ def grid_of(env: str, seeds: int, layouts: int = 2) -> Grid:
 
 def outcomes(runner: Runner, grid: Grid) -> dict[Cell, Outcome]:
     """What comes of every cell."""
-    return dict(runner.run(grid, jobs_of(grid, grid.cells), lambda job, updates: None))
+    return dict(runner.run(grid, make_jobs(grid, grid.cells), lambda job, updates: None))
 
 
 def children() -> dict[int, str]:

@@ -10,7 +10,7 @@ from tests.sweep.small import DEVICE, outcomes
 
 from nbyt.envs import resolve
 from nbyt.errors import EnvError
-from nbyt.sweep.cells import Here
+from nbyt.sweep.cells import InProcessRunner
 from nbyt.sweep.grid import make_grid
 from nbyt.train import hardware
 from nbyt.train.plan import PPOSettings
@@ -51,12 +51,12 @@ def test_a_seed_that_raises_takes_no_other_with_it(monkeypatch: pytest.MonkeyPat
     env = Raising()
     sizes = {"batch": 32, "layouts": [(4, 8)], "total": 32, "minibatch": 16, "epochs": 1}
     settings = PPOSettings(network="table", learning_rate=0.3)
-    alone = outcomes(Here(), make_grid(env, seeds=1, settings=settings, **sizes))
+    alone = outcomes(InProcessRunner(), make_grid(env, seeds=1, settings=settings, **sizes))
     seen = frozenset(env.seen)
     grid = make_grid(env, seeds=2, settings=settings, **sizes)
-    whole = outcomes(Here(), grid)
+    whole = outcomes(InProcessRunner(), grid)
     assert alone.items() <= whole.items() and len(env.seen) > len(seen)
     env.refused |= seen
-    first, *others = outcomes(Here(), grid).items()
+    first, *others = outcomes(InProcessRunner(), grid).items()
     assert isinstance(first[1], EnvError) and "the user's own words" in first[1].message
     assert dict(others).items() <= whole.items() and len(others) == 1

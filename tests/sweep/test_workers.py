@@ -9,14 +9,9 @@ import pytest
 from tests.sweep.small import DEVICE, HOST, ROOT, children, grid_of, outcomes, set_traps
 from tests.sweep.traps import FOLDER
 
-from nbyt import errors
 from nbyt.cli import main
 from nbyt.errors import EnvError, TrainingError
-from nbyt.errors import MissingExtraError as Missing
-from nbyt.sweep.cells import Here, failure_of
-from nbyt.sweep.grid import grid_of as grid_ordered
-from nbyt.sweep.grid import order_from, order_of
-from nbyt.sweep.worker_main import as_plain
+from nbyt.sweep.cells import InProcessRunner
 from nbyt.sweep.workers import Workers
 
 # What each trap makes of a cell: the end of the message, and where.
@@ -40,30 +35,12 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert children() == before
 
 
-def test_a_grid_arrives_as_it_was_sent() -> None:
-    grid = grid_of(DEVICE, 3)
-    sent = json.loads(json.dumps(order_of(grid).as_dict()))
-    assert order_from(sent) == order_of(grid)
-    assert grid_ordered(order_from(sent), grid.env) == grid
-
-
-def test_every_error_arrives_as_it_was_sent() -> None:
-    known = (one for one in vars(errors).values() if isinstance(one, type))
-    kinds = [one for one in known if issubclass(one, errors.NbytError)]
-    sent = [kind("what", where="there", fix="that") for kind in kinds if kind is not Missing]
-    assert len(sent) > 8
-    for error in (*sent, Missing("envpool", "envpool")):
-        carried = json.loads(json.dumps({"answers": [as_plain(error)]}))
-        arrived = failure_of("env", carried)
-        assert type(arrived) is type(error) and arrived.as_dict() == error.as_dict()
-
-
 @pytest.mark.own_process
 @pytest.mark.parametrize("env", [HOST, DEVICE])
 def test_processes_give_the_same_numbers(env: str) -> None:
     """A host env's seeds one after the other in one process; a device env's together."""
     grid = grid_of(env, seeds=2, layouts=1)
-    here = outcomes(Here(), grid)
+    here = outcomes(InProcessRunner(), grid)
     assert len({curve.returns for curve in here.values()}) == 2
     assert outcomes(Workers(1, cell_limit=600), grid) == here
 

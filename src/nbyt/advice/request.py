@@ -1,4 +1,4 @@
-"""The question: an env, a batch, and all that decides the answer, checked and complete."""
+"""AdviceRequest: an env, a batch, and every setting that decides the advice, checked."""
 
 import shlex
 from collections.abc import Sequence
@@ -8,25 +8,23 @@ from typing import Any
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import LayoutError, UsageError
-from nbyt.layout import Layout, nearest_divisors
+from nbyt.layout import Layout, fragment_lengths, nearest_divisors
 from nbyt.measure.measurement import OBJECTIVES
-from nbyt.measure.request import fragment_lengths
-from nbyt.numbers import COUNT, MEMORY, PASSES, PROBABILITIES, SIZE, STEPS, require
-from nbyt.rng import require_seed
+from nbyt.numbers import COUNT, MEMORY, PASSES, PROBABILITIES, SEED, SIZE, STEPS, require
 from nbyt.train.plan import PPOPlan, PPOSettings
 
-# Lambdas of the map of T and lambda, beside the one that is trained with.
-MAP = (0.0, 0.8, 0.95, 1.0)
+# Lambdas compared in addition to the one that is trained with.
+LAMBDAS = (0.0, 0.8, 0.95, 1.0)
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What one word on the command line stands for.
+    """What --effort stands for.
 
-    stages: measured in each training. chains: of each pool. trainings: with different layouts.
-    looks: at which stages other lambdas, phase and the sources of noise are measured too: none,
-    the one that decides, or all. more: how many times the chains are taken where those tell no
-    two layouts apart, on envs that run on the device.
+    stages: measured per training. chains: per pool. trainings: with different layouts.
+    looks: the stages that are diagnosed too (other lambdas, phase, sources of noise): none,
+    the one that decides, or all. more: factor by which the chains are increased where all layouts
+    tie, on device envs.
     """
 
     name: str
@@ -38,17 +36,14 @@ class Effort:
 
 
 EFFORTS = {
-    one.name: one
-    for one in (
-        Effort("quick", 4, 64, 1, "none", more=1),
-        Effort("normal", 6, 128, 1, "one"),
-        Effort("thorough", 7, 256, 2, "all"),
-    )
+    "quick": Effort("quick", 4, 64, 1, "none", more=1),
+    "normal": Effort("normal", 6, 128, 1, "one"),
+    "thorough": Effort("thorough", 7, 256, 2, "all"),
 }
 
 
 def effort(name: str) -> Effort:
-    """The effort of that name, or a UsageError that lists them."""
+    """Return the effort of that name, or raise a UsageError that lists them."""
     if name not in EFFORTS:
         raise UsageError(
             f"no effort is called '{name}'", where="effort", fix=f"one of: {', '.join(EFFORTS)}"
@@ -59,23 +54,24 @@ def effort(name: str) -> Effort:
 HOST_ENVS = 64
 MINIBATCH = 256
 EPOCHS = 4
-# A run that has made so many updates, or seen so many samples, has left its first policy behind.
+# After this many updates or samples, a run has moved away from its initial policy.
 _UPDATES, _SAMPLES = 30, 60_000
-# Stages are closer together early on, where a policy changes most with every update.
+# Stages are denser early on, where a policy changes most with every update.
 _KEPT, _FIRST_SHARE = 12, 1 / 30
-# T of the run whose stages are measured: neither end of the scale; or one towards each.
+# T of the training whose stages are measured: in the middle, or one towards each end.
 _USUAL, _OPPOSITE = (32,), (8, 256)
-# Whose gradient decides: one of those that are measured, or actor and critic both.
+# The gradient that decides: a measured one, or the weaker of actor and critic.
 BOTH = "both"
 DECIDERS = (BOTH, *OBJECTIVES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AdviceRequest:
-    """What is asked.
+    """What is asked; made by `make_advice_request`.
 
     steps: the T to compare at this batch. trained: T of each training. lambdas: the first is
-    trained with. stage_updates: after which updates a stage is kept; `stages` of them are measured.
+    trained with. stage_updates: the updates after which a stage is saved; `stages` of them are
+    measured.
     """
 
     env: DeviceEnv | HostEnv
@@ -98,20 +94,20 @@ class AdviceRequest:
 
     @property
     def shown(self) -> str:
-        """The gradient whose numbers are shown: the actor's where actor and critic decide."""
+        """Return the gradient whose numbers are shown: the actor's where both decide."""
         return "actor" if self.objective == BOTH else self.objective
 
     @property
     def layouts(self) -> tuple[tuple[int, int], ...]:
-        """Every (envs, steps) that is compared."""
+        """Return every (envs, steps) that is compared."""
         return tuple((self.batch // steps, steps) for steps in self.steps)
 
     def layout(self, steps: int) -> Layout:
-        """The layout with so many steps."""
+        """Return the layout with this T."""
         return Layout(self.batch // steps, steps, self.minibatch, self.epochs)
 
     def plan(self, steps: int) -> PPOPlan:
-        """The training with so many steps."""
+        """Return the plan of the training with this T."""
         return PPOPlan(
             self.env.id,
             self.layout(steps),
@@ -123,22 +119,26 @@ class AdviceRequest:
         )
 
     def command(self) -> str:
-        """The command line that asks this question; what is as usual is left out."""
+        """Return the command line that asks this, without options that have their defaults."""
         usual = make_advice_request(
             self.env, batch=self.batch, effort=self.effort, max_envs=self.max_envs
         )
-        words: dict[str, Any] = {"batch": self.batch, "effort": self.effort.name}
-        words |= {"seed": self.seed}
+        words: dict[str, Any] = {
+            "batch": self.batch,
+            "effort": self.effort.name,
+            "seed": self.seed,
+        }
         if self.max_envs != (HOST_ENVS if isinstance(self.env, HostEnv) else self.batch):
             words["max-envs"] = self.max_envs
         for name in ("steps", "lambdas", "total", "minibatch", "epochs", "objective"):
-            own = getattr(self, name)
-            if own != getattr(usual, name):
-                words[name.removesuffix("s") if name == "lambdas" else name] = _text(own)
+            value = getattr(self, name)
+            if value != getattr(usual, name):
+                words["lambda" if name == "lambdas" else name] = _text(value)
         if self.stages != usual.stages:
             words["stages"] = self.stages
+        defaults = PPOSettings().as_dict()
         for name, value in self.settings.as_dict().items():
-            if name != "lambda" and value != PPOSettings().as_dict()[name]:
+            if name != "lambda" and value != defaults[name]:
                 words[name.replace("_", "-")] = value
         flags = [
             f"--{name}" if value is True else f"--{name} {value}" for name, value in words.items()
@@ -146,7 +146,7 @@ class AdviceRequest:
         return f"nbyt advise {shlex.quote(self.env.id)} {' '.join(flags)}"
 
     def identity(self) -> dict[str, Any]:
-        """All that decides what is trained and measured; how that is ranked is not part of it."""
+        """Return what decides the training and the measurements; the ranking is not part of it."""
         return {
             "command": "advise",
             "env": self.env.id,
@@ -178,63 +178,67 @@ def make_advice_request(
     stages: int | None = None,
     minibatch: int | None = None,
     epochs: int = EPOCHS,
-    settings: PPOSettings = PPOSettings(),
+    settings: PPOSettings | None = None,
     max_envs: int | None = None,
     objective: str = BOTH,
     vector: str = "sync",
     seed: int = 0,
     memory: int = 2**30,
 ) -> AdviceRequest:
-    """The question with every default filled in. current: a T that must be among those compared."""
+    """Check the arguments and fill in every default.
+
+    current: a T that must be compared, as the user has it. minibatch: the divisor of the batch
+    nearest to 256 by default. total: at least 30 updates by default.
+    """
     batch, epochs = SIZE.check(batch, "batch"), PASSES.check(epochs, "epochs")
     max_envs, minibatch = require(SIZE, max_envs=max_envs, minibatch=minibatch)
     (stages,), (total,) = require(COUNT, stages=stages), require(STEPS, total=total)
-    memory = int(MEMORY.check(memory, "memory"))
-    most = max_envs or (HOST_ENVS if isinstance(env, HostEnv) else batch)
-    lengths = lengths_of(batch, steps, most, current)
+    memory, seed = int(MEMORY.check(memory, "memory")), SEED.check(seed, "seed")
+    settings = settings or PPOSettings()
+    lambdas = PROBABILITIES.check(lambdas, "lambda") or _lambdas(settings.lam, effort)
     if objective not in DECIDERS:
         raise UsageError(
             f"no objective is called '{objective}'",
             where="objective",
             fix=f"one of: {', '.join(DECIDERS)}",
         )
-    lambdas = PROBABILITIES.check(lambdas, "lambda") or _lambdas(settings.lam, effort)
-    settings = replace(settings, lam=lambdas[0])
-    total = total or max(_SAMPLES, _UPDATES * batch)
+    max_envs = max_envs or (HOST_ENVS if isinstance(env, HostEnv) else batch)
+    lengths = lengths_of(batch, steps, max_envs, current)
     wanted = _OPPOSITE if effort.trainings == 2 else _USUAL
     trained = tuple(dict.fromkeys(_nearest(lengths, length) for length in wanted))
-    size = minibatch or default_minibatch(batch)
-    updates = Layout(batch // trained[0], trained[0], size, epochs).updates(total)
+    total = total or max(_SAMPLES, _UPDATES * batch)
+    minibatch = minibatch or default_minibatch(batch)
+    updates = Layout(batch // trained[0], trained[0], minibatch, epochs).updates(total)
+    stages = stages or effort.stages
     return AdviceRequest(
-        env,
-        batch,
-        lengths,
-        effort,
-        trained,
-        lambdas,
-        total,
-        stage_updates(updates, stages or effort.stages),
-        stages or effort.stages,
-        size,
-        epochs,
-        settings,
-        most,
-        objective,
-        vector,
-        require_seed(seed),
-        memory,
+        env=env,
+        batch=batch,
+        steps=lengths,
+        effort=effort,
+        trained=trained,
+        lambdas=lambdas,
+        total=total,
+        stage_updates=stage_updates(updates, stages),
+        stages=stages,
+        minibatch=minibatch,
+        epochs=epochs,
+        settings=replace(settings, lam=lambdas[0]),
+        max_envs=max_envs,
+        objective=objective,
+        vector=vector,
+        seed=seed,
+        memory=memory,
     )
 
 
 def _text(value: Any) -> str:
-    """A value as the command line reads it."""
     return ",".join(f"{one:g}" for one in value) if isinstance(value, tuple) else str(value)
 
 
 def stage_updates(updates: int, stages: int) -> tuple[int, ...]:
-    """The updates after which a stage is kept: the last one, and earlier ones in equal ratios.
+    """Return the updates after which a stage is saved: the last, and earlier ones in equal ratios.
 
-    They are more than will be measured: which of them tell most is known when training is done.
+    There are more than will be measured; those are chosen when the returns are known.
     """
     if not 1 <= stages <= updates:
         raise UsageError(
@@ -251,13 +255,14 @@ def stage_updates(updates: int, stages: int) -> tuple[int, ...]:
 def lengths_of(
     batch: int, steps: Sequence[int], most: int, current: int | None = None
 ) -> tuple[int, ...]:
-    """The T that a batch is compared at, with at most so many envs."""
-    found = set(fragment_lengths(batch, steps or None))
+    """Return the T to compare: those with at most so many envs."""
+    known = set(fragment_lengths(batch, steps or None))
     if current is not None:
-        found |= set(fragment_lengths(batch, [current]))
-    lengths = tuple(sorted(length for length in found if batch // length <= most))
+        known |= set(fragment_lengths(batch, [current]))
+    lengths = tuple(sorted(length for length in known if batch // length <= most))
     if len(lengths) < 2:
-        near = ", ".join(map(str, _rounder(batch)))
+        power = 1 << max(batch.bit_length() - 1, 2)
+        near = f"{power}, {2 * power}"
         raise LayoutError(
             f"a batch of {batch} has {len(lengths) or 'no'} split with at most {most} envs: there "
             "is nothing to compare",
@@ -267,19 +272,13 @@ def lengths_of(
     return lengths
 
 
-def _rounder(batch: int) -> list[int]:
-    """The powers of two around a batch."""
-    power = 1 << max(batch.bit_length() - 1, 2)
-    return [power, 2 * power]
-
-
-def _lambdas(own: float, effort: Effort) -> tuple[float, ...]:
-    others = () if effort.looks == "none" else MAP
-    return tuple(dict.fromkeys((own, *others)))
+def _lambdas(trained: float, effort: Effort) -> tuple[float, ...]:
+    others = () if effort.looks == "none" else LAMBDAS
+    return tuple(dict.fromkeys((trained, *others)))
 
 
 def default_minibatch(batch: int) -> int:
-    """The mini-batch for users who name none."""
+    """Return the default mini-batch: the divisor of the batch nearest to 256."""
     return nearest_divisors(batch, MINIBATCH)[0]
 
 

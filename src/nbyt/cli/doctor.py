@@ -1,4 +1,4 @@
-"""`nbyt doctor`: is everything here, and does a run give the answer that is known?"""
+"""`nbyt doctor`: versions, devices, and a control run whose answer is known."""
 
 import tempfile
 from pathlib import Path
@@ -8,8 +8,7 @@ import jax
 from cyclopts import Parameter
 from rich.text import Text
 
-from nbyt.cli.options import Common
-from nbyt.cli.output import Outcome, facts_table, show, talk
+from nbyt.cli.output import Common, Outcome, facts_table, show, talk
 from nbyt.errors import StoreError
 from nbyt.numbers import Seed
 from nbyt.store.manifest import manifest

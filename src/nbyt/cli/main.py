@@ -16,9 +16,8 @@ from cyclopts import App, CycloptsError, Parameter
 from cyclopts.config import Dict
 
 from nbyt import __version__
-from nbyt.cli.common import Common
 from nbyt.cli.config import options_of_file, read_numbers, unknown_key
-from nbyt.cli.output import Outcome, kept_streams, print_error, print_json
+from nbyt.cli.output import Common, Outcome, kept_streams, print_error, print_json
 from nbyt.errors import (
     DISK_FAULTS,
     DiskError,
@@ -27,23 +26,41 @@ from nbyt.errors import (
     UsageError,
     described,
 )
-from nbyt.train.signals import TerminatedError, sigterm_raises
+from nbyt.processes.signals import TerminatedError, sigterm_raises
 
+# Each command: where its function is, and its line of help.
 _COMMANDS = {
-    "advise": "Say which N x T to use on an environment, how sure that is, and why.",
-    "report": "Rebuild the page of a stored advice, sweep, study or probed training.",
-    "train": "Train PPO, or DQN, with exactly the layout you name, and keep stages.",
-    "probe": "Measure what every split of a batch would do to a stage's gradient.",
-    "reproduce": "Measure what a text claims about N and T, claim by claim.",
-    "sweep": "Train every layout of a batch with many seeds, and show what came of each.",
-    "explain": "Explain another library's settings: layout, schedule and traps.",
-    "translate": "Say a layout in another library's words.",
-    "compare": "Say what changed between two settings, in terms that matter.",
-    "audit": "Say whether a sampler's epochs are fresh uniform shuffles, and what it costs if not.",
-    "dialects": "List the libraries and their words, or one of them in full.",
-    "check-env": "Check an environment: spaces, numbers, seeding, resets, speed.",
-    "doctor": "Show versions and devices, and run a control whose answer is known.",
+    "advise": ("advise:run", "Say which N x T to use on an env, how certain that is, and why."),
+    "report": (
+        "report:run",
+        "Rebuild the page of a stored advice, sweep, study or probed training.",
+    ),
+    "train": (
+        "train:run_ppo",
+        "Train PPO, or DQN, with exactly the layout you name, and keep stages.",
+    ),
+    "probe": ("probe:run", "Measure what every split of a batch would do to a stage's gradient."),
+    "reproduce": ("reproduce:run", "Measure what a text claims about N and T, claim by claim."),
+    "sweep": (
+        "sweep:run",
+        "Train every layout of a batch with many seeds, and compare the results.",
+    ),
+    "explain": (
+        "libraries:explain",
+        "Explain another library's settings: layout, schedule and traps.",
+    ),
+    "translate": ("libraries:translate", "Translate a layout to another library's words."),
+    "compare": (
+        "libraries:compare",
+        "Show what changed between two settings, in terms that matter.",
+    ),
+    "audit": ("audit:run", "Check that a sampler shuffles every epoch, and what it costs if not."),
+    "dialects": ("dialects:run", "List the libraries and their words, or show one in full."),
+    "check-env": ("check_env:run", "Check an env: spaces, numbers, seeding, resets, speed."),
+    "doctor": ("doctor:run", "Show versions and devices, and run a control with a known answer."),
 }
+# Algorithms differ in their options, so each has a function of its own.
+_TRAIN = {"dqn": "train:run_dqn"}
 # Seconds that threads of an env may take to end.
 _LAST_SECONDS = 5.0
 _WORDS = {"lam": "lambda", "from_": "from"}
@@ -54,7 +71,7 @@ def _option_name(name: str) -> str:
 
 
 def build_app(algo: str = "ppo") -> App:
-    """The command line, its subcommands not yet imported; algo: the one that `train` is for."""
+    """Build the command line, importing no subcommand; `algo` selects the options of `train`."""
     app = App(
         name="nbyt",
         help="N by T: how to split a PPO batch into parallel environments and rollout steps.",
@@ -64,10 +81,9 @@ def build_app(algo: str = "ppo") -> App:
         help_format="plaintext",
         suppress_keyboard_interrupt=False,  # `run` answers it, with a message and exit code 130
     )
-    for name, words in _COMMANDS.items():
-        # Algorithms differ in their options, so each has a module of its own.
-        module = "train_dqn" if (name, algo) == ("train", "dqn") else name.replace("-", "_")
-        app.command(f"nbyt.cli.{module}:run", name=name, help=words)
+    for name, (place, words) in _COMMANDS.items():
+        place = _TRAIN.get(algo, place) if name == "train" else place
+        app.command(f"nbyt.cli.{place}", name=name, help=words)
     app.register_install_completion_command()
     return app
 
@@ -84,14 +100,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _end_after(seconds: float, code: int) -> None:
-    """End this process then, if a thread that an env has left behind keeps it from ending."""
+    """End this process after some seconds, if a thread that an env left behind keeps it alive."""
     timer = threading.Timer(seconds, os._exit, [code])
     timer.daemon = True
     timer.start()
 
 
 def run(tokens: list[str]) -> int:
-    """The exit code of one command line."""
+    """Run one command line and return its exit code."""
     with sigterm_raises():
         return _run(tokens)
 
@@ -118,7 +134,7 @@ def _run(tokens: list[str]) -> int:
     except MemoryError as error:
         return _fail(_memory_is_full(error, command), command, as_json=as_json)
     except BrokenPipeError:
-        # Whoever read our output has gone; nothing more can be said to them.
+        # The reader of our output has gone; there is nobody left to tell.
         _silence(sys.stdout)
         return 1
     except OSError as error:
@@ -130,7 +146,7 @@ def _run(tokens: list[str]) -> int:
 
 
 def _fail(error: NbytError, command: str, *, as_json: bool) -> int:
-    """Say the error, as far as anybody can hear it, and return its exit code."""
+    """Print the error where that is still possible, and return its exit code."""
     for stream, json in ((sys.stdout, as_json), (sys.stderr, False)):
         try:
             print_error(error, command, as_json=json)
@@ -143,7 +159,7 @@ def _fail(error: NbytError, command: str, *, as_json: bool) -> int:
 def _disk_is_full(error: OSError) -> DiskError:
     """Return an error about a write that is not part of any run, such as what is printed."""
     return DiskError(
-        f"the disk refused a write: {error.strerror}",
+        f"a write failed: {error.strerror}",
         where=str(error.filename or "what this command prints"),
         fix="free some space and run the same command again; what was saved is intact",
     )
@@ -151,14 +167,14 @@ def _disk_is_full(error: OSError) -> DiskError:
 
 def _memory_is_full(error: MemoryError, command: str) -> NbytError:
     return NbytError(
-        f"there is too little memory: {described(error)}",
+        f"not enough memory: {described(error)}",
         where=command,
         fix="use fewer envs, smaller observations or a smaller network",
     )
 
 
 def _silence(stream: TextIO) -> None:
-    """Let a stream, and what it still holds, go nowhere."""
+    """Redirect a stream, and what it still buffers, to os.devnull."""
     with contextlib.suppress(OSError, ValueError):  # a stream in memory has no number
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -166,7 +182,7 @@ def _silence(stream: TextIO) -> None:
 def parse(
     tokens: list[str], options: dict[str, Any]
 ) -> tuple[Callable[..., Any], inspect.BoundArguments]:
-    """Find the function that a command line calls, and read its arguments; options: of a file."""
+    """Find the function that a command line calls, and parse its arguments; options: of a file."""
     algo = _value_of("--algo", tokens) or options.get("algo", "ppo")
     app = build_app(algo)
     source = _value_of("--config", tokens) or ""

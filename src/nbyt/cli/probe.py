@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from nbyt.cli.options import Common, env_of
-from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.options import env_of
+from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import steps_progress
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
@@ -45,8 +45,8 @@ from nbyt.report.tables.probes import (
     surface_table,
     verdict,
 )
+from nbyt.store.formats import write_sealed
 from nbyt.store.paths import make_folder, resolved
-from nbyt.store.seal import write_sealed
 from nbyt.train import hardware
 
 # Options that a control has no use for: its exact answer is that of its own setting.

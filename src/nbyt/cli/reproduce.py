@@ -1,27 +1,73 @@
-"""`nbyt reproduce`: a study's claims, measured one by one, each with its verdict."""
+"""`nbyt reproduce`: measure a study's claims one by one, each with its verdict."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from cyclopts import Parameter
 
-from nbyt.cli.common import Common
-from nbyt.cli.output import Outcome, facts_table, show, talk
+from nbyt.cli.output import Common, Outcome, facts_table, show, talk
 from nbyt.cli.progress import watched
 from nbyt.errors import RunInterruptedError
 from nbyt.numbers import Seed, WorkerCount
 from nbyt.report.tables.study import claim_table
-from nbyt.store.study import StudyFolder
+from nbyt.store.run import Folder
 from nbyt.system import usable_cores
 from nbyt.train import hardware
-from nbyt_studies.post.study import POST
-from nbyt_studies.replay.study import REPLAY
-from nbyt_studies.reproducing import Reproduction, command_line, open_study, reproduce
-from nbyt_studies.study import Study
 
+GROUP = "nbyt.studies"
 _MOST_WORKERS = 4
-_STUDIES = {study.name: study for study in (POST, REPLAY)}
+
+
+class _Named(Protocol):
+    name: str
+    words: str
+
+
+class _Identified(Protocol):
+    id: str
+
+
+class _Reproduction(Protocol):
+    data: dict[str, Any]
+
+    @property
+    def report(self) -> Path: ...
+
+
+class Study(Protocol):
+    """What an entry point of the group `nbyt.studies` refers to; `nbyt_studies.study` has one."""
+
+    name: str
+    experiments: Sequence[_Named]
+    claims: Sequence[_Identified]
+    cpu_minutes: tuple[int, int]
+    worker_gb: int
+    open_folder: Callable[..., Folder]
+    command_line: Callable[..., str]
+    reproduce: Callable[..., _Reproduction]
+
+
+def _entry_points() -> dict[str, EntryPoint]:
+    found = {point.name: point for point in entry_points(group=GROUP)}
+    # For an install whose metadata are older than the entry points.
+    return found or {
+        name: EntryPoint(name, f"nbyt_studies.{name}.study:{name.upper()}", GROUP)
+        for name in ("post", "replay")
+    }
+
+
+def find_study(name: str) -> Study:
+    """Return the study of that name from the entry points of installed packages."""
+    return _entry_points()[name].load()
+
+
+if TYPE_CHECKING:
+    StudyName = str
+else:
+    StudyName = Literal[tuple(sorted(_entry_points()))]
 
 
 @dataclass(frozen=True)
@@ -51,7 +97,7 @@ class ReproduceOptions:
 
 
 def run(
-    study: Literal["post", "replay"],
+    study: StudyName,
     *,
     options: Annotated[ReproduceOptions, Parameter(name="*")] = ReproduceOptions(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
@@ -64,30 +110,29 @@ def run(
         post: parallel environments and rollout steps in PPO. replay: mini-batches and experience
         replay.
     """
-    chosen = _STUDIES[study]
+    chosen = find_study(study)
     if options.dry_run:
         return _dry_run(chosen, options, as_json=common.json)
     hardware.prepare(options.device, quiet=common.quiet)
     quick, seed = options.quick, options.seed
-    folder = open_study(chosen, options.out, quick=quick, seed=seed, force=options.force)
-    found = _reproduce(chosen, folder, options, quiet=common.quiet)
+    folder = chosen.open_folder(options.out, quick=quick, seed=seed, force=options.force)
+    reproduction = _reproduce(chosen, folder, options, quiet=common.quiet)
     if not common.json:
-        show(claim_table(found.data), "", f"report: {found.report}")
-    return Outcome(found.data)
+        show(claim_table(reproduction.data), "", f"report: {reproduction.report}")
+    return Outcome(reproduction.data)
 
 
 def _reproduce(
-    study: Study, folder: StudyFolder, options: ReproduceOptions, *, quiet: bool
-) -> Reproduction:
+    study: Study, folder: Folder, options: ReproduceOptions, *, quiet: bool
+) -> _Reproduction:
     quick, seed = options.quick, options.seed
     console = talk(quiet=quiet)
-    again = f"{command_line(study, quick=quick, seed=seed)} --out {folder.path}"
+    again = f"{study.command_line(quick=quick, seed=seed)} --out {folder.path}"
     console.print(again)
-    workers = _workers(options.workers)
+    workers = options.workers or _default_workers()
     try:
         with watched(console, workers) as progress:
-            return reproduce(
-                study,
+            return study.reproduce(
                 folder,
                 quick=quick,
                 seed=seed,
@@ -103,24 +148,24 @@ def _reproduce(
         ) from error
 
 
-def _workers(wanted: int | None) -> int:
-    """So many as the user says, or one for each core."""
-    return wanted or min(_MOST_WORKERS, usable_cores())
+def _default_workers() -> int:
+    return min(_MOST_WORKERS, usable_cores())
 
 
 def _dry_run(study: Study, options: ReproduceOptions, *, as_json: bool) -> Outcome:
-    workers = _workers(options.workers)
+    workers = options.workers or _default_workers()
     quick, full = study.cpu_minutes
     data = {
         "study": study.name,
-        "experiments": [one.name for one in study.experiments],
-        "claims": [one.id for one in study.claims],
+        "experiments": [experiment.name for experiment in study.experiments],
+        "claims": [claim.id for claim in study.claims],
         "workers": workers,
         "minutes": round((quick if options.quick else full) / workers),
         "memory_gb": study.worker_gb * workers,
     }
     if not as_json:
-        show(facts_table([(one.name, one.words) for one in study.experiments]), "")
+        rows = [(experiment.name, experiment.words) for experiment in study.experiments]
+        show(facts_table(rows), "")
         cost = f"about {data['minutes']} minutes and {data['memory_gb']} GB with {workers} workers"
         show(f"{len(study.claims)} claims; {cost}, where programs must be compiled first")
     return Outcome(data)

@@ -13,9 +13,8 @@ from rich.text import Text
 from nbyt.advice.costs import update_seconds
 from nbyt.advice.estimate import in_words
 from nbyt.advice.request import EPOCHS
-from nbyt.cli.common import Common
 from nbyt.cli.options import Settings
-from nbyt.cli.output import Outcome, facts_table, show, talk, warn
+from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched, watched_cells
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.envs.local import hung
@@ -37,12 +36,11 @@ from nbyt.numbers import (
 )
 from nbyt.report.tables.sweep import failure_lines, layout_table, sweep_lines
 from nbyt.store.paths import at_work
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.run import Folder
 from nbyt.store.text import plain
-from nbyt.sweep.cells import Here, Runner
+from nbyt.sweep.cells import InProcessRunner, Runner
 from nbyt.sweep.grid import Grid, make_grid
-from nbyt.sweep.running import Tally, run_cells
-from nbyt.sweep.sweeping import Sweep, command_line, conclude, open_sweep
+from nbyt.sweep.run import Sweep, Tally, command_line, conclude, open_sweep, run_cells
 from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
 from nbyt.train.plan import PPOSettings
@@ -185,7 +183,7 @@ def _grid(env: str, options: SweepOptions, settings: PPOSettings) -> Grid:
 
 
 def _sweep(
-    grid: Grid, folder: SweepFolder, runner: Runner, options: SweepOptions, console: Console
+    grid: Grid, folder: Folder, runner: Runner, options: SweepOptions, console: Console
 ) -> Sweep:
     try:
         with at_work(folder.path):
@@ -206,7 +204,7 @@ def _sweep(
 
 
 def _cells(
-    grid: Grid, folder: SweepFolder, runner: Runner, options: SweepOptions, progress: Any
+    grid: Grid, folder: Folder, runner: Runner, options: SweepOptions, progress: Any
 ) -> Tally:
     return run_cells(
         grid,
@@ -223,7 +221,7 @@ def _runner(grid: Grid, options: SweepOptions, step: float, cell: float | None) 
     if isinstance(grid.env, HostEnv):
         return Workers(options.workers, step, cell)
     # Seeds of a device env are trained together, and use all cores by themselves.
-    return Here() if cell is None else Workers(1, step, cell)
+    return InProcessRunner() if cell is None else Workers(1, step, cell)
 
 
 @contextmanager

@@ -1,72 +1,32 @@
 """Reduce a pool to the sums that the statistics need, in slabs that fit in memory.
 
-An engine knows the gradients of one frozen policy's steps, in whatever framework that is written.
-Everything else is the same for all of them, and nothing after this file knows which it was.
+Nothing after this file knows in which framework the policy is written.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 
 from nbyt.collect.pool import Pool
-from nbyt.gradients.plan import Footprint, Sketch, SlabPlan
-from nbyt.gradients.slab_sums import Slab, SlabSums, lag_rows
-from nbyt.gradients.spec import AdvantageScale, GradientSpec, Parts, scale_of, weigh
+from nbyt.gradients.engines import Engine
+from nbyt.gradients.slab_sums import Slab, lag_rows
+from nbyt.gradients.spec import (
+    AdvantageScale,
+    GradientSpec,
+    Parts,
+    Sketch,
+    SlabPlan,
+    scale_of,
+    weigh,
+)
 from nbyt.stats.lags import PhaseProducts
 from nbyt.stats.products import Products
 
 Progress = Callable[[int, int], None]
-
-
-@runtime_checkable
-class Engine(Protocol):
-    """The gradients of one frozen policy's steps; NumPy arrays in and out.
-
-    shared: whether actor and critic have weights in common.
-    """
-
-    @property
-    def shared(self) -> bool:
-        """Whether actor and critic have weights in common."""
-        ...
-
-    def footprint(self, spec: GradientSpec) -> Footprint:
-        """What measuring takes."""
-        ...
-
-    def sum_slab(
-        self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-    ) -> dict[str, SlabSums]:
-        """A slab's sums for each objective; `steps` are the lengths of the K fragments."""
-        ...
-
-    def batch_norm_sq(
-        self, slab: Slab, steps: tuple[int, ...]
-    ) -> dict[str, Float[np.ndarray, "K M"]]:
-        """Sums over updates of the squared norm of all chains' summed contributions."""
-        ...
-
-    def gradient(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        weights: dict[str, Float[np.ndarray, " R"]],
-    ) -> Float[np.ndarray, " P"]:
-        """The weighted sum over steps of each part's gradient, to all weights there are."""
-        ...
-
-    def along(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        direction: Float[np.ndarray, " P"],
-    ) -> Float[np.ndarray, " R"]:
-        """Every step's score along a direction among all weights."""
-        ...
 
 
 class ChainSums(NamedTuple):

@@ -14,10 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from nbyt.collect.clones import ClonePlan, Clones, Discount, cost, device_clones
-from nbyt.collect.host_clones import host_clones, why_not
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvError, EnvUsageError, UsageError
+from nbyt.gradients.clones import ClonePlan, Clones, Discount, cost, device_clones
+from nbyt.gradients.host_clones import host_clones, why_not
 from nbyt.gradients.products import Layer, gram, grouped, layers, many_sums, touched
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.stats.sources import SourceBlocks, SourceEstimates, source_estimates

@@ -23,17 +23,17 @@ from nbyt.minibatch import Audit
 from nbyt.minibatch.auditing import squared_weights
 from nbyt.minibatch.epochs import Asked, usual_split
 from nbyt.minibatch.reading import read
-from nbyt.minibatch.rules import Minibatches
+from nbyt.minibatch.schemes import Minibatches
 from nbyt.objective.ppo import Batch
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.files import read_stage
 from nbyt.policy.stage import Stage
 from nbyt.stats.estimate import Estimate
-from nbyt.stats.variance import Drawn, penalty
+from nbyt.stats.variance import Drawn, penalty, sample_variance
+from nbyt.store.files import STAGE
 from nbyt.store.run import open_run
 from nbyt.train.loop import Watch, train
 from nbyt.train.plan import PPOPlan, PPOSettings
-from nbyt_studies.stats.sampling import spread
 
 # Mini-batches of any sizes, as a sampler gives them: their gradients on a real batch.
 #
@@ -220,7 +220,7 @@ def brief_stage(env: DeviceEnv | HostEnv, seed: int, progress: Progress) -> Stag
     with tempfile.TemporaryDirectory() as folder:
         run = open_run(Path(folder) / "run", plan.identity(), manifest={})
         train(plan, run, (Watch(progress, "training", _TRAINED),), env=env)
-        return read_stage(run.stages()[-1])
+        return read_stage(run.present(STAGE)[-1])
 
 
 def measured_cost(
@@ -288,7 +288,7 @@ def _cost(rows: list[CutBatch], audit: Audit) -> Cost:
     columns = (np.array(column, float) for column in zip(*rows, strict=True))
     gradient, mean_square, mean, square = columns
     asked, products = audit.asked, gradient @ gradient.T
-    scatter = np.asarray(spread(mean_square, np.diagonal(products), asked.batch))
+    scatter = np.asarray(sample_variance(mean_square, np.diagonal(products), asked.batch))
     shuffled = _drawn(products, scatter, 1 / asked.minibatch - 1 / asked.batch)
     formula = None
     if audit.variance_penalty.value is not None:

@@ -14,9 +14,17 @@ from nbyt.collect.pool import Pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.engines.own import program_bytes
-from nbyt.gradients.plan import SlabPlan, plan_for, vector_bytes, written_bytes
 from nbyt.gradients.reduce import MOST, PoolSums, Units, phase_products, reduce_pool
-from nbyt.gradients.spec import AdvantageScale, GradientSpec, reference_advantages, scale_of
+from nbyt.gradients.spec import (
+    AdvantageScale,
+    GradientSpec,
+    SlabPlan,
+    plan_for,
+    reference_advantages,
+    scale_of,
+    vector_bytes,
+    written_bytes,
+)
 from nbyt.measure.frozen_policy import FrozenPolicy, FrozenStage
 from nbyt.measure.request import Request
 from nbyt.numbers import MEMORY, Size, check_fields

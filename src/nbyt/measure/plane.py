@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from nbyt.collect.pool import Pool
 from nbyt.collect.segment import PoolPlan
-from nbyt.gradients.reduce import Engine
+from nbyt.gradients.engines import Engine
 from nbyt.gradients.spec import AdvantageScale, fragment_advantages, reference_advantages
 from nbyt.measure.chains import Progress, Resources
 from nbyt.measure.frozen_policy import FrozenPolicy

@@ -61,7 +61,7 @@ def probe(
     max_samples: int = MAX_SAMPLES,
     phase: bool = True,
     sources: Any = (),
-    resources: Resources = Resources(),
+    resources: Resources | None = None,
     progress: Progress = lambda what, done, total: None,
 ) -> Measurement:
     """What every split of `batch` into envs x steps would do to a frozen policy's gradient.
@@ -105,7 +105,7 @@ def examine(
     max_samples: int = MAX_SAMPLES,
     phase: bool = True,
     sources: Any = (),
-    resources: Resources = Resources(),
+    resources: Resources | None = None,
     progress: Progress = lambda what, done, total: None,
 ) -> Measurement:
     """The measurement that `request` asks for, of a policy in whatever framework."""
@@ -113,7 +113,9 @@ def examine(
     require_measured(request, sources)
     began = time.monotonic()
     rounds = _most_rounds(request, precision, max_samples)
-    pooled = Chains(frozen_policy, request, resources, rounds * request.chains, progress)
+    pooled = Chains(
+        frozen_policy, request, resources or Resources(), rounds * request.chains, progress
+    )
     measured, reached = _until_precise(pooled, precision, rounds)
     looked = phase and request.start == "stationary"
     found = pooled.phase() if looked else {}

@@ -5,16 +5,14 @@ from math import ceil, lcm, log
 from typing import Any, Literal
 
 from nbyt.errors import LayoutError, UsageError
-from nbyt.layout import nearest_divisors
-from nbyt.numbers import CHAIN_COUNT, PROBABILITIES, PROBABILITY, SIZE, SIZES, require
+from nbyt.layout import fragment_lengths
+from nbyt.numbers import CHAIN_COUNT, PROBABILITIES, PROBABILITY, SIZE, require
 from nbyt.rng import require_seed
 
 Start = Literal["stationary", "reset"]
 
 CHAINS = 128
 _LEAST_STEPS = 1024
-_LONGEST_DEFAULT = 2048
-_MOST_LENGTHS = 12
 # A reference waits until what is still to come weighs this little, or so many steps at most.
 _FORGOTTEN = 0.01
 _LONGEST_AHEAD = 5_000
@@ -85,25 +83,6 @@ def make_request(
     )
 
 
-def fragment_lengths(batch: int, steps: Any = None) -> tuple[int, ...]:
-    """The T to measure, each a divisor of the batch; all of them up to 2,048, thinned to twelve."""
-    if steps is None:
-        divisors = [d for d in range(1, min(batch, _LONGEST_DEFAULT) + 1) if batch % d == 0]
-        return tuple(_thinned(divisors))
-    lengths = sorted(set(SIZES.check(steps, "steps")))
-    if not lengths:
-        raise LayoutError("no steps to measure", where="steps", fix="give at least one, such as 32")
-    for length in lengths:
-        if batch % length:
-            near = ", ".join(map(str, nearest_divisors(batch, length)))
-            raise LayoutError(
-                f"a batch of {batch} has no split with {length} steps",
-                where="steps",
-                fix=f"use a divisor of {batch}; nearest: {near}",
-            )
-    return tuple(lengths)
-
-
 def horizon(gamma: float) -> int:
     """Steps after which a reward counts for no more than 1 %, 5,000 at most."""
     if gamma <= 0:
@@ -125,19 +104,6 @@ def _chain_steps(lengths: tuple[int, ...], wanted: int | None) -> int:
     common = lcm(*lengths)
     unit = common if common <= 2 * max(longest, _LEAST_STEPS) else longest
     return ceil((wanted or max(longest, _LEAST_STEPS)) / unit) * unit
-
-
-def _thinned(divisors: list[int]) -> list[int]:
-    """About twelve of the divisors, evenly spaced on a log scale, the ends among them."""
-    if len(divisors) <= _MOST_LENGTHS:
-        return divisors
-    top = log(divisors[-1])
-    wanted = [top * place / (_MOST_LENGTHS - 1) for place in range(_MOST_LENGTHS)]
-    return sorted({_nearest(divisors, place) for place in wanted})
-
-
-def _nearest(divisors: list[int], place: float) -> int:
-    return min(divisors, key=lambda divisor: abs(log(divisor) - place))
 
 
 def _normalise(known: dict[str, Any], advantages: str | None) -> bool:

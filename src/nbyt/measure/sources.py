@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from nbyt.collect.clones import cost
-from nbyt.collect.host_clones import why_not
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.envs.tabular import TabularEnv
 from nbyt.errors import LayoutError, UsageError
 from nbyt.exact import sources as exact_sources
+from nbyt.gradients.clones import cost
+from nbyt.gradients.host_clones import why_not
 from nbyt.gradients.sources import measure_sources
 from nbyt.gradients.spec import AdvantageScale
 from nbyt.measure.frozen_policy import FrozenPolicy, FrozenStage

@@ -1,7 +1,7 @@
 """The grid: every layout of a batch with every seed, each of them a cell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nbyt.advice.request import (
@@ -33,7 +33,7 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the cell is called, in files and in words."""
+        """Return the name of the cell in files and messages."""
         return f"{self.envs}x{self.steps}-seed-{self.seed}"
 
 
@@ -41,7 +41,7 @@ class Cell(NamedTuple):
 class Grid:
     """What is trained: all layouts have the same batch, and all cells see the same samples.
 
-    points: after which updates the policy is played.
+    points: the updates after which the policy is evaluated.
     """
 
     env: DeviceEnv | HostEnv
@@ -49,30 +49,30 @@ class Grid:
     seeds: tuple[int, ...]
     total: int
     points: tuple[int, ...]
-    settings: PPOSettings = PPOSettings()
+    settings: PPOSettings = field(default_factory=PPOSettings)
     vector: str = "sync"
 
     @property
     def batch(self) -> int:
-        """Samples of a batch."""
+        """Return the samples of a batch."""
         return self.layouts[0].batch
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """Every cell, layout by layout."""
+        """Return every cell, layout by layout."""
         return tuple(
             Cell(layout.envs, layout.steps, seed) for layout in self.layouts for seed in self.seeds
         )
 
     def plan(self, cell: Cell) -> PPOPlan:
-        """The training of a cell; its stages are the points at which it is played."""
+        """Return the training of a cell; its stages are the points at which it is evaluated."""
         layout = next(one for one in self.layouts if (one.envs, one.steps) == cell[:2])
         return PPOPlan(
             self.env.id, layout, self.total, cell.seed, self.settings, self.points, self.vector
         )
 
     def identity(self) -> dict[str, Any]:
-        """All that decides the numbers, as plain values."""
+        """Return all that decides the numbers, as plain values."""
         return {
             "command": "sweep",
             "env": self.env.id,
@@ -94,11 +94,11 @@ def make_grid(
     first_seed: int = 0,
     minibatch: int | None = None,
     epochs: int = EPOCHS,
-    settings: PPOSettings = PPOSettings(),
+    settings: PPOSettings | None = None,
     max_envs: int | None = None,
     vector: str = "sync",
 ) -> Grid:
-    """The grid with every default filled in. layouts: (envs, steps); without, the powers of two."""
+    """Fill in every default. layouts: pairs (envs, steps); the powers of two if not given."""
     batch, total = SIZE.check(batch, "batch"), STEPS.check(total, "total")
     max_envs, minibatch = require(SIZE, max_envs=max_envs, minibatch=minibatch)
     seeds = COUNT.check(seeds, "seeds")
@@ -107,7 +107,7 @@ def make_grid(
     wrong = [f"{envs}x{steps}" for envs, steps in layouts if envs * steps != batch]
     if wrong:
         raise UsageError(
-            f"{', '.join(wrong)} is no split of a batch of {batch}",
+            f"{', '.join(wrong)} does not split a batch of {batch}",
             where="layouts",
             fix="envs times steps must be the batch in every layout",
         )
@@ -117,8 +117,8 @@ def make_grid(
     chosen = tuple(Layout(envs, steps, size, epochs) for envs, steps in splits)
     updates = chosen[0].updates(total)
     points = stage_updates(updates, count=min(POINTS, updates))
-    own = tuple(range(first_seed, first_seed + seeds))
-    return Grid(env, chosen, own, total, points, settings, vector)
+    all_seeds = tuple(range(first_seed, first_seed + seeds))
+    return Grid(env, chosen, all_seeds, total, points, settings or PPOSettings(), vector)
 
 
 def advice_request(
@@ -128,7 +128,10 @@ def advice_request(
     seed: int | None = None,
     total: int | None = None,
 ) -> AdviceRequest:
-    """The question that the sweep answers; total: of trainings of another length."""
+    """Return the request for advice that the sweep answers by training.
+
+    total: env steps of the trainings, where they are to differ from the grid's.
+    """
     return make_advice_request(
         grid.env,
         batch=grid.batch,
@@ -145,7 +148,7 @@ def advice_request(
 
 
 class GridSpec(NamedTuple):
-    """All of a grid but the env itself, which every process finds for itself."""
+    """All of a grid but the env itself, which every process builds for itself."""
 
     env: str
     layouts: tuple[Layout, ...]
@@ -155,43 +158,42 @@ class GridSpec(NamedTuple):
     settings: PPOSettings
     vector: str
 
+    @classmethod
+    def from_grid(cls, grid: Grid) -> "GridSpec":
+        """Describe a grid, to be sent to another process."""
+        return cls(
+            grid.env.id,
+            grid.layouts,
+            grid.seeds,
+            grid.total,
+            grid.points,
+            grid.settings,
+            grid.vector,
+        )
+
+    @classmethod
+    def from_dict(cls, facts: dict[str, Any]) -> "GridSpec":
+        """Read what `as_dict` wrote."""
+        settings = dict(facts["settings"])
+        settings["lam"] = settings.pop("lambda")
+        return cls(
+            facts["env"],
+            tuple(Layout(*sizes) for sizes in facts["layouts"]),
+            tuple(facts["seeds"]),
+            facts["total"],
+            tuple(facts["points"]),
+            PPOSettings(**settings),
+            facts["vector"],
+        )
+
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
+        """Return plain values, for JSON."""
         return {
             **self._asdict(),
             "layouts": [[one.envs, one.steps, one.minibatch, one.epochs] for one in self.layouts],
             "settings": self.settings.as_dict(),
         }
 
-
-def order_of(grid: Grid) -> GridSpec:
-    """What to send."""
-    return GridSpec(
-        grid.env.id,
-        grid.layouts,
-        grid.seeds,
-        grid.total,
-        grid.points,
-        grid.settings,
-        grid.vector,
-    )
-
-
-def order_from(facts: dict[str, Any]) -> GridSpec:
-    """The order that `as_dict` described."""
-    settings = dict(facts["settings"])
-    settings["lam"] = settings.pop("lambda")
-    return GridSpec(
-        facts["env"],
-        tuple(Layout(*one) for one in facts["layouts"]),
-        tuple(facts["seeds"]),
-        facts["total"],
-        tuple(facts["points"]),
-        PPOSettings(**settings),
-        facts["vector"],
-    )
-
-
-def grid_of(order: GridSpec, env: DeviceEnv | HostEnv) -> Grid:
-    """The grid that was sent; env: the one that the order names."""
-    return Grid(env, *order[1:])
+    def grid(self, env: DeviceEnv | HostEnv) -> Grid:
+        """Return the grid; env: the one that `self.env` names, built in this process."""
+        return Grid(env, *self[1:])

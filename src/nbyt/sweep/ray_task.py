@@ -1,4 +1,4 @@
-"""What a Ray worker does: it gives a task to a process of its own, and waits for the answer.
+"""The work of a Ray worker: give a task to a worker process, and wait for the answer.
 
 The Ray worker itself imports no JAX and runs no env, so an env that hangs or dies does not harm the
 cluster. The process stays for the next task.
@@ -22,12 +22,12 @@ _workers: dict[str, tuple[ProcessReaper, WorkerProcess]] = {}
 
 
 def versions() -> dict[str, str]:
-    """What decides the bytes of a result."""
+    """Return the versions that decide the bytes of a result."""
     return {"nbyt": nbyt.__version__, "jax": version("jax")}
 
 
-def run_errand(text: str) -> str:
-    """How the task ended, as `WorkerProcess.look` says, or `differs` with the worker's versions.
+def run_task(text: str) -> str:
+    """Return how the task ended, as `WorkerProcess.look` does, or `differs` with other versions.
 
     text: JSON of `setup`, `task`, `limit` and `versions`.
     """
@@ -37,8 +37,8 @@ def run_errand(text: str) -> str:
     return json.dumps(_done(asked["setup"], asked["task"], asked["limit"]))
 
 
-def run_pool_errand(text: str, stage: dict[str, bytes]) -> tuple[str, bytes]:
-    """How collecting chains ended, and the chains as safetensors.
+def run_pool_task(text: str, stage: dict[str, bytes]) -> tuple[str, bytes]:
+    """Return how collecting chains ended, and the chains as safetensors.
 
     text: as for `run_errand`. stage: the content of the stage's files.
     """
@@ -50,7 +50,7 @@ def run_pool_errand(text: str, stage: dict[str, bytes]) -> tuple[str, bytes]:
             write_bytes(folder / name, content)
         asked = json.loads(text)
         asked["task"] |= {"stage": str(folder), "result": str(result)}
-        answer = run_errand(json.dumps(asked))
+        answer = run_task(json.dumps(asked))
         return answer, result.read_bytes() if result.exists() else b""
 
 

@@ -1,4 +1,4 @@
-"""What runs in a worker's process: one task after another, as lines of JSON ask for them."""
+"""The main function of a worker process: one task after another, each a line of JSON."""
 
 import time
 from collections.abc import Callable
@@ -15,12 +15,12 @@ from nbyt.processes.heartbeat import BUILT, Heartbeat
 from nbyt.processes.serving import Say, serve
 from nbyt.store import tensors
 from nbyt.store.atomic import write_bytes
-from nbyt.store.sweep import SweepFolder
-from nbyt.sweep.cells import Job, Outcome, same_layout, told, train_job
-from nbyt.sweep.grid import Cell, Grid, grid_of, order_from
+from nbyt.store.run import Folder
+from nbyt.sweep.cells import Job, Outcome, as_nbyt_error, same_layout, train_job
+from nbyt.sweep.grid import Cell, Grid, GridSpec
 from nbyt.train import hardware
 
-# Seconds between two words about progress.
+# Seconds between two reports of progress.
 _PAUSE = 0.1
 
 
@@ -29,13 +29,13 @@ def main(heartbeat: Heartbeat) -> None:
 
     def begin(setup: dict[str, Any], say: Say) -> Callable[[dict[str, Any]], None]:
         hardware.prepare(**setup["hardware"])
-        return _Helper(heartbeat, setup["step_limit"], say).answer
+        return _TaskServer(heartbeat, setup["step_limit"], say).answer
 
     serve(begin)
 
 
-class _Helper:
-    """Does tasks; programs are kept from one to the next as long as the layout is the same."""
+class _TaskServer:
+    """Does tasks; compiled programs are kept while the layout stays the same."""
 
     def __init__(self, heartbeat: Heartbeat, seconds: float, say: Say) -> None:
         self._heartbeat, self._seconds, self._say = heartbeat, seconds, say
@@ -43,50 +43,48 @@ class _Helper:
         self._said = 0.0
 
     def answer(self, task: dict[str, Any]) -> None:
-        """Do a task and say what came of it."""
+        """Do a task and report its outcomes."""
         outcomes: list[Any]
         try:
             if "pool" in task:
-                outcomes = self._collected(task)
-            elif "aside" in task:
-                outcomes = self._aside(task)
+                outcomes = self._collect(task)
+            elif "part" in task:
+                outcomes = self._add_part(task)
             else:
-                outcomes = self._trained(task)
+                outcomes = self._train(task)
         except NbytError as error:
-            outcomes = [told(task.get("env", ""), error)] * len(task.get("job", [()]))
+            outcomes = [as_nbyt_error(task.get("env", ""), error)] * len(task.get("job", [()]))
         self._say({"answers": [as_plain(outcome) for outcome in outcomes]})
 
-    def _trained(self, task: dict[str, Any]) -> list[Any]:
-        """What came of each cell of a job."""
+    def _train(self, task: dict[str, Any]) -> list[Any]:
         job = tuple(Cell(*cell) for cell in task["job"])
         if not same_layout(self._before, job):
             hardware.forget_programs()
         self._before = job
-        grid = self._grid(task["order"], job[0].seed)
-        return train_job(grid, job, lambda job, updates: self._tell(updates=updates))
+        grid = self._grid(task["grid"], job[0].seed)
+        return train_job(grid, job, lambda job, updates: self._report(updates=updates))
 
-    def _aside(self, task: dict[str, Any]) -> list[Any]:
-        """Measure times or find the advice, and keep it in the sweep's folder."""
-        from nbyt.sweep.timing_and_advice import find_aside
+    def _add_part(self, task: dict[str, Any]) -> list[Any]:
+        from nbyt.sweep.timing_and_advice import add_part
 
-        grid = self._grid(task["order"], task["order"]["seeds"][0])
-        folder = SweepFolder(Path(task["folder"]))
-        find_aside(task["aside"], grid, folder, lambda *what: self._tell(progress=what))
+        grid = self._grid(task["grid"], task["grid"]["seeds"][0])
+        folder = Folder(Path(task["folder"]))
+        add_part(task["part"], grid, folder, lambda *what: self._report(progress=what))
         return []
 
-    def _collected(self, task: dict[str, Any]) -> list[Any]:
+    def _collect(self, task: dict[str, Any]) -> list[Any]:
         """Collect chains into the file that the task names."""
-        plan, part = PoolPlan(*task["pool"]), range(*task["part"])
+        plan, chains = PoolPlan(*task["pool"]), range(*task["chains"])
         env = self._env(task["env"], plan.seed)
         assert isinstance(env, HostEnv), "chains of device envs are collected where they are needed"
         stage = read_stage(Path(task["stage"]))
-        pool = collect_part(env, stage.policy, stage.params, plan, part)
+        pool = collect_part(env, stage.policy, stage.params, plan, chains)
         write_bytes(Path(task["result"]), tensors.dump(pool._asdict(), "pool"))
         return []
 
-    def _grid(self, order: dict[str, Any], seed: int) -> Grid:
-        sent = order_from(order)
-        return grid_of(sent, self._env(sent.env, seed))
+    def _grid(self, facts: dict[str, Any], seed: int) -> Grid:
+        spec = GridSpec.from_dict(facts)
+        return spec.grid(self._env(spec.env, seed))
 
     def _env(self, name: str, seed: int) -> DeviceEnv | HostEnv:
         self._heartbeat.begin(seed)
@@ -94,14 +92,14 @@ class _Helper:
             env = resolve(name)
         return WatchedEnv(env, self._heartbeat, self._seconds) if isinstance(env, HostEnv) else env
 
-    def _tell(self, **words: Any) -> None:
+    def _report(self, **words: Any) -> None:
         if time.monotonic() - self._said > _PAUSE:
             self._said = time.monotonic()
             self._say(words)
 
 
 def as_plain(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as JSON can carry it; `answers` has the way back."""
+    """Return an outcome for JSON; `nbyt.sweep.cells.outcomes_of` reads it."""
     if isinstance(outcome, NbytError):
         return {"error": outcome.as_facts()}
     return {"curve": outcome.as_dict()}

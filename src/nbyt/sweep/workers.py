@@ -1,4 +1,4 @@
-"""A runner that trains in processes of their own: envs may raise, hang or die in them."""
+"""A runner that trains in worker processes, in which envs may raise, hang or die."""
 
 import sys
 from collections import deque
@@ -9,18 +9,18 @@ from nbyt.errors import NbytError
 from nbyt.numbers import DURATION, WORKERS, require
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import Bell, WorkerProcess
-from nbyt.sweep.cells import Job, Outcomes, Watch, outcomes_of, setup_of
-from nbyt.sweep.grid import Grid, order_of
+from nbyt.sweep.cells import Job, Outcomes, Watch, outcomes_of, worker_setup
+from nbyt.sweep.grid import Grid, GridSpec
 from nbyt.sweep.ray_task import WORKER_MODULE
 from nbyt.system import usable_cores
 
 STEP_LIMIT = 60.0
-# Seconds between two looks at limits, and at whether somebody wants to stop.
+# Seconds between two checks of the limits, and of whether the caller wants to stop.
 _PAUSE = 0.2
 
 
 class Workers:
-    """So many workers at once, one for each core unless told otherwise.
+    """Trains in worker processes, one for each core by default.
 
     step_limit: seconds that an env may take over one step. cell_limit: seconds that a training may
     take; seeds that are trained together may take as long as one after the other.
@@ -38,27 +38,28 @@ class Workers:
         self._step_limit, self._cell_limit = step_limit, cell_limit
 
     def run(self, grid: Grid, jobs: Sequence[Job], watch: Watch) -> Outcomes:
-        """Every cell with its outcome, as soon as there is one; no process is left behind."""
-        setup, order = setup_of(sys.path, self._step_limit), order_of(grid).as_dict()
+        """Yield every cell with its outcome as soon as it is known; leave no process behind."""
+        setup = worker_setup(sys.path, self._step_limit)
+        spec = GridSpec.from_grid(grid).as_dict()
         waiting = deque(jobs)
-        with ProcessReaper() as reaper, _Crew(reaper, setup) as crew:
-            while waiting or crew.busy:
-                while waiting and len(crew.busy) < self._workers:
+        with ProcessReaper() as reaper, _WorkerPool(reaper, setup) as pool:
+            while waiting or pool.busy:
+                while waiting and len(pool.busy) < self._workers:
                     job = waiting.popleft()
                     limit = self._cell_limit and self._cell_limit * len(job)
-                    crew.give(job, {"order": order, "job": job}, limit)
-                for worker, job in crew.listened():
+                    pool.give(job, {"grid": spec, "job": job}, limit)
+                for worker, job in pool.wait():
                     watch(job, worker.heard.get("updates", 0))
                     answer = worker.look()
                     if answer is not None:
                         outcomes = outcomes_of(grid, job, answer)
                         failed = any(isinstance(outcome, NbytError) for outcome in outcomes)
-                        crew.free(worker, again=not failed)
+                        pool.free(worker, again=not failed)
                         yield from zip(job, outcomes, strict=True)
 
 
-class _Crew:
-    """The workers of one run, and the jobs that they are at."""
+class _WorkerPool:
+    """The workers of one run, idle or busy with a job."""
 
     def __init__(self, reaper: ProcessReaper, setup: dict[str, Any]) -> None:
         self._reaper, self._setup = reaper, setup
@@ -66,7 +67,7 @@ class _Crew:
         self._idle: list[WorkerProcess] = []
         self.busy: dict[WorkerProcess, Job] = {}
 
-    def __enter__(self) -> "_Crew":
+    def __enter__(self) -> "_WorkerPool":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -80,15 +81,15 @@ class _Crew:
         worker.give(task, limit)
         self.busy[worker] = job
 
-    def listened(self) -> list[tuple[WorkerProcess, Job]]:
-        """Workers and their jobs, when one of them has something to say or a moment has passed."""
+    def wait(self) -> list[tuple[WorkerProcess, Job]]:
+        """Wait until a worker reports or a moment has passed; return workers and their jobs."""
         self._bell.wait(_PAUSE)
         return list(self.busy.items())
 
     def free(self, worker: WorkerProcess, *, again: bool) -> None:
         """Make the worker ready for another job, or end it.
 
-        What an env has left behind in a process where it failed, nobody knows.
+        A process in which an env failed is not used again: its state is unknown.
         """
         del self.busy[worker]
         if again:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
-from nbyt.collect.rollout import Rollout, next_value
+from nbyt.collect.rollout import Rollout
 from nbyt.errors import LayoutError
 from nbyt.layout import Layout
+from nbyt.objective.advantage import discounted_sums, fragment_sums, td_errors
 from nbyt.objective.ppo import Coefficients
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.train.plan import PPOSettings, RunPlan
@@ -114,10 +115,10 @@ def look(
     """
     own = rollout.reward.shape[0] // 2
     weights = rollout.valid[:own].astype(jnp.float32)
-    delta, ended = _terms(rollout, coefficients.gamma)
+    delta, ended = td_errors(rollout, coefficients.gamma)
     decay = jnp.where(ended, 0.0, coefficients.gamma)
-    cut = [_advantages(delta, decay * coefficients.lam, steps)[:own] for steps in lengths]
-    waited = _advantages(delta, decay, len(delta))[:own]
+    cut = [fragment_sums(delta, decay * coefficients.lam, steps)[:own] for steps in lengths]
+    waited = discounted_sums(delta, decay)[:own]
     sets = jnp.stack([_scaled(one, weights) for one in (waited, *cut)])
     rows = _by_env(rollout.observation[:own]), _by_env(rollout.action[:own])
     weighed = jax.vmap(_by_env)(sets * weights)
@@ -125,28 +126,6 @@ def look(
     others = jax.tree.map(lambda each: each.sum(0) - each, directions)
     scores = jax.vmap(partial(_along, policy, params))(*rows, others)
     return jnp.sum(scores * weighed[1:], axis=(1, 2)) / weights.sum() ** 2
-
-
-def _terms(rollout: Rollout, gamma: jax.Array) -> tuple[Float[Array, "T N"], Bool[Array, "T N"]]:
-    """delta, 0 in rows that are no experience, and where the advantage's recursion is cut."""
-    delta = rollout.reward + gamma * next_value(rollout) - rollout.value
-    ended = rollout.terminated | rollout.truncated | ~rollout.valid
-    return jnp.where(rollout.valid, delta, 0.0), ended
-
-
-def _advantages(
-    delta: Float[Array, "T N"], decay: Float[Array, "T N"], steps: int
-) -> Float[Array, "T N"]:
-    """GAE with the rollout cut into fragments of so many steps."""
-    count = len(delta) // steps
-    folded = [x[: count * steps].reshape(count, steps, -1).swapaxes(0, 1) for x in (delta, decay)]
-
-    def backwards(later: jax.Array, row: tuple[jax.Array, ...]) -> tuple[jax.Array, jax.Array]:
-        advantage = row[0] + row[1] * later
-        return advantage, advantage
-
-    _, found = jax.lax.scan(backwards, jnp.zeros_like(folded[0][0]), tuple(folded), reverse=True)
-    return found.swapaxes(0, 1).reshape(count * steps, -1)
 
 
 def _scaled(advantage: Float[Array, "T N"], weights: Float[Array, "T N"]) -> Float[Array, "T N"]:

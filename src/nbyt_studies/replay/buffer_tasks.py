@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Int
 
 from nbyt.objective.dqn import Transitions
-from nbyt.train.dqn_plan import DQNSettings, ReplayLayout
-from nbyt_studies.bench import Bench
+from nbyt.train.dqn import DQNSettings, ReplayLayout
+from nbyt_studies.experiment import Context
 from nbyt_studies.replay.trainings import Moment, follow
 
 # Cells of continuous states, in standard deviations of each coordinate.
@@ -85,14 +85,14 @@ TASKS = (
 )
 
 
-def tasks(bench: Bench) -> tuple[Task, ...]:
+def tasks(context: Context) -> tuple[Task, ...]:
     """The tasks of the study; a first look has two."""
-    return bench.pick(TASKS[:2], TASKS)
+    return context.pick(TASKS[:2], TASKS)
 
 
-def moments_of(bench: Bench, task: Task, seed: int) -> Iterator[tuple[str, Moment]]:
+def moments_of(context: Context, task: Task, seed: int) -> Iterator[tuple[str, Moment]]:
     """The run of one seed, at each of the task's moments with its word."""
     updates = tuple(steps // task.layout.fresh for steps in task.moments)
     total = task.moments[-1]
-    run = follow(bench, task.env, task.layout, total, task.settings, seed=seed, moments=updates)
+    run = follow(context, task.env, task.layout, total, task.settings, seed=seed, moments=updates)
     yield from zip(WORDS, run.moments, strict=True)

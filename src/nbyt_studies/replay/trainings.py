@@ -22,9 +22,9 @@ from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.results.values import Data
 from nbyt.train.algorithms.dqn import DQNAlgorithm, beginning
-from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
-from nbyt.train.metrics import Row
-from nbyt_studies.bench import Bench
+from nbyt.train.algorithms.registry import Row
+from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
+from nbyt_studies.experiment import Context
 from nbyt_studies.numbers import shortened
 
 
@@ -50,7 +50,7 @@ class Followed(NamedTuple):
 
 
 def follow(
-    bench: Bench,
+    context: Context,
     env: str | DeviceEnv | HostEnv,
     layout: ReplayLayout,
     total: int,
@@ -61,7 +61,7 @@ def follow(
 ) -> Followed:
     """A whole run, looked at after these updates; seed: counted from the study's own."""
     found = resolve(env)
-    plan = DQNPlan(found.id, layout, total, bench.seed + seed, settings, tuple(sorted(moments)))
+    plan = DQNPlan(found.id, layout, total, context.seed + seed, settings, tuple(sorted(moments)))
     course = DQNAlgorithm(plan, found)
     seen: list[Moment] = []
     rows: list[Row] = []
@@ -71,7 +71,7 @@ def follow(
             rows.append(course.row(made))
             if made.number in moments:
                 seen.append(_moment(course, made.number))
-            bench.progress(words, made.number, plan.updates)
+            context.progress(words, made.number, plan.updates)
     finally:
         course.close()
     returns = episode_returns(found, course.policy, course.params, plan.seed).returns
@@ -101,7 +101,7 @@ EVERY = 1000
 
 
 def trained(
-    bench: Bench,
+    context: Context,
     seed: int,
     *,
     env: str = CARTPOLE,
@@ -111,7 +111,7 @@ def trained(
 ) -> Followed:
     """A run of the common setting with these changes to it."""
     settings = replace(SETTINGS, **changes)
-    return follow(bench, env, layout, TOTAL, settings, seed=seed, moments=moments)
+    return follow(context, env, layout, TOTAL, settings, seed=seed, moments=moments)
 
 
 def outcome(run: Followed) -> Data:
@@ -130,10 +130,10 @@ def outcome(run: Followed) -> Data:
     }
 
 
-def random_return(bench: Bench, env: str, seed: int) -> float:
+def random_return(context: Context, env: str, seed: int) -> float:
     """The mean return of whole episodes of random actions."""
     found = resolve(env)
-    plan = DQNPlan(found.id, LAYOUT, TOTAL, bench.seed + seed, SETTINGS, ())
+    plan = DQNPlan(found.id, LAYOUT, TOTAL, context.seed + seed, SETTINGS, ())
     policy, learner = beginning(plan, found)
     chance = greedy(learner.weights, 1.0)
     return float(episode_returns(found, policy, chance, plan.seed).returns.mean())

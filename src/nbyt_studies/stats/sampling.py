@@ -14,11 +14,6 @@ from nbyt.stats.variance import NO_VARIANCE
 Numbers = float | Float[np.ndarray, "..."]
 
 
-def spread(mean_square: Numbers, square_of_mean: Numbers, samples: int) -> Numbers:
-    """S² = Σ|g_i - G_B|² / (n-1), from the mean of |g_i|² and from |G_B|²."""
-    return (mean_square - square_of_mean) * (samples / (samples - 1))
-
-
 def without_replacement(spread: Numbers, samples: int, minibatch: int) -> Numbers:
     """E|G_mb - G_B|² of m different samples of the batch: (1 - m/n) S²/m."""
     return (1 - minibatch / samples) * spread / minibatch

@@ -5,7 +5,7 @@ import random
 from typing import Any
 
 from nbyt.report import figures
-from nbyt_studies.study import RULE, Check, judge
+from nbyt_studies.verdict import RULE, Check, judge
 
 Data = dict[str, Any]
 STEPS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)

@@ -12,17 +12,11 @@ from hostile import PAYLOADS, Elements, charts_of, poisoned, scripts_of, words_o
 
 from nbyt.report import figures
 from nbyt.report.figures.drawn import look
-from nbyt.report.pages.study import document, render_study, write_study_page
+from nbyt.report.pages.study import render_study, write_study_page
 
 Data = dict[str, Any]
 # These choose what is shown, so they are never free text.
 _CHOICES = {"kind", "word", "says"}
-
-
-@pytest.fixture
-def light(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages without Plotly's megabytes."""
-    monkeypatch.setattr(document, "plotly_script", lambda: "window.Plotly = null;")
 
 
 def hostile(data: Data, payload: str) -> Data:

@@ -7,31 +7,30 @@ from dataclasses import replace
 import pytest
 
 from nbyt.layout import Layout
-from nbyt_studies.post.claims.visits import CLIPPING_CLAIMS
+from nbyt_studies.post.claims.stability import CLAIMS
 from nbyt_studies.post.experiments import visits
-from nbyt_studies.study import judged
 
 
 @pytest.fixture
-def data(make_bench, monkeypatch):
+def data(make_context, monkeypatch):
     at = ((1, 8), (1, 8))
     small = [replace(run, layout=Layout(4, 16, 16, 8), at=at) for run in visits.RUNS[:2]]
     monkeypatch.setattr(visits, "RUNS", small)
     monkeypatch.setattr(visits, "SEEDS", (2, 2))
     monkeypatch.setattr(visits, "CLIPPING_CHAINS", 8)
-    first, second = (visits.run(make_bench()) for _ in range(2))
+    first, second = (visits.run(make_context()) for _ in range(2))
     assert first == second
     return json.loads(json.dumps(first, allow_nan=False))
 
 
 def test_the_verdict_follows_the_data(data) -> None:
-    (claim,) = CLIPPING_CLAIMS
+    claim = CLAIMS[-1]
     for factor, word in ((1e4, "holds"), (1e-4, "does not hold")):
         other = deepcopy(data)
         for seed in other["envs"][0]["seeds"]:
             first = seed["with"]["divergence"]
             seed["without"]["divergence"] = [factor * value for value in first]
-        found = judged(claim, {"clipping": other})
+        found = claim.judged({"clipping": other})
         assert found["word"] == word
         assert found["figures"]
     assert all(

@@ -7,16 +7,15 @@ import pytest
 
 from nbyt_studies.post.claims.costs import CLAIMS
 from nbyt_studies.post.experiments import costs
-from nbyt_studies.study import judged
 
 MEMORY, SECONDS = CLAIMS
 
 
 @pytest.fixture
-def data(make_bench, monkeypatch):
+def data(make_context, monkeypatch):
     monkeypatch.setattr(costs, "ENVS", {"gymnax:CartPole-v1": "8"})
     monkeypatch.setattr(costs, "ROUNDS", {"gymnax:CartPole-v1": (3, 3)})
-    first, second = (costs.run(make_bench()) for _ in range(2))
+    first, second = (costs.run(make_context()) for _ in range(2))
     # Seconds are never the same twice; what the compiler says is.
     assert first["rows"][0]["bytes"] == second["rows"][0]["bytes"]
     return json.loads(json.dumps(first, allow_nan=False))
@@ -28,7 +27,7 @@ def test_verdicts_follow_the_data(data) -> None:
         for name in ("memory_ratio", "update_ratio", "step_ratio"):
             other["rows"][0][name] = {"value": value, "low": value, "high": value}
         for claim in (MEMORY, SECONDS):
-            found = judged(claim, {"costs": other})
+            found = claim.judged({"costs": other})
             assert found["word"] == word
             assert found["figures"]
 

@@ -10,7 +10,6 @@ from nbyt import exact
 from nbyt.envs import tabular
 from nbyt_studies.post.claims.delay import CLAIMS
 from nbyt_studies.post.experiments import delay
-from nbyt_studies.study import judged
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 
@@ -56,11 +55,11 @@ def test_the_numbers_are_the_oracles() -> None:
 
 
 @pytest.fixture
-def data(make_bench, monkeypatch):
+def data(make_context, monkeypatch):
     monkeypatch.setattr(delay, "POLICIES", ("uniform",))
     monkeypatch.setattr(delay, "LENGTHS", ((2, 4), (2, 4)))
-    found = delay.run(make_bench())
-    assert found == delay.run(make_bench())
+    found = delay.run(make_context())
+    assert found == delay.run(make_context())
     return json.loads(json.dumps(found, allow_nan=False))
 
 
@@ -78,13 +77,13 @@ def test_verdicts_follow_the_data(data) -> None:
                 if row[what] == value:
                     row[name] *= factor
                     row["credit_share"] *= factor if name == "credit" else 1
-            found = judged(BY_ID[id], {"delay": other})
+            found = BY_ID[id].judged({"delay": other})
             assert found["word"] == word, id
             assert found["figures"]
 
 
 def test_equal_is_not_more(data) -> None:
     """Under a uniform policy slipping changes no law at all."""
-    found = judged(BY_ID["slip-bias"], {"delay": data})
+    found = BY_ID["slip-bias"].judged({"delay": data})
     assert found["word"] == "does not hold"
     assert all(abs(check["number"]["value"] - 1) < 1e-9 for check in found["checks"])

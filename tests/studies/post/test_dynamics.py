@@ -8,22 +8,21 @@ import pytest
 
 from nbyt import exact
 from nbyt.layout import Layout
-from nbyt_studies.post.claims.delay import DYNAMICS_CLAIMS
+from nbyt_studies.post.claims.delay import CLAIMS
 from nbyt_studies.post.experiments import delay, visits
-from nbyt_studies.study import judged
 
-APART, SHARE = DYNAMICS_CLAIMS
+APART, SHARE = CLAIMS[1:3]
 
 
 @pytest.fixture
-def data(make_bench, monkeypatch):
+def data(make_context, monkeypatch):
     small = replace(visits.RUNS[1], layout=Layout(4, 8, 16, 1), at=((1,), (1,)))
     monkeypatch.setattr(delay, "RUNS", (visits.RUNS[0], small))
     monkeypatch.setattr(delay, "STARTS", (16, 16))
     monkeypatch.setattr(delay, "AGAIN", 2)
     monkeypatch.setattr(delay, "DYNAMICS_LENGTHS", (4, 8))
     monkeypatch.setattr(delay, "DYNAMICS_POLICIES", ("mid",))
-    first, second = (delay.run_dynamics(make_bench()) for _ in range(2))
+    first, second = (delay.run_dynamics(make_context()) for _ in range(2))
     assert first == second
     return json.loads(json.dumps(first, allow_nan=False))
 
@@ -41,6 +40,6 @@ def test_verdicts_follow_the_data(data) -> None:
         for row in other["shares"]:
             row["share"] = number
         for claim in (APART, SHARE):
-            found = judged(claim, {"dynamics": other})
+            found = claim.judged({"dynamics": other})
             assert found["word"] == word, claim.id
             assert found["figures"]

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nbyt_studies.bench import Bench
+from nbyt_studies.experiment import Context
 from nbyt_studies.post.claims.grids import CLAIMS
 from nbyt_studies.post.experiments import grids
 from nbyt_studies.post.experiments.grids import along_episode, cosines, grid, leanings
-from nbyt_studies.reproducing import open_study
-from nbyt_studies.study import Study, judged
+from nbyt_studies.study import Study
 
 STUDY = Study("grids", "", "", grids.EXPERIMENTS, CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -27,8 +26,8 @@ def _small(patch: pytest.MonkeyPatch) -> None:
 
 
 def _run(folder: Path) -> dict[str, Any]:
-    bench = Bench(open_study(STUDY, folder, quick=True, seed=0), 0, True, lambda *_: None)
-    return grids.run(bench)
+    context = Context(STUDY.open_folder(folder, quick=True, seed=0), 0, True, lambda *_: None)
+    return grids.run(context)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +39,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def _word(id: str, data: dict[str, Any]) -> str:
-    return judged(BY_ID[id], {"grids": data})["word"]
+    return BY_ID[id].judged({"grids": data})["word"]
 
 
 def _number(value: float) -> dict[str, float]:
@@ -75,7 +74,7 @@ def test_points_have_a_norm_and_a_cosine_with_five_means(data: dict[str, Any]) -
 
 def test_every_claim_is_judged_with_plain_figures(data: dict[str, Any]) -> None:
     for claim in CLAIMS:
-        found = judged(claim, {"grids": data})
+        found = claim.judged({"grids": data})
         assert json.dumps(found, allow_nan=False)
         assert found["figures"] and found["checks"]
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from nbyt.measure import sources
-from nbyt_studies.bench import Bench
+from nbyt_studies.experiment import Context
 from nbyt_studies.post.claims import critics as critic_claims
 from nbyt_studies.post.claims import layouts as layout_claims
 from nbyt_studies.post.claims import variance as variance_claims
 from nbyt_studies.post.experiments import critics, layouts
-from nbyt_studies.study import Claim, judged
+from nbyt_studies.study import Claim
 
 CLAIMS = {
     one.id: one
@@ -49,10 +49,10 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def results(bench: Bench, few: None) -> dict[str, Any]:
+def results(context: Context, few: None) -> dict[str, Any]:
     """What the experiments find in their small size, as it is read back."""
     some = (layouts, layouts, critics, critics)
-    found = {one.name: one.run(bench) for module in some for one in module.EXPERIMENTS}
+    found = {one.name: one.run(context) for module in some for one in module.EXPERIMENTS}
     return json.loads(json.dumps(found, allow_nan=False))
 
 
@@ -97,11 +97,11 @@ TURNS = {
 
 def test_experiments_give_claims_their_data(results: dict[str, Any]) -> None:
     for claim in CLAIMS.values():
-        data = judged(claim, results)
+        data = claim.judged(results)
         assert data["checks"], claim.id
         json.dumps(data, allow_nan=False)
-    assert judged(CLAIMS["two-terms"], results)["verdict"] == "holds"
-    assert judged(CLAIMS["bias-is-the-critics"], results)["verdict"] == "holds"
+    assert CLAIMS["two-terms"].judged(results)["verdict"] == "holds"
+    assert CLAIMS["bias-is-the-critics"].judged(results)["verdict"] == "holds"
     contexts = results["controls"]["contexts"]
     slow = contexts[0]["raw"]["extremes"]["actor"]["long_covariance_share"]
     fast = contexts[1]["raw"]["extremes"]["actor"]["long_covariance_share"]
@@ -118,8 +118,8 @@ def check_turns(
 ) -> None:
     """The verdict follows the numbers, in both directions."""
     before = copy.deepcopy(results)
-    held = judged(claim, set_everywhere(results, keys, around(good)))
-    failed = judged(claim, set_everywhere(results, keys, around(bad)))
+    held = claim.judged(set_everywhere(results, keys, around(good)))
+    failed = claim.judged(set_everywhere(results, keys, around(bad)))
     assert held["word"] == "holds", claim.id
     assert failed["word"] == "does not hold", claim.id
     assert results == before
@@ -131,12 +131,12 @@ def check_other_shapes(results: dict[str, Any]) -> None:
     for stage in (*changed["layouts"]["stages"], *changed["controls"]["contexts"]):
         for profile in stage["raw"]["lags"].values():
             profile["within"] = [around(0.5)] * len(profile["within"])
-    assert judged(CLAIMS["neighbours-correlate"], changed)["word"] == "holds"
+    assert CLAIMS["neighbours-correlate"].judged(changed)["word"] == "holds"
     found = changed["critics"]
     for one in (*found["measured"], found["exact"]):
         for critic in one["critics"]:
             critic["short_less_long"] = {lam: around(-1.0) for lam in critic["short_less_long"]}
-    assert judged(CLAIMS["short-rollouts-bias"], changed)["word"] == "does not hold"
+    assert CLAIMS["short-rollouts-bias"].judged(changed)["word"] == "does not hold"
     changed["controls"]["terms"][0]["covariance"] += 1.0
     changed["controls"]["terms"][0]["summed_over_pairs"] *= 1.01
-    assert judged(CLAIMS["two-terms"], changed)["word"] != "holds"
+    assert CLAIMS["two-terms"].judged(changed)["word"] != "holds"

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from nbyt_studies import minibatch_tasks
-from nbyt_studies.bench import Bench
+from nbyt_studies.experiment import Context
 from nbyt_studies.post.claims.minibatches import CLAIMS
 from nbyt_studies.post.experiments import minibatch_mistakes, minibatches
 from nbyt_studies.post.experiments.minibatches import Around, Batches, summary
-from nbyt_studies.reproducing import open_study
-from nbyt_studies.study import Study, judged
+from nbyt_studies.study import Study
 
 STUDY = Study("tiny", "tiny", "tiny", minibatches.EXPERIMENTS, CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -30,9 +29,9 @@ def twice(tmp_path_factory):
         patch.setattr(minibatch_mistakes, "LEARNED", (table,))
         patch.setattr(minibatch_mistakes, "SEEDS", (2, 2))
         patch.setattr(minibatch_mistakes, "UPDATES", (4, 4))
-        folder = open_study(STUDY, tmp_path_factory.mktemp("study"), quick=True, seed=0)
-        bench = Bench(folder, 0, True, lambda what, done, total: None)
-        return [{one.name: one.run(bench) for one in STUDY.experiments} for _ in range(2)]
+        folder = STUDY.open_folder(tmp_path_factory.mktemp("study"), quick=True, seed=0)
+        context = Context(folder, 0, True, lambda what, done, total: None)
+        return [{one.name: one.run(context) for one in STUDY.experiments} for _ in range(2)]
 
 
 def numbers(value: float) -> dict[str, float]:
@@ -40,7 +39,7 @@ def numbers(value: float) -> dict[str, float]:
 
 
 def verdict(name: str, results) -> str:
-    return judged(BY_ID[name], results)["word"]
+    return BY_ID[name].judged(results)["word"]
 
 
 def test_the_same_data_twice_and_plain(twice) -> None:
@@ -151,5 +150,5 @@ def test_the_verdict_follows_the_data_both_ways(twice, name) -> None:
 
 def test_every_claim_draws_plain_data(twice) -> None:
     for claim in CLAIMS:
-        found = judged(claim, twice[0])
+        found = claim.judged(twice[0])
         assert json.loads(json.dumps(found, allow_nan=False)) == found

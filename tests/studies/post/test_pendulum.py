@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from nbyt.layout import Layout
-from nbyt_studies.bench import Bench
+from nbyt_studies.experiment import Context
 from nbyt_studies.measure.batches import LaggedProducts
 from nbyt_studies.post.claims.pendulum import CLAIMS
 from nbyt_studies.post.experiments import pendulum
 from nbyt_studies.post.experiments.pendulum import LAGS, cosine_histograms, lag_correlations
-from nbyt_studies.reproducing import open_study
-from nbyt_studies.study import Study, judged
+from nbyt_studies.study import Study
 
 NAME = "pendulum-grids"
 STUDY = Study("pendulum", "", "", pendulum.EXPERIMENTS, CLAIMS)
@@ -32,8 +31,8 @@ def _small(patch: pytest.MonkeyPatch) -> None:
 
 
 def _run(folder: Path) -> dict[str, Any]:
-    bench = Bench(open_study(STUDY, folder, quick=True, seed=0), 0, True, lambda *_: None)
-    return pendulum.run(bench)
+    context = Context(STUDY.open_folder(folder, quick=True, seed=0), 0, True, lambda *_: None)
+    return pendulum.run(context)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def _word(id: str, data: dict[str, Any]) -> str:
-    return judged(BY_ID[id], {NAME: data})["word"]
+    return BY_ID[id].judged({NAME: data})["word"]
 
 
 def _number(value: float) -> dict[str, float]:
@@ -62,7 +61,7 @@ def test_the_data_are_plain_and_the_same_twice(
 
 def test_every_claim_is_judged_with_plain_figures(data: dict[str, Any]) -> None:
     for claim in CLAIMS:
-        found = judged(claim, {NAME: data})
+        found = claim.judged({NAME: data})
         assert json.dumps(found, allow_nan=False)
         assert found["figures"] and found["checks"]
 

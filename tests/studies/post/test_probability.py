@@ -5,26 +5,25 @@ from copy import deepcopy
 
 import pytest
 
-from nbyt_studies.post.claims.costs import PROBABILITY_CLAIMS
+from nbyt_studies.post.claims.delay import CLAIMS
 from nbyt_studies.post.experiments import costs
-from nbyt_studies.study import judged
 
 
 @pytest.fixture
-def data(make_bench, monkeypatch):
+def data(make_context, monkeypatch):
     monkeypatch.setattr(costs, "LENGTHS", (1, 3))
-    found = costs.run_probability(make_bench())
-    assert found == costs.run_probability(make_bench())
+    found = costs.run_probability(make_context())
+    assert found == costs.run_probability(make_context())
     return json.loads(json.dumps(found, allow_nan=False))
 
 
 def test_the_verdict_follows_the_sums(data) -> None:
-    (claim,) = PROBABILITY_CLAIMS
-    assert judged(claim, {"probability": data})["word"] == "holds"
+    claim = CLAIMS[0]
+    assert claim.judged({"probability": data})["word"] == "holds"
     other = deepcopy(data)
     for row in other["sums"]:
         row["sum"] *= 1.001
-    assert judged(claim, {"probability": other})["word"] == "does not hold"
+    assert claim.judged({"probability": other})["word"] == "does not hold"
 
 
 def test_sampled_trajectories_are_possible_and_improbable(data) -> None:

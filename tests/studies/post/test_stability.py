@@ -7,20 +7,19 @@ import pytest
 
 from nbyt_studies.post.claims.stability import CLAIMS, rank_correlation
 from nbyt_studies.post.experiments import stability
-from nbyt_studies.study import judged
 
-DIRECTIONS, SPREAD = CLAIMS
+DIRECTIONS, SPREAD = CLAIMS[:2]
 
 
 @pytest.fixture
-def data(make_bench, monkeypatch):
+def data(make_context, monkeypatch):
     monkeypatch.setattr(stability, "LAYOUTS", ((16, 16), (128, 2)))
     monkeypatch.setattr(stability, "CROWDS", ((16, 16), (2, 16)))
     monkeypatch.setattr(stability, "COMMON", (16, 16))
     monkeypatch.setattr(stability, "UPDATES", (4, 4))
     monkeypatch.setattr(stability, "CHAINS", (8, 8))
     monkeypatch.setattr(stability, "SEEDS", (2, 2))
-    first, second = (stability.run(make_bench()) for _ in range(2))
+    first, second = (stability.run(make_context()) for _ in range(2))
     assert first == second
     return json.loads(json.dumps(first, allow_nan=False))
 
@@ -47,7 +46,7 @@ def test_verdicts_follow_the_data(data) -> None:
         for place, row in enumerate(other["crowds"]):
             row["seeds"] = seeds_of(place if quiet == 0 else 1 - place)
         results = {"stability": other}
-        found = [judged(claim, results) for claim in (DIRECTIONS, SPREAD)]
+        found = [claim.judged(results) for claim in (DIRECTIONS, SPREAD)]
         assert tuple(one["word"] for one in found) == words
         assert all(one["figures"] for one in found)
 

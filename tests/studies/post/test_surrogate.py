@@ -6,13 +6,12 @@ from copy import deepcopy
 import pytest
 
 from nbyt_studies import minibatch_tasks
-from nbyt_studies.bench import Bench
+from nbyt_studies.experiment import Context
 from nbyt_studies.post.claims.surrogate import CLAIMS
 from nbyt_studies.post.experiments import stability
-from nbyt_studies.reproducing import open_study
-from nbyt_studies.study import Study, judged
+from nbyt_studies.study import Study
 
-STUDY = Study("tiny", "tiny", "tiny", stability.SURROGATE_EXPERIMENTS, CLAIMS)
+STUDY = Study("tiny", "tiny", "tiny", stability.EXPERIMENTS[:1], CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}
 
 
@@ -26,9 +25,9 @@ def twice(tmp_path_factory):
         patch.setattr(minibatch_tasks, "TASKS", (table,))
         patch.setattr(minibatch_tasks, "BATCHES", (4, 4))
         patch.setattr(stability, "SURROGATE_UPDATES", (3, 3))
-        folder = open_study(STUDY, tmp_path_factory.mktemp("study"), quick=True, seed=0)
-        bench = Bench(folder, 0, True, lambda what, done, total: None)
-        return [stability.run_surrogate(bench) for _ in range(2)]
+        folder = STUDY.open_folder(tmp_path_factory.mktemp("study"), quick=True, seed=0)
+        context = Context(folder, 0, True, lambda what, done, total: None)
+        return [stability.run_surrogate(context) for _ in range(2)]
 
 
 def numbers(value: float) -> dict[str, float]:
@@ -36,7 +35,7 @@ def numbers(value: float) -> dict[str, float]:
 
 
 def verdict(name: str, data) -> str:
-    return judged(BY_ID[name], {"surrogate": data})["word"]
+    return BY_ID[name].judged({"surrogate": data})["word"]
 
 
 def test_the_same_data_twice_and_plain(twice) -> None:
@@ -79,11 +78,11 @@ def test_the_way_of_an_update_decides_both_ways(twice, claim, quantity, good, ba
         assert verdict(claim, data) == word
     for case in data["cases"]:
         case[quantity][-1] = numbers(good)
-    found = judged(BY_ID[claim], {"surrogate": data})
+    found = BY_ID[claim].judged({"surrogate": data})
     assert found["word"] == "holds when" and "moment is: after the last epoch" in found["when"]
 
 
 def test_every_claim_has_figures_with_all_envs(twice) -> None:
     for claim in CLAIMS:
-        drawn = json.dumps(judged(claim, {"surrogate": twice[0]})["figures"], allow_nan=False)
+        drawn = json.dumps(claim.judged({"surrogate": twice[0]})["figures"], allow_nan=False)
         assert "FrozenLake8x8-v1" in drawn and "late" in drawn

@@ -8,10 +8,8 @@ import pytest
 
 from nbyt.layout import Layout
 from nbyt_studies.post.claims.visits import CLAIMS as VISITS
-from nbyt_studies.post.claims.visits import CONVERGENCE_CLAIMS as CONVERGENCE
 from nbyt_studies.post.claims.visits import NEEDS
 from nbyt_studies.post.experiments import visits
-from nbyt_studies.study import judged
 
 
 def number(value: float) -> dict:
@@ -28,8 +26,8 @@ def small(monkeypatch):
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_an_experiment_gives_the_same_plain_data_twice(small, make_bench, place) -> None:
-    first, second = (visits.run_one(make_bench(), small[place]) for _ in range(2))
+def test_an_experiment_gives_the_same_plain_data_twice(small, make_context, place) -> None:
+    first, second = (visits.run_one(make_context(), small[place]) for _ in range(2))
     assert first == second == json.loads(json.dumps(first, allow_nan=False))
     assert first["early"] == [1] and first["late"] == [9]
     for seed in first["seeds"]:
@@ -57,10 +55,10 @@ def made_up(early: float, late: float) -> dict:
     return results
 
 
-@pytest.mark.parametrize("claim", [*VISITS[1:], *CONVERGENCE], ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", VISITS[1:], ids=lambda claim: claim.id)
 def test_settling_is_a_smaller_late_number(claim) -> None:
-    assert judged(claim, made_up(1.0, 0.1))["word"] == "holds"
-    found = judged(claim, made_up(0.1, 1.0))
+    assert claim.judged(made_up(1.0, 0.1))["word"] == "holds"
+    found = claim.judged(made_up(0.1, 1.0))
     assert found["word"] == "does not hold"
     assert found["figures"]
 
@@ -68,7 +66,7 @@ def test_settling_is_a_smaller_late_number(claim) -> None:
 def test_shifting_is_a_distance_above_the_floor() -> None:
     shift = VISITS[0]
     results = made_up(1.0, 0.1)
-    found = judged(shift, results)
+    found = shift.judged(results)
     assert found["word"] == "holds"
     slides = found["figures"][0]
     assert slides["kind"] == "slides" and len(slides["frames"]) == len(slides["words"]) == 2
@@ -76,4 +74,4 @@ def test_shifting_is_a_distance_above_the_floor() -> None:
     for data in still.values():
         for seed in data["seeds"]:
             seed["floor"] = [number(2.0)] * 2
-    assert judged(shift, still)["word"] == "does not hold"
+    assert shift.judged(still)["word"] == "does not hold"

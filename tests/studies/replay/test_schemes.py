@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from nbyt_studies import minibatch_tasks
-from nbyt_studies.bench import Bench
+from nbyt_studies.experiment import Context
 from nbyt_studies.replay.claims.schemes import CLAIMS
 from nbyt_studies.replay.experiments import schemes
-from nbyt_studies.reproducing import open_study
-from nbyt_studies.study import Study, judged
+from nbyt_studies.study import Study
 
 STUDY = Study("tiny", "tiny", "tiny", schemes.EXPERIMENTS, CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -27,9 +26,9 @@ def results(tmp_path_factory):
         patch.setattr(schemes, "BATCHES", (4, 4))
         patch.setattr(schemes, "EPOCHS", (2, 2))
         patch.setattr(schemes, "SCHEME_ENDS_BATCHES", (3, 3))
-        folder = open_study(STUDY, tmp_path_factory.mktemp("study"), quick=True, seed=0)
-        bench = Bench(folder, 0, True, lambda what, done, total: None)
-        return {one.name: one.run(bench) for one in STUDY.experiments}
+        folder = STUDY.open_folder(tmp_path_factory.mktemp("study"), quick=True, seed=0)
+        context = Context(folder, 0, True, lambda what, done, total: None)
+        return {one.name: one.run(context) for one in STUDY.experiments}
 
 
 def number(value: float) -> dict[str, float]:
@@ -87,11 +86,11 @@ def test_the_verdict_follows_the_data_both_ways(results, name) -> None:
                 own["ratio"] = number(1.0 if good else 1.5)
                 own["clip_fraction"] = number(0.0 if good else 0.1)
                 own["cosine"] = number(0.0 if good else -0.3)
-        assert judged(BY_ID[name], changed)["word"] == word
+        assert BY_ID[name].judged(changed)["word"] == word
 
 
 def test_claims_and_data_are_plain(results) -> None:
     assert json.loads(json.dumps(results, allow_nan=False)) == results
     for claim in CLAIMS:
-        found = judged(claim, results)
+        found = claim.judged(results)
         assert json.loads(json.dumps(found, allow_nan=False)) == found

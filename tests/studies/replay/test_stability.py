@@ -9,23 +9,22 @@ from nbyt.envs import resolve
 from nbyt.exact.values import optimal_values
 from nbyt.policy.q_policy import weights_of
 from nbyt.train.algorithms.dqn import beginning
-from nbyt.train.dqn_plan import DQNPlan
+from nbyt.train.dqn import DQNPlan
 from nbyt_studies.replay import trainings
 from nbyt_studies.replay.claims.stability import CLAIMS, share_of_falls
 from nbyt_studies.replay.experiments import stability
 from nbyt_studies.replay.trainings import Moment
-from nbyt_studies.study import judged
 
 LAKE = "tabular:FrozenLake-v1"
 
 
 @pytest.fixture
-def data(bench, monkeypatch):
+def data(context, monkeypatch):
     for module in (trainings, stability):
         monkeypatch.setattr(module, "TOTAL", 4000)
     monkeypatch.setattr(stability, "TASKS", (stability.Task("FrozenLake-v1", LAKE, 1.0),))
     monkeypatch.setattr(stability, "SEEDS", (1, 1))
-    return json.loads(json.dumps(stability.run(bench), allow_nan=False))
+    return json.loads(json.dumps(stability.run(context), allow_nan=False))
 
 
 def made_up(place: int) -> list[dict]:
@@ -49,7 +48,7 @@ def test_verdicts_follow_the_data() -> None:
         samplings = {name: made_up(place) for name, place in zip(names, places, strict=True)}
         env = {"env": "any", "usual": True, "possible": 100.0, "random_returns": [20.0] * 8}
         data = {"every": 1000, "envs": [{**env, "samplings": samplings}]}
-        found = [judged(claim, {"stability": data}) for claim in CLAIMS]
+        found = [claim.judged({"stability": data}) for claim in CLAIMS]
         assert [one["word"] for one in found] == [word] * len(CLAIMS)
 
 
@@ -57,7 +56,7 @@ def test_ways_to_draw_part_after_the_warm_up(data) -> None:
     runs = [runs[0] for runs in data["envs"][0]["samplings"].values()]
     assert len({run["curve"][0] for run in runs}) == 1
     assert len({run["levels"][-1] for run in runs}) == 3
-    assert all(judged(claim, {"stability": data})["figures"] for claim in CLAIMS)
+    assert all(claim.judged({"stability": data})["figures"] for claim in CLAIMS)
 
 
 def test_a_steady_rise_is_no_oscillation() -> None:

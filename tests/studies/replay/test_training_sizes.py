@@ -7,9 +7,8 @@ from nbyt_studies.replay import trainings
 from nbyt_studies.replay.claims.training_sizes import CLAIMS
 from nbyt_studies.replay.experiments import training_sizes as sizes
 from nbyt_studies.replay.trainings import Followed
-from nbyt_studies.study import judged
 
-BALANCE, FASTER = CLAIMS
+BALANCE, FASTER = CLAIMS[:2]
 FULL = sizes.SIZES[1]
 
 
@@ -58,12 +57,12 @@ def made_up(usual: float, unusual: float) -> dict:
 def test_verdicts_follow_the_data() -> None:
     expected = {(200, 100): ["holds"] * 2, (100, 200): ["does not hold"] * 2}
     for levels, words in expected.items():
-        found = [judged(claim, made_up(*levels)) for claim in CLAIMS]
+        found = [claim.judged(made_up(*levels)) for claim in CLAIMS[:2]]
         assert [one["word"] for one in found] == words
         assert all(one["figures"] for one in found)
     # A little worse is not worse.
-    assert judged(BALANCE, made_up(190, 200))["word"] == "holds"
-    assert judged(FASTER, made_up(190, 200))["word"] == "does not hold"
+    assert BALANCE.judged(made_up(190, 200))["word"] == "holds"
+    assert FASTER.judged(made_up(190, 200))["word"] == "does not hold"
 
 
 @pytest.fixture
@@ -71,18 +70,18 @@ def asked(monkeypatch) -> list[tuple]:
     """Runs asked for: the seed, the layout and what else was changed."""
     seen = []
 
-    def trained(bench, seed, *, layout, **changes):
+    def trained(context, seed, *, layout, **changes):
         seen.append((seed, layout, *changes.values()))
 
     monkeypatch.setattr(sizes, "trained", trained)
     monkeypatch.setattr(sizes, "outcome", lambda run: {"final_return": len(seen)})
-    monkeypatch.setattr(sizes, "random_return", lambda bench, env, seed: 22.0)
+    monkeypatch.setattr(sizes, "random_return", lambda context, env, seed: 22.0)
     return seen
 
 
-def test_no_run_is_made_twice(bench, asked, monkeypatch) -> None:
+def test_no_run_is_made_twice(context, asked, monkeypatch) -> None:
     monkeypatch.setattr(sizes, "SIZES", (FULL, FULL))
-    data = sizes.run(bench)
+    data = sizes.run(context)
     assert len(asked) == len(set(asked))
     # One layout is common to both budgets.
     layouts = 2 * len(FULL) - 1 + len(sizes.WAYS) + 1

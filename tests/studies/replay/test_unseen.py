@@ -8,7 +8,7 @@ import pytest
 
 from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import build_q, weights_of
-from nbyt.train.dqn_plan import DQNSettings
+from nbyt.train.dqn import DQNSettings
 from nbyt_studies.numbers import mean_of
 from nbyt_studies.replay import carts
 from nbyt_studies.replay.claims import unseen as numbers
@@ -16,7 +16,6 @@ from nbyt_studies.replay.claims.unseen import CLAIMS
 from nbyt_studies.replay.experiments import unseen
 from nbyt_studies.replay.experiments.unseen import SAMPLINGS
 from nbyt_studies.replay.trainings import Followed, Moment
-from nbyt_studies.study import judged
 
 SEEDS = 6
 SMALL = DQNSettings(learning_rate=1e-2, network="8")
@@ -65,7 +64,7 @@ def results(beyond: float, better: float) -> dict:
     ],
 )
 def test_verdicts_follow_the_data(beyond, better, words) -> None:
-    found = [judged(claim, results(beyond, better)) for claim in CLAIMS]
+    found = [claim.judged(results(beyond, better)) for claim in CLAIMS]
     assert tuple(one["word"] for one in found) == words
     assert all(one["figures"] and one["notes"] for one in found)
     json.dumps(found, allow_nan=False)
@@ -98,7 +97,7 @@ def test_levels_are_those_of_the_last_half() -> None:
 def untrained(met: np.ndarray):
     """A stand-in for `follow`: a network as it begins, and a buffer with these states in it."""
 
-    def follow(bench, env, layout, total, settings, *, seed, moments):
+    def follow(context, env, layout, total, settings, *, seed, moments):
         policy = build_q(env.observation_space, env.action_space, settings.parsed_network)
         weights = weights_of(policy.init(jax.random.key(seed)))
         zeros = np.zeros(len(met))
@@ -109,14 +108,14 @@ def untrained(met: np.ndarray):
     return follow
 
 
-def test_starts_that_were_met_do_not_count(bench, monkeypatch) -> None:
+def test_starts_that_were_met_do_not_count(context, monkeypatch) -> None:
     monkeypatch.setattr(unseen, "SETTINGS", SMALL)
     monkeypatch.setattr(unseen, "SEEDS", (1, 1))
     monkeypatch.setattr(unseen, "EVALUATIONS", (1, 1))
     begun = carts.begun(1)
     wide = np.flatnonzero(begun.condition == carts.CONDITIONS.index(carts.STARTS))
     monkeypatch.setattr(unseen, "follow", untrained(begun.state[wide[1:]]))
-    found = json.loads(json.dumps(unseen.run(bench), allow_nan=False))
+    found = json.loads(json.dumps(unseen.run(context), allow_nan=False))
     assert found["never_visited"] == [pytest.approx(1 / len(wide))]
     env = carts.home()
     policy = build_q(env.observation_space, env.action_space, SMALL.parsed_network)
@@ -126,12 +125,12 @@ def test_starts_that_were_met_do_not_count(bench, monkeypatch) -> None:
     assert shown["home"][0] == pytest.approx(returns[begun.condition == 0].mean(), rel=1e-3)
 
 
-def test_a_tiny_run_on_lakes_is_the_same_twice(bench, monkeypatch) -> None:
+def test_a_tiny_run_on_lakes_is_the_same_twice(context, monkeypatch) -> None:
     monkeypatch.setattr(unseen, "UNSEEN_LAKES_SETTINGS", SMALL)
     monkeypatch.setattr(unseen, "UNSEEN_LAKES_SEEDS", (1, 1))
     monkeypatch.setattr(unseen, "TOTAL_FEW", (1200, 1200))
     monkeypatch.setattr(unseen, "FEW", 20)
-    first, second = (unseen.few(bench) for _ in range(2))
+    first, second = (unseen.few(context) for _ in range(2))
     assert first == second
     uniform, sequential, newest = (row["seeds"][0]["home"] for row in first["rows"])
     assert uniform[:4] == sequential[:4] == newest[:4]  # nothing is learnt in the warm-up

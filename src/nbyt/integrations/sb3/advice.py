@@ -16,12 +16,16 @@ from nbyt.advice.stages import stage_to_measure
 from nbyt.errors import UsageError
 from nbyt.gradients.engines.torch_policy import undisturbed
 from nbyt.integrations.sb3.envs import Given, host_env, vec_env
-from nbyt.integrations.sb3.frozen_policy import FrozenSB3Policy
-from nbyt.integrations.sb3.measurable import require_as_trained, require_measurable
-from nbyt.integrations.sb3.policy import engine_of, untouched
-from nbyt.integrations.sb3.settings import loss_of
+from nbyt.integrations.sb3.frozen_policy import FrozenSB3Policy, loss_of
+from nbyt.integrations.sb3.policy import (
+    engine_of,
+    preserve_policy,
+    require_as_trained,
+    require_measurable,
+)
 from nbyt.layout import Layout
 from nbyt.numbers import SIZE, require
+from nbyt.store.files import COSTS
 from nbyt.train.plan import PPOSettings
 
 # An update takes long enough to be timed well, and long enough not to be timed often.
@@ -110,7 +114,7 @@ def advise(
     require_as_trained(model, engine_of(model))
     size = model.n_envs * model.n_steps
     own = model.n_steps if batch in (None, size) else None
-    with untouched(model.policy):
+    with preserve_policy(model.policy):
         found = host_env(model, env)
         most = max(startable(found, max_envs, batch=batch or size), model.n_envs if own else 1)
     request = make_advice_request(
@@ -125,13 +129,13 @@ def advise(
         seed=seed,
         **options,
     )
-    with untouched(model.policy):
+    with preserve_policy(model.policy):
         target = stage_to_measure(FrozenSB3Policy(model, found))
     folder = open_folder(request, [target], out, force=force)
-    if per != "sample" and folder.load_costs() is None:
+    if per != "sample" and folder.read(COSTS) is None:
         layouts = [request.layout(steps) for steps in request.steps]
-        folder.save_costs(measure_costs(model, env, layouts, own, progress).as_dict())
-    with untouched(model.policy):
+        folder.write(COSTS, measure_costs(model, env, layouts, own, progress).as_dict())
+    with preserve_policy(model.policy):
         return answer_request(
             request,
             folder,

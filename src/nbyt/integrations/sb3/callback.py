@@ -9,12 +9,21 @@ from typing import Any
 from nbyt.errors import UsageError
 from nbyt.integrations.loops import History
 from nbyt.integrations.sb3.envs import Given, env_name, host_env
-from nbyt.integrations.sb3.frozen_policy import FrozenSB3Policy
-from nbyt.integrations.sb3.measurable import require_as_trained, require_measurable
+from nbyt.integrations.sb3.frozen_policy import (
+    FrozenSB3Policy,
+    batch_of,
+    facts_of,
+    head_of,
+    loss_of,
+)
 from nbyt.integrations.sb3.minibatches import MinibatchWatch, batch_gradient
 from nbyt.integrations.sb3.package import module, version
-from nbyt.integrations.sb3.policy import engine_of, untouched
-from nbyt.integrations.sb3.settings import batch_of, facts_of, head_of, loss_of
+from nbyt.integrations.sb3.policy import (
+    engine_of,
+    preserve_policy,
+    require_as_trained,
+    require_measurable,
+)
 from nbyt.measure.chains import Resources
 from nbyt.measure.live import BatchMeasurement, measure_batch, pieces
 from nbyt.measure.probe import examine
@@ -120,7 +129,7 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         require_as_trained(self.model, self._engine)
         loss_of(self.model)
         pieces(self.model.n_envs, self.model.n_steps)
-        with untouched(self.model.policy):
+        with preserve_policy(self.model.policy):
             sizes = self._engine.sizes
             if self._pool:
                 self._request(0)
@@ -168,7 +177,7 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         """One record; that of the mini-batches follows when the update is made."""
         began, model = time.perf_counter(), self.model
         batch, loss = batch_of(model), loss_of(model)
-        with untouched(model.policy):
+        with preserve_policy(model.policy):
             measured = measure_batch(self._engine, batch, loss)
             if self._minibatches:
                 direction = batch_gradient(self._engine, batch, loss)
@@ -194,7 +203,7 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
 
     def _measure_pool(self, update: int) -> dict[str, Any]:
         """The frozen policy's gradient beside the true one, in copies of the envs."""
-        with untouched(self.model.policy):
+        with preserve_policy(self.model.policy):
             frozen_policy = FrozenSB3Policy(self.model, host_env(self.model, self._env))
             resources = Resources(envs=self._pool)
             found = examine(frozen_policy, self._request(update), phase=False, resources=resources)

@@ -1,23 +1,40 @@
-"""Envs as a Stable-Baselines3 model's policy sees them, for pools."""
+"""Envs as a Stable-Baselines3 model's policy sees them: copies of the model's own, for pools.
 
+A deep copy is what a user's env can be copied by without their help. The original is only read: it
+is not reset, not stepped, and its random numbers are not drawn.
+"""
+
+import copy
+import dataclasses
+import random
 from collections.abc import Callable
 from functools import partial
+from inspect import getattr_static
 from itertools import combinations
 from typing import Any
 
-from gymnasium import Env
+import gymnasium
+import numpy as np
+from gymnasium import Env, Space, Wrapper
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.spaces import Discrete, Space
+from gymnasium.spaces import Discrete
+from gymnasium.wrappers import PassiveEnvChecker
 
 from nbyt.envs.gymnasium_suite import GymnasiumEnv, from_factory
 from nbyt.envs.protocol import HostEnv
 from nbyt.envs.spaces import words
 from nbyt.errors import EnvUsageError
-from nbyt.integrations.sb3 import copies
 from nbyt.integrations.sb3.package import module
-from nbyt.integrations.sb3.wrappers import Layer, Single, channels_first, layers
+from nbyt.integrations.sb3.wrappers import Layer, SingleEnv, channels_first, layers
 
+Maker = Callable[[], Env]
+_RANDOM_SOURCES = (np.random.Generator, np.random.RandomState, random.Random, Space)
+_MAKES_FIX = "pass env=, a function that makes such an env or the id that Gymnasium knows it by"
 Given = Callable[[], Env] | str | EnvSpec
+_WINDOW = ("render_mode", "human")
+# What gymnasium.make and make_vec_env put around an env. Others may hold what cannot be sent
+# between processes, and the worker that is asked to send it dies.
+_SENDABLE = {"Monitor", "TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}
 
 
 def host_env(model: Any, env: Given | None = None) -> HostEnv:
@@ -43,13 +60,13 @@ def vec_env(model: Any, env: Given | None, envs: int) -> Any:
     return made
 
 
-def _made_of(model: Any, env: Given | None) -> tuple[copies.Maker, list[Layer]]:
+def _made_of(model: Any, env: Given | None) -> tuple[Maker, list[Layer]]:
     """What makes a single env, and the vec wrappers around it."""
     running = model.get_env()
     if running is None and env is None:
         raise EnvUsageError("the model has no env", fix="pass env=, or call model.set_env(...)")
     _require_zero_based(model.observation_space)
-    make = copies.maker(running) if env is None else _maker(env)
+    make = _copying_maker(running) if env is None else _maker(env)
     if running is None:
         return make, [channels_first]
     return make, layers(running, env_given=env is not None)
@@ -58,12 +75,12 @@ def _made_of(model: Any, env: Given | None) -> tuple[copies.Maker, list[Layer]]:
 def env_name(model: Any) -> str:
     """The id of the env that a model trains in, the name of its class where it has none."""
     vec_env = model.get_env()
-    return "env" if vec_env is None else copies.name(vec_env)
+    return "env" if vec_env is None else _vec_env_name(vec_env)
 
 
-def _maker(env: Given) -> copies.Maker:
+def _maker(env: Given) -> Maker:
     if isinstance(env, str | EnvSpec):
-        return copies.from_spec(env)
+        return _from_spec(env)
     if callable(env):
         return env
     raise EnvUsageError(
@@ -80,8 +97,8 @@ def _require_zero_based(space: Space) -> None:
         )
 
 
-def _single(make: copies.Maker, around: list[Layer]) -> Env:
-    return Single(make(), around)
+def _single(make: Maker, around: list[Layer]) -> Env:
+    return SingleEnv(make(), around)
 
 
 def _require_fit(found: GymnasiumEnv, model: Any) -> None:
@@ -104,7 +121,7 @@ def _training(model: Any) -> list[Env]:
 
 
 def _require_spaces(one: Env, model: Any, where: str) -> None:
-    assert isinstance(one, Single), "spaces that count from 0 need no wrapper"
+    assert isinstance(one, SingleEnv), "spaces that count from 0 need no wrapper"
     ours = one.vec_env.observation_space, one.vec_env.action_space
     theirs = model.observation_space, model.action_space
     if ours != theirs:
@@ -114,3 +131,135 @@ def _require_spaces(one: Env, model: Any, where: str) -> None:
             where=where,
             fix="pass env= what the model was trained in, inside its vec wrappers",
         )
+
+
+def _copying_maker(vec_env: Any) -> Maker:
+    """A function that makes envs like the first of a VecEnv."""
+    vectors = module("common.vec_env")
+    running = vec_env.unwrapped
+    if isinstance(running, vectors.DummyVecEnv):
+        return _from_env(running.envs[0])
+    if isinstance(running, vectors.SubprocVecEnv):
+        return _from_process(running)
+    kind = type(running).__name__
+    raise EnvUsageError(f"the single envs of a {kind} cannot be reached", fix=_MAKES_FIX)
+
+
+def _from_spec(spec: EnvSpec | str) -> Maker:
+    """A function that makes what Gymnasium knows by a spec or an id."""
+    # Without the passive checker: it slows every step.
+    return partial(gymnasium.make, spec, disable_env_checker=True)
+
+
+def _vec_env_name(vec_env: Any) -> str:
+    """The id of a VecEnv's envs, the name of their class where they have none."""
+    vectors = module("common.vec_env")
+    running = vec_env.unwrapped
+    if isinstance(running, vectors.DummyVecEnv):
+        inner = running.envs[0].unwrapped
+        return inner.spec.id if inner.spec is not None else type(inner).__name__
+    if isinstance(running, vectors.SubprocVecEnv):
+        return _described(running)[-1].removesuffix(" instance")
+    return type(running).__name__
+
+
+class Copy(Wrapper):
+    """A copied env whose luck comes from the seed of its reset.
+
+    Copies of a generator give the same numbers. An env that seeds its generators itself is not
+    changed by this; one that does not would give the same luck to all its copies.
+    """
+
+    def __init__(self, env: Env, sources: list[Any]) -> None:
+        super().__init__(env)
+        self._sources = sources
+
+    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
+        """The first observation of an episode."""
+        if given.get("seed") is not None:
+            for place, source in enumerate(self._sources):
+                _seed(source, [given["seed"], place])
+        return self.env.reset(**given)
+
+
+def _from_env(env: Env) -> Maker:
+    try:
+        prototype, _ = _copied(env)
+    except Exception as error:
+        spec = env.spec and _plain(env.spec)
+        if spec is not None and all(own.kwargs is not None for own in spec.additional_wrappers):
+            return _from_spec(spec)
+        raise EnvUsageError(
+            f"the model's env {env} cannot be copied: {type(error).__name__}: {error}",
+            fix=_MAKES_FIX,
+        ) from error
+    return partial(_copy_of, prototype)
+
+
+def _copy_of(prototype: Env) -> Env:
+    return Copy(*_copied(prototype))
+
+
+def _copied(env: Env) -> tuple[Env, list[Any]]:
+    """A deep copy without what only watches, and everything in it that draws random numbers."""
+    memo: dict[int, Any] = {}
+    for watcher in reversed(_watchers(env)):
+        # The copy finds the watcher's place taken by what is inside it, and so leaves it out.
+        memo[id(watcher)] = copy.deepcopy(watcher.env, memo)
+    made = copy.deepcopy(env, memo)
+    inner = made.unwrapped
+    if inner is env.unwrapped:
+        raise TypeError("its deep copy is the env itself")
+    for space in ("observation_space", "action_space"):
+        # One that belongs to the class is the original's too, and so are the numbers it draws.
+        if isinstance(getattr_static(inner, space, None), Space) and space not in vars(inner):
+            setattr(inner, space, copy.deepcopy(getattr(inner, space), memo))
+    if inner.render_mode == "human":
+        inner.render_mode = None
+    return made, [part for part in memo.values() if isinstance(part, _RANDOM_SOURCES)]
+
+
+def _watchers(env: Env) -> list[Wrapper]:
+    """SB3's Monitor, which may hold an open file, and Gymnasium's checker, which takes time."""
+    found, layer = [], env
+    while isinstance(layer, Wrapper):
+        if isinstance(layer, module("common.monitor").Monitor | PassiveEnvChecker):
+            found.append(layer)
+        layer = layer.env
+    return found
+
+
+def _seed(source: Any, seed: list[int]) -> None:
+    number = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    if isinstance(source, np.random.Generator):
+        source.bit_generator.state = type(source.bit_generator)(number).state
+    else:
+        source.seed(number)
+
+
+def _from_process(running: Any) -> Maker:
+    """Made by its spec: an env in another process cannot be copied from here."""
+    *layers, last = _described(running)
+    others = set(layers[:-1]) - _SENDABLE
+    if last.endswith(" instance") or others:
+        why = f"is inside {', '.join(sorted(others))}" if others else "has no spec"
+        raise EnvUsageError(
+            f"the model's env {last.removesuffix(' instance')} runs in another process and {why}, "
+            "so it cannot be made again",
+            fix=_MAKES_FIX,
+        )
+    return _from_spec(_plain(running.get_attr("spec", 0)[0]))
+
+
+def _described(running: Any) -> list[str]:
+    """Classes from the outermost wrapper inwards, then the id, as an env's own text tells them."""
+    return str(running.env_method("__str__", indices=0)[0]).strip("<>").split("<")
+
+
+def _plain(spec: EnvSpec) -> EnvSpec:
+    """The spec without SB3's Monitor, and without a window."""
+    monitor = module("common.monitor").Monitor
+    place = f"{monitor.__module__}:{monitor.__name__}"
+    kept = tuple(own for own in spec.additional_wrappers if own.entry_point != place)
+    options = {key: value for key, value in spec.kwargs.items() if (key, value) != _WINDOW}
+    return dataclasses.replace(spec, additional_wrappers=kept, kwargs=options)

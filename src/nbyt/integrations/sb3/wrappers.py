@@ -185,7 +185,7 @@ _FREEZERS: dict[str, Callable[[Any], Layer]] = {
 }
 
 
-class Single(Wrapper):
+class SingleEnv(Wrapper):
     """An env seen through vec wrappers; observations with several parts are packed into one array.
 
     It is a wrapper so that what is asked of the env inside (its time limit) is found. The vec env

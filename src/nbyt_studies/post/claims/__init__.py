@@ -1,4 +1,4 @@
-"""What the post says, held against the experiments' data; nothing here trains or measures."""
+"""What the post says, compared with the experiments' data; no claim trains or measures."""
 
 from nbyt_studies.post.claims import (
     costs,
@@ -23,12 +23,8 @@ _IN_ORDER = (
     pendulum,
     minibatches,
     visits,
-    visits,
-    costs,
-    delay,
     delay,
     stability,
-    visits,
     costs,
 )
 

@@ -6,7 +6,8 @@ from math import inf
 from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt_studies.numbers import exact_number
-from nbyt_studies.study import Check, Claim, Results, always
+from nbyt_studies.study import Claim, Results, always
+from nbyt_studies.verdict import Check
 
 # Of the true gradient's squared length: less than this is no bias worth the name.
 _SLIGHT = 0.01

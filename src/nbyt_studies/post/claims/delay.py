@@ -6,9 +6,56 @@ from typing import Any
 from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt_studies.numbers import exact_number
-from nbyt_studies.study import Check, Claim, Results, always
+from nbyt_studies.study import Claim, Results, always
+from nbyt_studies.verdict import Check
 
 _TOPIC = "The smaller statements"
+
+_ROUNDING = 1e-9
+_BINS = 24
+_TABLES = {"sticky": "sticky context", "garnet": "random table", "frozenlake": "FrozenLake 8x8"}
+
+
+def _probability_checks(results: Results) -> list[Check]:
+    return [
+        Check(
+            {"env": _TABLES[row["env"]], "steps": str(row["steps"])},
+            "sum of P(tau | pi) over all trajectories",
+            exact_number(row["sum"]),
+            1 - _ROUNDING,
+            1 + _ROUNDING,
+        )
+        for row in results["probability"]["sums"]
+    ]
+
+
+def _probability_figures(results: Results) -> list[Data]:
+    data = results["probability"]
+    rows = [
+        [_TABLES[row["env"]], str(row["steps"]), f"{row['count']:,}", f"{row['sum'] - 1:.1e}"]
+        for row in data["sums"]
+    ]
+    seen = data["log10"]
+    low, high = min(seen), max(seen)
+    width = (high - low) / _BINS or 1.0
+    counts = [0] * _BINS
+    for value in seen:
+        counts[min(_BINS - 1, int((value - low) / width))] += 1
+    return [
+        figures.row(
+            figures.table(
+                "All trajectories of a table", ["env", "steps", "trajectories", "sum - 1"], rows
+            ),
+            figures.histogram(
+                f"FrozenLake 8x8, mid policy: what {len(seen):,} sampled trajectories had",
+                f"log10 P(tau | pi), up to {data['steps']} steps",
+                [low + place * width for place in range(_BINS + 1)],
+                [{"name": "trajectories", "heights": [count / len(seen) for count in counts]}],
+                y_title="share of trajectories",
+            ),
+        )
+    ]
+
 
 _VASTLY = 10
 _COUNTS = 0.01
@@ -84,47 +131,6 @@ def _share_figures(results: Results) -> list[Data]:
         for row in results["dynamics"]["shares"]
     ]
     return [figures.table("What the first state explains of the gradient's variance", head, rows)]
-
-
-DYNAMICS_CLAIMS = (
-    Claim(
-        id="sensitive-dynamics",
-        topic=_TOPIC,
-        says="A small change of the first state leads to a vastly different last one.",
-        measured="CartPole-v1, Pendulum-v1 and (not in quick) Acrobot-v1, a stage after the first "
-        "update and one from the end of the run: 512 (quick: 256) starts at random "
-        "phases of an episode, each beside one whose state is changed by a thousandth of its "
-        "spread, both with the same random streams for 64 steps or until one of the two "
-        "ends. Distance of standardised observations relative to that after one step.",
-        asks="The median over starts of the growth of the distance is at least 10; "
-        "interval over starts.",
-        needs=("dynamics",),
-        checks=_apart,
-        figures=_apart_figures,
-        notes=always(
-            "The median took the place of a geometric mean after a first run, in which pairs that "
-            "meet made the mean depend on how their distance of 0 is counted.",
-            "One training of each env: the intervals are about starts, not about trainings.",
-        ),
-    ),
-    Claim(
-        id="start-share",
-        topic=_TOPIC,
-        says="Where a rollout starts is part of what makes its gradient vary.",
-        measured="Actor's gradient of one env's rollout of T steps, standardised advantages. "
-        "FrozenLake 8x8: calculated, from the split of the variance by what was drawn. Others: "
-        "covariance of the 8 rollouts from each of 512 (quick: 256) starts, with random streams "
-        "of their own, over the variance.",
-        asks="The first state explains at least 1 % of the variance; interval over starts.",
-        needs=("dynamics",),
-        checks=_shares,
-        figures=_share_figures,
-        notes=always(
-            "Rollouts of each start were raised from 2 to 8 after a first run in which nearly all "
-            "checks were open; the bound was not changed."
-        ),
-    ),
-)
 
 
 _MEASURED = (
@@ -238,6 +244,56 @@ _NOTES = always(
 _BIAS, _SHARE = "|E G - G*| / |G*|", "credit noise, share of the variance"
 
 CLAIMS = (
+    Claim(
+        id="trajectory-probability",
+        topic="The data move",
+        says="A trajectory's probability is that of its start times those of its actions under "
+        "the policy and of the env's answers.",
+        measured="The product as a function on tables (nbyt.exact.trajectory_probability), added "
+        "up over every trajectory of 1 to 4 steps of three tables, and over shorter ones that "
+        "ended.",
+        asks="Each sum is 1, to nine digits.",
+        needs=("probability",),
+        checks=_probability_checks,
+        figures=_probability_figures,
+    ),
+    Claim(
+        id="sensitive-dynamics",
+        topic=_TOPIC,
+        says="A small change of the first state leads to a vastly different last one.",
+        measured="CartPole-v1, Pendulum-v1 and (not in quick) Acrobot-v1, a stage after the first "
+        "update and one from the end of the run: 512 (quick: 256) starts at random "
+        "phases of an episode, each beside one whose state is changed by a thousandth of its "
+        "spread, both with the same random streams for 64 steps or until one of the two "
+        "ends. Distance of standardised observations relative to that after one step.",
+        asks="The median over starts of the growth of the distance is at least 10; "
+        "interval over starts.",
+        needs=("dynamics",),
+        checks=_apart,
+        figures=_apart_figures,
+        notes=always(
+            "The median took the place of a geometric mean after a first run, in which pairs that "
+            "meet made the mean depend on how their distance of 0 is counted.",
+            "One training of each env: the intervals are about starts, not about trainings.",
+        ),
+    ),
+    Claim(
+        id="start-share",
+        topic=_TOPIC,
+        says="Where a rollout starts is part of what makes its gradient vary.",
+        measured="Actor's gradient of one env's rollout of T steps, standardised advantages. "
+        "FrozenLake 8x8: calculated, from the split of the variance by what was drawn. Others: "
+        "covariance of the 8 rollouts from each of 512 (quick: 256) starts, with random streams "
+        "of their own, over the variance.",
+        asks="The first state explains at least 1 % of the variance; interval over starts.",
+        needs=("dynamics",),
+        checks=_shares,
+        figures=_share_figures,
+        notes=always(
+            "Rollouts of each start were raised from 2 to 8 after a first run in which nearly all "
+            "checks were open; the bound was not changed."
+        ),
+    ),
     _claim(
         "delay-bias",
         "Where rewards are rare the mean gradient is further from the true one.",

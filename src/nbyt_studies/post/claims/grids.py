@@ -2,7 +2,8 @@
 
 from nbyt.results.values import Data
 from nbyt_studies.post.claims import grid_figures as figures
-from nbyt_studies.study import Check, Claim, Results
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Check
 
 TOPIC = "Batch against batch"
 EXPERIMENT = "grids"

@@ -4,7 +4,8 @@ from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt_studies.numbers import distance
 from nbyt_studies.post.claims.variance import MEASURED, over_layouts, stages
-from nbyt_studies.study import Check, Claim, Number, Results, always
+from nbyt_studies.study import Claim, Results, always
+from nbyt_studies.verdict import Check, Number
 
 _MATTERS = 0.1
 _CLOSE = 0.9

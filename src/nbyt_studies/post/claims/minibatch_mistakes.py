@@ -2,7 +2,8 @@
 
 from nbyt.report.figures import bars, lines, row, series, table
 from nbyt.results.values import Data
-from nbyt_studies.study import Check, Claim, Results
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Check
 
 TOPIC = "Mini-batches"
 

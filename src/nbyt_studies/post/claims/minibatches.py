@@ -3,7 +3,8 @@
 from nbyt.report.figures import bars, lines, plane, row, series, slides
 from nbyt.results.values import Data
 from nbyt_studies.post.claims import minibatch_mistakes
-from nbyt_studies.study import Check, Claim, Results
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Check
 
 TOPIC = "Mini-batches"
 

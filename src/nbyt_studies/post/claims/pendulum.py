@@ -3,7 +3,8 @@
 from nbyt.results.values import Data
 from nbyt_studies.post.claims import pendulum_figures as figures
 from nbyt_studies.post.claims.pendulum_figures import PUBLISHED_WITHIN
-from nbyt_studies.study import Check, Claim, Results
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Check
 
 TOPIC = "Batch against batch"
 EXPERIMENT = "pendulum-grids"

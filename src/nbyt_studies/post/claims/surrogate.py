@@ -4,7 +4,8 @@ from itertools import pairwise
 
 from nbyt.report.figures import lines, row, series, table
 from nbyt.results.values import Data
-from nbyt_studies.study import Check, Claim, Results
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Check
 
 TOPIC = "The gradient of a batch"
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt_studies.numbers import exact_number
-from nbyt_studies.study import Case, Check, Claim, Results
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Case, Check
 
 GRADIENTS = ("actor", "critic")
 MEASURED = (

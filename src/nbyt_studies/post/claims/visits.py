@@ -7,61 +7,8 @@ from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt.stats import Estimate
 from nbyt_studies.numbers import mean_of, ratio_of_means, shortened, typical_ratio
-from nbyt_studies.study import Check, Claim, Results, always
-
-
-def _name(data: Data) -> str:
-    return data["env"].partition(":")[2]
-
-
-def _means(data: Data, side: str) -> list[float]:
-    """Each seed's mean KL per update."""
-    return [sum(seed[side]["divergence"]) / len(data["at"]) for seed in data["seeds"]]
-
-
-def _checks(results: Results) -> list[Check]:
-    return [
-        Check(
-            {"env": _name(data)},
-            "KL per update, with clipping over without",
-            typical_ratio(_means(data, "with"), _means(data, "without")).as_dict(),
-            high=1,
-        )
-        for data in results["clipping"]["envs"]
-    ]
-
-
-def _clipping_figures(results: Results) -> list[Data]:
-    drawn = []
-    for data in results["clipping"]["envs"]:
-        some = []
-        for side, words in (("with", f"clip {data['clip']}"), ("without", "no clipping")):
-            columns = zip(*(seed[side]["divergence"] for seed in data["seeds"]), strict=True)
-            numbers = [mean_of(column).as_dict() for column in columns]
-            some.append(figures.series(words, data["at"], numbers))
-        title = f"{_name(data)}, 16 x 128, {len(data['seeds'])} seeds"
-        drawn.append(figures.lines(title, "update", "KL(before | after)", some))
-    return [figures.row(*drawn)]
-
-
-CLIPPING_CLAIMS = (
-    Claim(
-        id="clipping-near",
-        topic="The smaller statements",
-        says="Clipping keeps the policy after several mini-batch steps near the one that "
-        "collected the batch.",
-        measured="CartPole-v1 and Pendulum-v1, 16 x 128, mini-batch 64, 10 epochs, 5 seeds "
-        "(quick: 3), each trained twice from the same weights: ratio clipped at .2, and not at "
-        "all. KL between the policies before and after three updates of the first eighth of the "
-        "run, in states that are visited before.",
-        asks="Each env's KL per update, with clipping over without, is below 1; interval over "
-        "seeds.",
-        needs=("clipping",),
-        checks=_checks,
-        figures=_clipping_figures,
-    ),
-)
-
+from nbyt_studies.study import Claim, Results, always
+from nbyt_studies.verdict import Check
 
 TOPIC = "The data move"
 NEEDS = ("visits-lake", "visits-cartpole", "visits-pendulum")
@@ -215,33 +162,6 @@ def _ratios(results: Results) -> list[Data]:
     return [figures.table("Distance per update, seed by seed", ["env", "early", "late"], rows)]
 
 
-CLAIMS = (
-    Claim(
-        id="visits-shift",
-        topic=TOPIC,
-        says="What is visited changes with every update of the policy.",
-        measured=MEASURED + LAWS,
-        asks="The mean distance over the early updates, less the floor, is above 0; interval over "
-        f"seeds. {SPANS}",
-        needs=NEEDS,
-        checks=_shift_checks,
-        figures=_figures,
-        notes=SPAN_NOTES,
-    ),
-    Claim(
-        id="visits-settle",
-        topic=TOPIC,
-        says="Near convergence the law of what is visited settles.",
-        measured=MEASURED + LAWS,
-        asks=f"Distance per update, late over early, is below 1; interval over seeds. {SPANS}",
-        needs=NEEDS,
-        checks=_settle_checks,
-        figures=_ratios,
-        notes=SPAN_NOTES,
-    ),
-)
-
-
 def _convergence_checks(name: str, words: str) -> Callable[[Results], list[Check]]:
     def checks(results: Results) -> list[Check]:
         return [
@@ -282,7 +202,30 @@ def _beside(results: Results) -> list[Data]:
 
 _STEP, _KL = "length of the actor's step", "KL(before | after)"
 
-CONVERGENCE_CLAIMS = (
+CLAIMS = (
+    Claim(
+        id="visits-shift",
+        topic=TOPIC,
+        says="What is visited changes with every update of the policy.",
+        measured=MEASURED + LAWS,
+        asks="The mean distance over the early updates, less the floor, is above 0; interval over "
+        f"seeds. {SPANS}",
+        needs=NEEDS,
+        checks=_shift_checks,
+        figures=_figures,
+        notes=SPAN_NOTES,
+    ),
+    Claim(
+        id="visits-settle",
+        topic=TOPIC,
+        says="Near convergence the law of what is visited settles.",
+        measured=MEASURED + LAWS,
+        asks=f"Distance per update, late over early, is below 1; interval over seeds. {SPANS}",
+        needs=NEEDS,
+        checks=_settle_checks,
+        figures=_ratios,
+        notes=SPAN_NOTES,
+    ),
     Claim(
         id="convergence-policy",
         topic=TOPIC,

@@ -1,4 +1,4 @@
-"""What is trained and measured for the post; each experiment gives plain data."""
+"""What is trained and measured for the post; each experiment returns plain data."""
 
 from nbyt_studies.post.experiments import (
     costs,
@@ -11,26 +11,21 @@ from nbyt_studies.post.experiments import (
     stability,
     visits,
 )
+from nbyt_studies.study import in_order
 
 # The longest first, so that no worker is left with one at the end; those that use another's
 # trainings after it.
-_IN_ORDER = (
-    layouts,
-    stability,
-    critics,
-    pendulum,
-    minibatches,
-    visits,
-    critics,
-    delay,
-    grids,
-    stability,
-    visits,
-    layouts,
-    delay,
-    costs,
-    costs,
+ALL = in_order(
+    "layouts surrogate critics pendulum-grids minibatches minibatch-learning minibatch-coverage "
+    "visits-lake visits-cartpole visits-pendulum sources dynamics grids stability clipping "
+    "controls delay probability costs",
+    costs.EXPERIMENTS,
+    critics.EXPERIMENTS,
+    delay.EXPERIMENTS,
+    grids.EXPERIMENTS,
+    layouts.EXPERIMENTS,
+    minibatches.EXPERIMENTS,
+    pendulum.EXPERIMENTS,
+    stability.EXPERIMENTS,
+    visits.EXPERIMENTS,
 )
-
-ALL = tuple(experiment for module in _IN_ORDER for experiment in module.EXPERIMENTS)
-"""Every experiment, in the order in which they are done."""

@@ -21,24 +21,23 @@ from nbyt.stats import mean
 from nbyt.train.algorithms.ppo import improve, new_learner, trained
 from nbyt.train.plan import PPOSettings
 from nbyt.train.sources import DeviceSource, Learner, SourceBatch, coefficients_of
-from nbyt_studies.bench import Bench
+from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import exact_number, shortened, typical_ratio
-from nbyt_studies.study import Experiment
 
 LENGTHS = (1, 2, 3, 4)
 STEPS = 64
 
 
-def run_probability(bench: Bench) -> Data:
+def run_probability(context: Context) -> Data:
     """Sums over all trajectories of a few tables, and the probabilities of sampled ones."""
-    controls = [exact.sticky(), exact.garnet(4, 2, bench.seed), exact.frozenlake("mid")]
+    controls = [exact.sticky(), exact.garnet(4, 2, context.seed), exact.frozenlake("mid")]
     places = [(control, steps) for control in controls for steps in LENGTHS]
     sums = []
     for number, (control, steps) in enumerate(places):
         sums.append({"env": control.name, "steps": steps, **_summed(control, steps)})
-        bench.progress("adding up all trajectories", number + 1, len(places))
-    seen = _sampled(controls[-1], bench.seed, bench.pick(200, 1000))
-    bench.progress("sampling trajectories", 1, 1)
+        context.progress("adding up all trajectories", number + 1, len(places))
+    seen = _sampled(controls[-1], context.seed, context.pick(200, 1000))
+    context.progress("sampling trajectories", 1, 1)
     return {"sums": sums, "steps": STEPS, "log10": shortened(seen)}
 
 
@@ -64,11 +63,6 @@ def _sampled(control: Control, seed: int, count: int) -> Float[np.ndarray, " n"]
         path = rollout.observation[: made + 1, n], rollout.action[:made, n]
         found.append(float(exact.trajectory_log_probability(env, stage, *path)) / np.log(10))
     return np.array(found)
-
-
-PROBABILITY_EXPERIMENTS = (
-    Experiment("probability", "the probability of a trajectory", run_probability),
-)
 
 
 ENVS = {"gymnax:CartPole-v1": "64x64", "gymnax:Breakout-MinAtar": "cnn"}
@@ -100,17 +94,17 @@ class _Program(NamedTuple):
         return int(sum(sizes))
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """Bytes and seconds of both kinds of update, on each env."""
     rows = []
     for number, (env, network) in enumerate(ENVS.items()):
-        bench.progress(f"compiling updates of {env}", number, len(ENVS))
-        subject = _subject(env, network, bench.seed)
+        context.progress(f"compiling updates of {env}", number, len(ENVS))
+        subject = _subject(env, network, context.seed)
         programs = {
-            name: _programs(subject, _indices(size, bench.seed))
+            name: _programs(subject, _indices(size, context.seed))
             for name, size in MINIBATCHES.items()
         }
-        seconds = _seconds(bench, env, programs)
+        seconds = _seconds(context, env, programs)
         memory = {name: sum(one.bytes for one in some) for name, some in programs.items()}
         rows.append(
             {
@@ -154,10 +148,10 @@ def _programs(subject: _Subject, indices: np.ndarray) -> list[_Program]:
 
 
 def _seconds(
-    bench: Bench, env: str, programs: dict[str, list[_Program]]
+    context: Context, env: str, programs: dict[str, list[_Program]]
 ) -> dict[str, Float[np.ndarray, " rounds"]]:
     """Seconds of an update, both kinds in turn so that a busy machine slows both."""
-    rounds = bench.pick(*ROUNDS[env])
+    rounds = context.pick(*ROUNDS[env])
     found: dict[str, list[float]] = {name: [] for name in programs}
     for turn in range(rounds + 1):
         for name, some in programs.items():
@@ -165,7 +159,7 @@ def _seconds(
             for one in some:
                 jax.block_until_ready(one.compiled(*one.arguments))
             found[name].append(time.perf_counter() - began)
-            bench.progress(f"timing {env}", turn, rounds)
+            context.progress(f"timing {env}", turn, rounds)
     # The first round warms up and does not count.
     return {name: np.array(values[1:]) for name, values in found.items()}
 
@@ -183,4 +177,7 @@ def _ratios(seconds: dict[str, np.ndarray]) -> Data:
     }
 
 
-EXPERIMENTS = (Experiment("costs", "what a full-batch update costs", run, alone=True),)
+EXPERIMENTS = (
+    Experiment("probability", "the probability of a trajectory", run_probability),
+    Experiment("costs", "what a full-batch update costs", run, alone=True),
+)

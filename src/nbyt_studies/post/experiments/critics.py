@@ -21,10 +21,9 @@ from nbyt.measure.request import make_request
 from nbyt.measure.sources import sources_of
 from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
-from nbyt.stats.combine import added, divided
 from nbyt.stats.comparison import Candidate
-from nbyt.stats.estimate import Estimate, undetermined
-from nbyt_studies.bench import Bench
+from nbyt.stats.estimate import Estimate, added, divided, undetermined
+from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import exact_number
 from nbyt_studies.post.experiments.layouts import (
     BATCH,
@@ -36,7 +35,6 @@ from nbyt_studies.post.experiments.layouts import (
     without_limit,
 )
 from nbyt_studies.stats.paired import bias_gap, relative_bias
-from nbyt_studies.study import Experiment
 
 # The first is trained with.
 LAMBDAS = (0.95, 0.0, 0.9, 1.0)
@@ -46,30 +44,30 @@ _TASKS = (CARTPOLE, PENDULUM)
 _CHAINS = (32, 128)
 
 
-def measure_critics(bench: Bench) -> Data:
+def measure_critics(context: Context) -> Data:
     """Bias of the middle policy with every critic, measured; on FrozenLake, calculated."""
     return {
         "batch": BATCH,
         "lambdas": list(LAMBDAS),
-        "measured": [_measured(bench, task) for task in bench.pick(_TASKS[:1], _TASKS)],
-        "exact": _calculated(bench),
+        "measured": [_measured(context, task) for task in context.pick(_TASKS[:1], _TASKS)],
+        "exact": _calculated(context),
     }
 
 
-def _stages(bench: Bench, task: Task) -> tuple[Stage, dict[str, Stage]]:
+def _stages(context: Context, task: Task) -> tuple[Stage, dict[str, Stage]]:
     """The middle stage, and stages by how far their critic was trained."""
     updates = tuple(task.stages.values())
-    training = bench.trained(task.env, TRAINED, stages=updates, settings=task.settings)
-    critics = {"untrained": bench.untrained(task.env, TRAINED, task.settings)}
+    training = context.trained(task.env, TRAINED, stages=updates, settings=task.settings)
+    critics = {"untrained": context.untrained(task.env, TRAINED, task.settings)}
     critics |= {name: training.at(number) for name, number in task.stages.items()}
     return critics["middle"], critics
 
 
-def _measured(bench: Bench, task: Task) -> Data:
+def _measured(context: Context, task: Task) -> Data:
     """Probes of one policy with one critic after the other, on the same chains."""
-    stage, critics = _stages(bench, task)
-    steps = bench.pick(_STEPS[:-1], _STEPS)
-    names = bench.pick(("untrained", "late"), tuple(critics))
+    stage, critics = _stages(context, task)
+    steps = context.pick(_STEPS[:-1], _STEPS)
+    names = context.pick(("untrained", "late"), tuple(critics))
     found: dict[str, Measurement] = {}
     for name in names:
         params = stage.params._replace(critic=critics[name].params.critic)
@@ -79,11 +77,11 @@ def _measured(bench: Bench, task: Task) -> Data:
             batch=BATCH,
             steps=steps,
             lam=LAMBDAS,
-            chains=bench.pick(*_CHAINS),
-            seed=bench.seed,
+            chains=context.pick(*_CHAINS),
+            seed=context.seed,
             advantages="raw",
             phase=False,
-            progress=bench.saying(f"{task.name}, {name} critic"),
+            progress=context.saying(f"{task.name}, {name} critic"),
         )
     first, last = names[0], names[-1]
     return {
@@ -132,9 +130,9 @@ def _bias(name: str, measured: Measurement) -> Data:
     }
 
 
-def frozenlake_critics(bench: Bench) -> tuple[TabularEnv, dict[str, Stage]]:
+def frozenlake_critics(context: Context) -> tuple[TabularEnv, dict[str, Stage]]:
     """FrozenLake's middle policy with every critic, the right one among them."""
-    stage, critics = _stages(bench, FROZENLAKE)
+    stage, critics = _stages(context, FROZENLAKE)
     table = tabular.find(FROZENLAKE.name)
     assert table is not None, "Gymnasium has FrozenLake"
     env = without_limit(table)
@@ -147,14 +145,14 @@ def frozenlake_critics(bench: Bench) -> tuple[TabularEnv, dict[str, Stage]]:
     }
 
 
-def _calculated(bench: Bench) -> Data:
-    env, stages = frozenlake_critics(bench)
-    bench.progress("FrozenLake8x8, exact bias", 0, len(stages))
+def _calculated(context: Context) -> Data:
+    env, stages = frozenlake_critics(context)
+    context.progress("FrozenLake8x8, exact bias", 0, len(stages))
     found = []
     for number, (name, stage) in enumerate(stages.items(), start=1):
         layouts = [_exact_bias(env, stage, steps, lam) for steps in _EXACT_STEPS for lam in LAMBDAS]
         found.append({"critic": name, "layouts": layouts, "short_less_long": _gaps(layouts)})
-        bench.progress("FrozenLake8x8, exact bias", number, len(stages))
+        context.progress("FrozenLake8x8, exact bias", number, len(stages))
     return {"env": FROZENLAKE.name, "critics": found}
 
 
@@ -179,9 +177,6 @@ def _gaps(layouts: Sequence[Data]) -> Data:
     }
 
 
-EXPERIMENTS = (Experiment("critics", "critics from untrained to right", measure_critics),)
-
-
 GRADIENTS = ("actor", "critic")
 SOURCES = ("sampling", "own_step", "credit", "coupling")
 _KEPT = (*SOURCES, "environment", "policy", "variance")
@@ -189,17 +184,17 @@ _SOURCES_EXACT_STEPS = (4, 16, 64, 256)
 _CLONED_STEPS = (4, 16, 64)
 
 
-def measure_sources(bench: Bench) -> Data:
+def measure_sources(context: Context) -> Data:
     """Sources of the middle stage's noise by layout: exact on FrozenLake, by clones elsewhere."""
     envs = [
-        _sources_calculated(bench),
-        *(_cloned(bench, task) for task in bench.pick(_TASKS[:1], _TASKS)),
+        _sources_calculated(context),
+        *(_cloned(context, task) for task in context.pick(_TASKS[:1], _TASKS)),
     ]
-    return {"batch": BATCH, "envs": envs, "lambdas": _by_lambda(bench)}
+    return {"batch": BATCH, "envs": envs, "lambdas": _by_lambda(context)}
 
 
-def _sources_calculated(bench: Bench) -> Data:
-    env, stages = frozenlake_critics(bench)
+def _sources_calculated(context: Context) -> Data:
+    env, stages = frozenlake_critics(context)
     layouts = []
     for steps in _SOURCES_EXACT_STEPS:
         gamma, lam = FROZENLAKE.settings.gamma, LAMBDAS[0]
@@ -210,19 +205,21 @@ def _sources_calculated(bench: Bench) -> Data:
             for g in GRADIENTS
         }
         layouts.append({"envs": envs, "steps": steps, **own})
-        bench.progress("FrozenLake8x8, exact sources", len(layouts), len(_SOURCES_EXACT_STEPS))
+        context.progress("FrozenLake8x8, exact sources", len(layouts), len(_SOURCES_EXACT_STEPS))
     return {"env": FROZENLAKE.name, "method": "exact", "layouts": layouts, **_ratios(layouts)}
 
 
-def _cloned(bench: Bench, task: Task) -> Data:
+def _cloned(context: Context, task: Task) -> Data:
     updates = tuple(task.stages.values())
-    training = bench.trained(task.env, TRAINED, stages=updates, settings=task.settings)
+    training = context.trained(task.env, TRAINED, stages=updates, settings=task.settings)
     stage = training.at(task.stages["middle"])
-    steps = bench.pick(_CLONED_STEPS[:-1], _CLONED_STEPS)
-    request = make_request(stage.facts, batch=BATCH, steps=steps, advantages="raw", seed=bench.seed)
+    steps = context.pick(_CLONED_STEPS[:-1], _CLONED_STEPS)
+    request = make_request(
+        stage.facts, batch=BATCH, steps=steps, advantages="raw", seed=context.seed
+    )
     raw = AdvantageScale(np.zeros((len(steps), 1)), np.ones((len(steps), 1)), 0.0, 0.0, 1.0)
     frozen_policy = FrozenStage(training.env, stage)
-    found = sources_of(frozen_policy, request, steps, raw, bench.saying(task.name))
+    found = sources_of(frozen_policy, request, steps, raw, context.saying(task.name))
     layouts = [
         {
             "envs": one["envs"],
@@ -261,9 +258,9 @@ def _ratio(top: Estimate, below: Estimate) -> Data:
     return divided(top, below, 0.0).as_dict()
 
 
-def _by_lambda(bench: Bench) -> list[Data]:
+def _by_lambda(context: Context) -> list[Data]:
     """Credit-assignment noise on FrozenLake at every lambda, exact, as a share of the most."""
-    env, stages = frozenlake_critics(bench)
+    env, stages = frozenlake_critics(context)
     gamma = FROZENLAKE.settings.gamma
     rows: list[Data] = []
     for steps in _SOURCES_EXACT_STEPS[1:3]:
@@ -284,4 +281,7 @@ def _by_lambda(bench: Bench) -> list[Data]:
     return rows
 
 
-SOURCES_EXPERIMENTS = (Experiment("sources", "sources of noise", measure_sources),)
+EXPERIMENTS = (
+    Experiment("critics", "critics from untrained to right", measure_critics),
+    Experiment("sources", "sources of noise", measure_sources),
+)

@@ -17,12 +17,11 @@ from nbyt.policy.stage import Stage, table
 from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.train.plan import PPOSettings
-from nbyt_studies.bench import Bench, Training
+from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.starts import separation, start_share
 from nbyt_studies.numbers import exact_number
 from nbyt_studies.post.experiments.visits import RUNS, Run, training_of
 from nbyt_studies.stats.rows import median
-from nbyt_studies.study import Experiment
 
 STARTS = (256, 512)
 AGAIN = 8
@@ -35,23 +34,25 @@ ACROBOT = Run(
 )
 
 
-def run_dynamics(bench: Bench) -> Data:
+def run_dynamics(context: Context) -> Data:
     """Shares of the start, and separations, of an early and a late stage of each env."""
-    runs = bench.pick(RUNS[1:], (*RUNS[1:], ACROBOT))
-    shares, apart = _exact_shares(bench), []
+    runs = context.pick(RUNS[1:], (*RUNS[1:], ACROBOT))
+    shares, apart = _exact_shares(context), []
     for number, run in enumerate(runs):
-        training = training_of(bench, run, 0)
+        training = training_of(context, run, 0)
         for words in ("early", "late"):
             case = {"env": run.env, "stage": words}
-            bench.progress(f"rollouts from the same starts, {run.env}", number, len(runs))
-            for steps, share in zip(DYNAMICS_LENGTHS, _shares(bench, training, words), strict=True):
+            context.progress(f"rollouts from the same starts, {run.env}", number, len(runs))
+            for steps, share in zip(
+                DYNAMICS_LENGTHS, _shares(context, training, words), strict=True
+            ):
                 shares.append({**case, "steps": steps, "share": share})
-            bench.progress(f"nearby starts, {run.env}", number, len(runs))
-            apart.append({**case, **_separation(bench, training, words)})
+            context.progress(f"nearby starts, {run.env}", number, len(runs))
+            apart.append({**case, **_separation(context, training, words)})
     return {"shares": shares, "separation": apart}
 
 
-def _exact_shares(bench: Bench) -> list[Data]:
+def _exact_shares(context: Context) -> list[Data]:
     """Of FrozenLake, from the split of the variance by what was drawn."""
     found = []
     for policy in DYNAMICS_POLICIES:
@@ -62,32 +63,32 @@ def _exact_shares(bench: Bench) -> list[Data]:
             share = exact_number(parts.start / parts.variance)
             case = {"env": "tabular:FrozenLake8x8-v1", "stage": policy}
             found.append({**case, "steps": steps, "share": share})
-        bench.progress("the start's share on FrozenLake", len(found), 6)
+        context.progress("the start's share on FrozenLake", len(found), 6)
     return found
 
 
-def _shares(bench: Bench, training: Training, words: str) -> list[Data]:
+def _shares(context: Context, training: Training, words: str) -> list[Data]:
     stage = training.stages[0 if words == "early" else -1]
     settings = stage.facts["settings"]
     found = start_share(
         training.env,  # type: ignore[arg-type]
         stage,
-        starts=bench.pick(*STARTS),
+        starts=context.pick(*STARTS),
         again=AGAIN,
         steps=DYNAMICS_LENGTHS,
         gamma=settings["gamma"],
         lam=settings["lambda"],
-        seed=bench.seed,
+        seed=context.seed,
     )
     return [one.as_dict() for one in found]
 
 
-def _separation(bench: Bench, training: Training, words: str) -> Data:
+def _separation(context: Context, training: Training, words: str) -> Data:
     """Medians over starts: of the growth after some steps, and of unrelated starts."""
     env: Any = training.env
     stage = training.stages[0 if words == "early" else -1]
     longest = DYNAMICS_LENGTHS[-1]
-    found = separation(env, stage, starts=bench.pick(*STARTS), steps=longest, seed=bench.seed)
+    found = separation(env, stage, starts=context.pick(*STARTS), steps=longest, seed=context.seed)
     shown = [step for step in _SHOWN if step <= longest]
     return {
         "steps": shown,
@@ -96,9 +97,6 @@ def _separation(bench: Bench, training: Training, words: str) -> Data:
         "mean": mean(found.growth[:, -1]).as_dict(),
         "pairs": len(found.growth),
     }
-
-
-DYNAMICS_EXPERIMENTS = (Experiment("dynamics", "what the start decides", run_dynamics),)
 
 
 GAMMA, LAM = 0.99, 0.95
@@ -184,9 +182,9 @@ def _measured(env: TabularEnv, stage: Stage, steps: int) -> dict[str, float]:
     }
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """Bias and credit noise of the actor's gradient on four lakes."""
-    lengths = bench.pick(*LENGTHS)
+    lengths = context.pick(*LENGTHS)
     places = list(product((True, False), POLICIES, (True, False), CRITICS))
     rows = []
     for number, (slippery, policy, shaped, critic) in enumerate(places):
@@ -197,8 +195,11 @@ def run(bench: Bench) -> Data:
             ground, rewards = "slippery" if slippery else "firm", "shaped" if shaped else "sparse"
             case = {"ground": ground, "rewards": rewards, "policy": policy, "critic": critic}
             rows.append({**case, "steps": steps, **found})
-        bench.progress("calculating", number + 1, len(places))
+        context.progress("calculating", number + 1, len(places))
     return {"rows": rows}
 
 
-EXPERIMENTS = (Experiment("delay", "delayed rewards and slippery ground", run),)
+EXPERIMENTS = (
+    Experiment("dynamics", "what the start decides", run_dynamics),
+    Experiment("delay", "delayed rewards and slippery ground", run),
+)

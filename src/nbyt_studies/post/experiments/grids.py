@@ -17,13 +17,11 @@ from nbyt.exact import moments
 from nbyt.layout import Layout
 from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
-from nbyt.stats.combine import added, mapped
-from nbyt.stats.estimate import Estimate, mean, undetermined
+from nbyt.stats.estimate import Estimate, added, mapped, mean, undetermined
 from nbyt.train.plan import PPOSettings
-from nbyt_studies.bench import Bench, Training
+from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.batches import batch_advantages, collect_batches, contributions
 from nbyt_studies.stats.cosines import batch_gram, cosine_matrix, expected_cosine, mean_cosine
-from nbyt_studies.study import Experiment
 
 # Cosines of single steps: with their own batch, with another one, and along an episode.
 #
@@ -154,11 +152,11 @@ EPISODES, QUICK_EPISODES = 128, 32
 BIN = 10
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """Both trainings, and at each of their stages the batches of both layouts."""
-    updates = bench.pick(QUICK_UPDATES, UPDATES)
+    updates = context.pick(QUICK_UPDATES, UPDATES)
     trainings = {
-        name(layout): bench.trained(ENV, layout, stages=updates, settings=SETTINGS)
+        name(layout): context.trained(ENV, layout, stages=updates, settings=SETTINGS)
         for layout in (FEW, MANY)
     }
     total, done = len(trainings) * len(updates), 0
@@ -166,8 +164,8 @@ def run(bench: Bench) -> Data:
     for own, training in trainings.items():
         stages = []
         for update in updates:
-            bench.progress("five batches at each update", done, total)
-            stages.append(_stage(bench, training, update, done))
+            context.progress("five batches at each update", done, total)
+            stages.append(_stage(context, training, update, done))
             done += 1
         gains = [one["gain"]["value"] for one in stages if one["gain"]["value"] is not None]
         found[own] = {
@@ -179,11 +177,11 @@ def run(bench: Bench) -> Data:
         "env": ENV,
         "layouts": [name(FEW), name(MANY)],
         "updates": list(updates),
-        "batches": bench.pick(QUICK_BATCHES, BATCHES),
-        "episodes": bench.pick(QUICK_EPISODES, EPISODES),
+        "batches": context.pick(QUICK_BATCHES, BATCHES),
+        "episodes": context.pick(QUICK_EPISODES, EPISODES),
         "settings": SETTINGS.as_dict(),
         "trainings": found,
-        "exact": _exact_cases(bench, trainings),
+        "exact": _exact_cases(context, trainings),
     }
 
 
@@ -192,10 +190,10 @@ def name(layout: Layout) -> str:
     return f"{layout.envs}x{layout.steps}"
 
 
-def _stage(bench: Bench, training: Training, update: int, round: int) -> Data:
+def _stage(context: Context, training: Training, update: int, round: int) -> Data:
     """One stage: the grid of its own layout, both layouts' agreement, and episodes."""
     stage = training.at(update)
-    made = _batches(bench, stage, round)
+    made = _batches(context, stage, round)
     agreement = {name(layout): _agreement(made[name(layout)], layout) for layout in (FEW, MANY)}
     own = _by_batch(made[name(training.layout)], training.layout)
     return {
@@ -204,19 +202,19 @@ def _stage(bench: Bench, training: Training, update: int, round: int) -> Data:
         "agreement": {key: _plain(one) for key, one in agreement.items()},
         "gain": _less(agreement[name(MANY)]["cosine"], agreement[name(FEW)]["cosine"]).as_dict(),
         "leanings": leanings(own, training.layout.envs),
-        "episode": _episodes(bench, stage, round),
+        "episode": _episodes(context, stage, round),
     }
 
 
-def _batches(bench: Bench, stage: Stage, round: int) -> dict[str, Float[np.ndarray, "T n P"]]:
+def _batches(context: Context, stage: Stage, round: int) -> dict[str, Float[np.ndarray, "T n P"]]:
     """The contributions of every step of each layout's batches."""
     layouts = (FEW, MANY)
     pools = collect_batches(
         resolve(ENV),
         stage,
         [(layout.envs, layout.steps) for layout in layouts],
-        batches=bench.pick(QUICK_BATCHES, BATCHES),
-        seed=bench.seed,
+        batches=context.pick(QUICK_BATCHES, BATCHES),
+        seed=context.seed,
         round=round,
     )
     return {
@@ -266,7 +264,7 @@ def _less(first: Estimate, second: Estimate) -> Estimate:
     return added(first, mapped(second, lambda value: -value), 0.0)
 
 
-def _episodes(bench: Bench, stage: Stage, round: int) -> Data:
+def _episodes(context: Context, stage: Stage, round: int) -> Data:
     """Whole episodes from the start, each step against the mean of its episode."""
     env = resolve(ENV)
     assert env.time_limit is not None, "whole episodes fit into a pool"
@@ -274,8 +272,8 @@ def _episodes(bench: Bench, stage: Stage, round: int) -> Data:
         env,
         stage,
         [(1, env.time_limit)],
-        batches=bench.pick(QUICK_EPISODES, EPISODES),
-        seed=bench.seed,
+        batches=context.pick(QUICK_EPISODES, EPISODES),
+        seed=context.seed,
         round=round,
         synchronised=True,
     )
@@ -299,17 +297,17 @@ def _returns(training: Training, updates: tuple[int, ...]) -> list[float | None]
     return found
 
 
-def _exact_cases(bench: Bench, trainings: dict[str, Training]) -> list[Data]:
+def _exact_cases(context: Context, trainings: dict[str, Training]) -> list[Data]:
     """Exact mean and variance of both layouts at a few stages."""
     cases = [
         (own, update, layout)
-        for own in bench.pick([name(FEW)], list(trainings))
-        for update in bench.pick(QUICK_EXACT, EXACT)
+        for own in context.pick([name(FEW)], list(trainings))
+        for update in context.pick(QUICK_EXACT, EXACT)
         for layout in (FEW, MANY)
     ]
     found = []
     for place, (own, update, layout) in enumerate(cases):
-        bench.progress("the exact oracle", place, len(cases))
+        context.progress("the exact oracle", place, len(cases))
         found.append({"trained": own, **_exact(trainings[own].at(update), layout)})
     return found
 

@@ -19,7 +19,7 @@ from nbyt.results.values import Data
 from nbyt.stats.comparison import Candidate, compare
 from nbyt.stats.lags import LagProfile
 from nbyt.train.plan import PPOSettings
-from nbyt_studies.bench import Bench
+from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import exact_number
 from nbyt_studies.stats.paired import (
     covariance_gap,
@@ -27,7 +27,6 @@ from nbyt_studies.stats.paired import (
     individual_ratio,
     variance_ratio,
 )
-from nbyt_studies.study import Experiment
 
 BATCH = 2048
 """Samples of a batch, as in the post's own example."""
@@ -88,23 +87,23 @@ _LARGE = (BREAKOUT, _FEW_STEPS, 32)
 _NUMBERS = ("variance", "individual", "covariance", "ess_ratio", "bias_sq", "cosine", "alignment")
 
 
-def measure_layouts(bench: Bench) -> Data:
+def measure_layouts(context: Context) -> Data:
     """Every layout of 2,048 samples at each stage of each task, advantages raw and normalised."""
     found = [
-        _at_stage(bench, task, name, steps, bench.pick(chains // 4, chains))
-        for task, steps, chains in bench.pick(_SUBJECTS, (*_SUBJECTS, _LARGE))
-        for name in bench.pick(("middle",), tuple(task.stages))
+        _at_stage(context, task, name, steps, context.pick(chains // 4, chains))
+        for task, steps, chains in context.pick(_SUBJECTS, (*_SUBJECTS, _LARGE))
+        for name in context.pick(("middle",), tuple(task.stages))
     ]
     return {"batch": BATCH, "trained": TRAINED.as_dict(), "stages": found}
 
 
-def _at_stage(bench: Bench, task: Task, name: str, steps: Sequence[int], chains: int) -> Data:
+def _at_stage(context: Context, task: Task, name: str, steps: Sequence[int], chains: int) -> Data:
     updates = tuple(task.stages.values())
-    training = bench.trained(task.env, TRAINED, stages=updates, settings=task.settings)
+    training = context.trained(task.env, TRAINED, stages=updates, settings=task.settings)
     stage = training.at(task.stages[name])
     what = f"{task.name}, {name} stage"
-    as_trained = _probe(bench, training.env, stage, steps, chains, f"{what}, normalised", None)
-    raw = _probe(bench, training.env, stage, steps, chains // 2, f"{what}, raw", "raw")
+    as_trained = _probe(context, training.env, stage, steps, chains, f"{what}, normalised", None)
+    raw = _probe(context, training.env, stage, steps, chains // 2, f"{what}, raw", "raw")
     return {
         "env": task.name,
         "stage": name,
@@ -114,7 +113,7 @@ def _at_stage(bench: Bench, task: Task, name: str, steps: Sequence[int], chains:
         "chains": {"normalised": chains, "raw": chains // 2},
         "normalised": told(as_trained),
         "raw": told(raw),
-        "planes": _planes(bench, training.env, stage, as_trained, what),
+        "planes": _planes(context, training.env, stage, as_trained, what),
         "exact": _exact(training.env, stage, task),
     }
 
@@ -134,7 +133,7 @@ def _exact(env: Any, stage: Stage, task: Task) -> list[Data]:
 
 
 def _probe(
-    bench: Bench,
+    context: Context,
     env: Any,
     stage: Stage,
     steps: Sequence[int],
@@ -148,10 +147,10 @@ def _probe(
         batch=BATCH,
         steps=steps,
         chains=chains,
-        seed=bench.seed,
+        seed=context.seed,
         advantages=advantages,
         phase=False,
-        progress=bench.saying(what),
+        progress=context.saying(what),
     )
 
 
@@ -200,7 +199,7 @@ def _lags(profile: LagProfile) -> Data:
 
 
 def _planes(
-    bench: Bench, env: Any, stage: Stage, measured: Measurement, what: str
+    context: Context, env: Any, stage: Stage, measured: Measurement, what: str
 ) -> list[dict[str, Any]]:
     """Batches of the two extremes beside the true gradient."""
     scale = measured.scale
@@ -212,11 +211,8 @@ def _planes(
         scale,
         steps,
         Resources(),
-        bench.saying(what),
+        context.saying(what),
     )
-
-
-EXPERIMENTS = (Experiment("layouts", "every layout", measure_layouts),)
 
 
 # How likely the context is to change at a step: hardly ever, or as by a coin.
@@ -226,7 +222,7 @@ _SUMMED = 32
 _CHAINS = 64
 
 
-def measure_controls(bench: Bench) -> Data:
+def measure_controls(context: Context) -> Data:
     """The sticky context, measured; the two terms of the variance of tables, calculated twice."""
     contexts = []
     for words, flip in _FLIPS.items():
@@ -240,9 +236,9 @@ def measure_controls(bench: Bench) -> Data:
             lam=control.lam,
             advantages="raw",
             chains=_CHAINS,
-            seed=bench.seed,
+            seed=context.seed,
             phase=False,
-            progress=bench.saying(f"context that {words}"),
+            progress=context.saying(f"context that {words}"),
         )
         contexts.append({"context": words, "flip": flip, "raw": told(measured)})
     tables = [("sticky context", sticky())]
@@ -275,4 +271,7 @@ def _terms(name: str, control: Control) -> list[Data]:
     return rows
 
 
-CONTROLS_EXPERIMENTS = (Experiment("controls", "tables with known answers", measure_controls),)
+EXPERIMENTS = (
+    Experiment("layouts", "every layout", measure_layouts),
+    Experiment("controls", "tables with known answers", measure_controls),
+)

@@ -10,10 +10,9 @@ from nbyt.minibatch.schemes import Scheme, random_fetch, random_subsets, whole_b
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
-from nbyt_studies.bench import Bench, Training
+from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.minibatch_tasks import LAYOUT, TASKS, Task, plain, train
 from nbyt_studies.stats.sampling import never_fetched
-from nbyt_studies.study import Experiment
 
 SEEDS = (3, 6)
 UPDATES = (20, 100)
@@ -23,7 +22,7 @@ LEARNED = TASKS[1:]
 _WHOLE = Layout(LAYOUT.envs, LAYOUT.steps, LAYOUT.batch, LAYOUT.epochs)
 
 
-def learning(bench: Bench) -> Data:
+def learning(context: Context) -> Data:
     """Runs with mini-batches and with the whole batch, at equal epochs and equal seeds."""
     return {
         "minibatch": LAYOUT.minibatch,
@@ -33,19 +32,19 @@ def learning(bench: Bench) -> Data:
         },
         "epochs": LAYOUT.epochs,
         "batch": LAYOUT.batch,
-        "cases": [_compared(bench, task) for task in bench.pick(LEARNED[:1], LEARNED)],
+        "cases": [_compared(context, task) for task in context.pick(LEARNED[:1], LEARNED)],
     }
 
 
-def _compared(bench: Bench, task: Task) -> Data:
+def _compared(context: Context, task: Task) -> Data:
     curves: dict[str, list[np.ndarray]] = {"mini-batches": [], "whole batch": []}
-    for seed in range(bench.pick(*SEEDS)):
+    for seed in range(context.pick(*SEEDS)):
         for word, layout in (("mini-batches", LAYOUT), ("whole batch", _WHOLE)):
-            curves[word].append(_curve(train(bench, task, layout, seed)))
+            curves[word].append(_curve(train(context, task, layout, seed)))
     areas = {word: np.array([curve.mean() for curve in own]) for word, own in curves.items()}
     return {
         "env": task.name,
-        "seeds": bench.pick(*SEEDS),
+        "seeds": context.pick(*SEEDS),
         "curves": {
             word: [plain(mean(x)) for x in np.transpose(own)] for word, own in curves.items()
         },
@@ -68,7 +67,7 @@ def _curve(training: Training) -> Any:
     return np.array(found)
 
 
-def coverage(bench: Bench) -> Data:
+def coverage(context: Context) -> Data:
     """The share of samples that no mini-batch has held, after each epoch of an update."""
     schemes: dict[str, Scheme] = {
         "shuffle and chop": shuffle_and_chop,
@@ -77,9 +76,9 @@ def coverage(bench: Bench) -> Data:
     }
     return {
         "layout": LAYOUT.as_dict(),
-        "updates": bench.pick(*UPDATES),
+        "updates": context.pick(*UPDATES),
         "epochs": list(range(1, LAYOUT.epochs + 1)),
-        "schemes": {word: _unused(bench, word, one) for word, one in schemes.items()},
+        "schemes": {word: _unused(context, word, one) for word, one in schemes.items()},
         "formula": {
             "fetched one by one": [_expected(epochs, True) for epochs in _epochs()],
             "fetched as subsets": [_expected(epochs, False) for epochs in _epochs()],
@@ -87,12 +86,12 @@ def coverage(bench: Bench) -> Data:
     }
 
 
-def _unused(bench: Bench, word: str, scheme: Scheme) -> list[Data]:
-    count = bench.pick(*UPDATES)
+def _unused(context: Context, word: str, scheme: Scheme) -> list[Data]:
+    count = context.pick(*UPDATES)
     shares = np.empty((count, LAYOUT.epochs))
     for update in range(count):
-        bench.progress(f"mini-batches {word}", update, count)
-        generator = numpy_stream(bench.seed, f"coverage.{word}", update)
+        context.progress(f"mini-batches {word}", update, count)
+        generator = numpy_stream(context.seed, f"coverage.{word}", update)
         epochs = scheme(LAYOUT, generator).reshape(LAYOUT.epochs, -1)
         met = np.zeros(LAYOUT.batch, bool)
         for place, indices in enumerate(epochs):

@@ -13,17 +13,16 @@ from nbyt.objective.ppo import Batch
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
-from nbyt_studies.bench import Bench
+from nbyt.stats.variance import sample_variance
+from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.measure.subsampling import Subsampled, minibatch_gradients, subsample
 from nbyt_studies.minibatch_tasks import LAYOUT, Moment, batches_of, moments, plain
 from nbyt_studies.post.experiments import minibatch_mistakes
 from nbyt_studies.stats.sampling import (
-    spread,
     variance_ratio,
     with_replacement,
     without_replacement,
 )
-from nbyt_studies.study import Experiment
 
 
 class Around(NamedTuple):
@@ -51,7 +50,7 @@ class Batches(NamedTuple):
 
     def spread(self, samples: int) -> Float[np.ndarray, " k"]:
         """S² of each batch."""
-        found = spread(self.mean_square, self.lengths**2, samples)
+        found = sample_variance(self.mean_square, self.lengths**2, samples)
         assert isinstance(found, np.ndarray)
         return found
 
@@ -133,36 +132,36 @@ _OTHERS: tuple[tuple[str, Scheme, int, tuple[int, ...], int], ...] = (
 )
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """Every stage, actor and critic apart."""
     return {
         "layout": LAYOUT.as_dict(),
-        "cases": [case for moment in moments(bench) for case in _measured(bench, moment)],
+        "cases": [case for moment in moments(context) for case in _measured(context, moment)],
     }
 
 
-def _measured(bench: Bench, moment: Moment) -> list[Data]:
-    batches = batches_of(bench, moment)
+def _measured(context: Context, moment: Moment) -> list[Data]:
+    batches = batches_of(context, moment)
     advantage = np.stack([batch.advantage for batch in batches])
     weights = {"actor": (advantage - advantage.mean()) / advantage.std(), "critic": advantage}
     cases = []
     for part, weight in weights.items():
         case = {**moment.case, "gradient": part, "updates": moment.stage.facts["updates"]}
-        found = _gathered(bench, moment, part, batches, weight)
+        found = _gathered(context, moment, part, batches, weight)
         cases.append({**case, "batches": len(batches), **summary(found, LAYOUT.batch)})
-    cases[0]["normalised"] = _normalised(bench, moment, batches)
-    cases[0]["plane"] = _plane(bench, moment, batches[0], weights["actor"][0])
+    cases[0]["normalised"] = _normalised(context, moment, batches)
+    cases[0]["plane"] = _plane(context, moment, batches[0], weights["actor"][0])
     return cases
 
 
 def _gathered(
-    bench: Bench, moment: Moment, part: str, batches: list[Batch], weight: np.ndarray
+    context: Context, moment: Moment, part: str, batches: list[Batch], weight: np.ndarray
 ) -> Batches:
     """All batches' numbers together."""
     found = []
     for place, batch in enumerate(batches):
-        bench.progress(f"{moment}: {part}'s mini-batches", place, len(batches))
-        found.append(_subsampled(bench, moment, part, batch, weight[place], place))
+        context.progress(f"{moment}: {part}'s mini-batches", place, len(batches))
+        found.append(_subsampled(context, moment, part, batch, weight[place], place))
     around: dict[str, dict[int, Around]] = {}
     for scheme, size in found[0][1]:
         rows = np.array([own[scheme, size] for _, own in found], float)
@@ -173,7 +172,7 @@ def _gathered(
 
 
 def _subsampled(
-    bench: Bench,
+    context: Context,
     moment: Moment,
     part: str,
     batch: Batch,
@@ -181,7 +180,7 @@ def _subsampled(
     place: int,
 ) -> tuple[Subsampled, dict[tuple[str, int], list[float]]]:
     """One batch, and the means over each scheme's epochs by scheme and size."""
-    cuts = _cuts(bench, place)
+    cuts = _cuts(context, place)
     pieces = np.concatenate([indices for _, _, indices in cuts])
     joined = tuple(size // SIZES[0] for size in SIZES)
     found: Subsampled = jax.device_get(
@@ -199,31 +198,31 @@ def _subsampled(
     return found, rows
 
 
-def _cuts(bench: Bench, place: int) -> list[tuple[str, tuple[int, ...], np.ndarray]]:
+def _cuts(context: Context, place: int) -> list[tuple[str, tuple[int, ...], np.ndarray]]:
     """Of batch number `place`: schemes, the sizes looked at, and indices by the smallest size."""
-    schemes = (("shuffled", shuffle_and_chop, SIZES[0], SIZES, bench.pick(*EPOCHS)), *_OTHERS)
+    schemes = (("shuffled", shuffle_and_chop, SIZES[0], SIZES, context.pick(*EPOCHS)), *_OTHERS)
     return [
-        (name, sizes, _indices(bench, scheme, f"{name}.{cut}", cut, epochs, place))
+        (name, sizes, _indices(context, scheme, f"{name}.{cut}", cut, epochs, place))
         for name, scheme, cut, sizes, epochs in schemes
     ]
 
 
 def _indices(
-    bench: Bench, scheme: Scheme, role: str, size: int, epochs: int, place: int
+    context: Context, scheme: Scheme, role: str, size: int, epochs: int, place: int
 ) -> Int[np.ndarray, "epochs pieces piece"]:
     layout = Layout(LAYOUT.envs, LAYOUT.steps, size, epochs)
-    generator = numpy_stream(bench.seed, f"minibatches.{role}", place)
+    generator = numpy_stream(context.seed, f"minibatches.{role}", place)
     return scheme(layout, generator).reshape(epochs, -1, SIZES[0])
 
 
-def _normalised(bench: Bench, moment: Moment, batches: list[Batch]) -> Data:
+def _normalised(context: Context, moment: Moment, batches: list[Batch]) -> Data:
     """The cosine of an epoch's mean gradient with G_B, each mini-batch's advantages normalised.
 
     (A - mean) / sd of a mini-batch is linear in A, so two gradients make the normalised one.
     """
     cosines = []
     for place, batch in enumerate(batches):
-        cut = _epochs(bench, "normalised", 1, place)[0]
+        cut = _epochs(context, "normalised", 1, place)[0]
         advantage = np.asarray(batch.advantage)
         with_it = _gradients(moment, batch, advantage, cut)
         without = _gradients(moment, batch, np.ones_like(advantage), cut)
@@ -235,10 +234,10 @@ def _normalised(bench: Bench, moment: Moment, batches: list[Batch]) -> Data:
     return {"minibatch": LAYOUT.minibatch, "cosine": plain(mean(np.array(cosines)))}
 
 
-def _plane(bench: Bench, moment: Moment, batch: Batch, weight: np.ndarray) -> list[Data]:
+def _plane(context: Context, moment: Moment, batch: Batch, weight: np.ndarray) -> list[Data]:
     """Mini-batch gradients of a batch, along G_B and along where they scatter most across it."""
     small, large = PICTURED
-    cuts = _epochs(bench, "plane", -(-POINTS * large // LAYOUT.batch), 0)
+    cuts = _epochs(context, "plane", -(-POINTS * large // LAYOUT.batch), 0)
     cloud = np.concatenate([_gradients(moment, batch, weight, cut) for cut in cuts])
     goal = cloud.mean(0)
     length = np.linalg.norm(goal)
@@ -269,10 +268,10 @@ def _cloud(points: Float[np.ndarray, "k 2"]) -> dict[str, Any]:
 
 
 def _epochs(
-    bench: Bench, role: str, epochs: int, place: int
+    context: Context, role: str, epochs: int, place: int
 ) -> Int[np.ndarray, "epochs minibatches minibatch"]:
     """Epochs of mini-batches of the usual size."""
-    generator = numpy_stream(bench.seed, f"minibatches.{role}", place)
+    generator = numpy_stream(context.seed, f"minibatches.{role}", place)
     layout = Layout(LAYOUT.envs, LAYOUT.steps, LAYOUT.minibatch, epochs)
     return shuffle_and_chop(layout, generator).reshape(epochs, -1, LAYOUT.minibatch)
 

@@ -16,9 +16,9 @@ from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats.estimate import mean
 from nbyt.stats.lags import LagProducts, lag_profile
-from nbyt.stats.length import dimension
+from nbyt.stats.variance import dimension
 from nbyt.train.plan import PPOSettings
-from nbyt_studies.bench import Bench, Training
+from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.batches import (
     LaggedProducts,
     batch_advantages,
@@ -34,7 +34,6 @@ from nbyt_studies.stats.cosines import (
     noise_cosine,
     random_cosine,
 )
-from nbyt_studies.study import Experiment
 
 LAGS = (1, 5, 10, 20)
 HISTOGRAM_LAGS = (1, 5, 10, 40)
@@ -100,23 +99,23 @@ LAMBDAS = (0.0, 0.95, 1.0)
 KINDS = ("normalised", "raw")
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """Both trainings, both layouts at each of their checkpoints, and means over checkpoints."""
-    updates = bench.pick(QUICK_UPDATES, UPDATES)
+    updates = context.pick(QUICK_UPDATES, UPDATES)
     trainings = {
-        name(layout): bench.trained(ENV, layout, stages=updates, settings=SETTINGS)
+        name(layout): context.trained(ENV, layout, stages=updates, settings=SETTINGS)
         for layout in LAYOUTS
     }
     checkpoints: dict[str, list[Data]] = {own: [] for own in trainings}
     places = [(own, update) for own in trainings for update in updates]
     for place, (own, update) in enumerate(places):
-        bench.progress("batches of both layouts", place, len(places))
-        checkpoints[own].append(_checkpoint(bench, trainings[own], update, place))
+        context.progress("batches of both layouts", place, len(places))
+        checkpoints[own].append(_checkpoint(context, trainings[own], update, place))
     return {
         "env": ENV,
         "layouts": [name(layout) for layout in LAYOUTS],
         "updates": list(updates),
-        "batches": bench.pick(QUICK_BATCHES, BATCHES),
+        "batches": context.pick(QUICK_BATCHES, BATCHES),
         "settings": SETTINGS.as_dict(),
         "returns": {own: _returns(one, updates) for own, one in trainings.items()},
         "checkpoints": {own: [_kept(one) for one in some] for own, some in checkpoints.items()},
@@ -139,14 +138,14 @@ def setting(kind: str, lam: float) -> str:
 SETTINGS_MEASURED = tuple((kind, lam) for kind in KINDS for lam in LAMBDAS)
 
 
-def _checkpoint(bench: Bench, training: Training, update: int, round: int) -> Data:
+def _checkpoint(context: Context, training: Training, update: int, round: int) -> Data:
     stage = training.at(update)
     pools = collect_batches(
         training.env,
         stage,
         [(layout.envs, layout.steps) for layout in LAYOUTS],
-        batches=bench.pick(QUICK_BATCHES, BATCHES),
-        seed=bench.seed,
+        batches=context.pick(QUICK_BATCHES, BATCHES),
+        seed=context.seed,
         round=round,
     )
     found: Data = {"update": update, "cosines": {}}

@@ -18,7 +18,7 @@ from nbyt.train.algorithms.ppo import fresh_optimiser
 from nbyt.train.plan import PPOSettings
 from nbyt.train.sources import coefficients_of
 from nbyt_studies.along_update import along_update, followed
-from nbyt_studies.bench import Bench, Training
+from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.updates import actor_step, contribution_gap
 from nbyt_studies.minibatch_tasks import (
     LAYOUT,
@@ -29,7 +29,6 @@ from nbyt_studies.minibatch_tasks import (
     without_normalising,
 )
 from nbyt_studies.numbers import shortened
-from nbyt_studies.study import Experiment
 
 # Gradient steps between two looks at the whole batch.
 EVERY = 8
@@ -39,26 +38,26 @@ _WHOLE = ("ratio", "clip_fraction", "cosine", "length")
 _OWN = ("minibatch_ratio", "minibatch_clip_fraction", "minibatch_cosine")
 
 
-def run_surrogate(bench: Bench) -> Data:
+def run_surrogate(context: Context) -> Data:
     """Every stage's equality and drift, over independent batches."""
     return {
         "layout": LAYOUT.as_dict(),
-        "batches": bench.pick(*SURROGATE_UPDATES),
+        "batches": context.pick(*SURROGATE_UPDATES),
         "looks": list(range(0, LAYOUT.gradient_steps + 1, EVERY)),
-        "cases": [_measured(bench, moment) for moment in moments(bench)],
+        "cases": [_measured(context, moment) for moment in moments(context)],
     }
 
 
-def _measured(bench: Bench, moment: Moment) -> Data:
-    count = bench.pick(*SURROGATE_UPDATES)
+def _measured(context: Context, moment: Moment) -> Data:
+    count = context.pick(*SURROGATE_UPDATES)
     # A stage keeps its weights only: one batch more brings the optimiser to where training has it.
-    first, *batches = batches_of(bench, moment)[: count + 1]
+    first, *batches = batches_of(context, moment)[: count + 1]
     fresh = fresh_optimiser(moment.task.settings, moment.stage.params, "actor")
-    _, optimiser = followed(moment, fresh, first, _shuffle(bench, 0), EVERY)
+    _, optimiser = followed(moment, fresh, first, _shuffle(context, 0), EVERY)
     drifts = []
     for place, batch in enumerate(batches):
-        bench.progress(f"{moment}: updates followed", place, count)
-        indices = _shuffle(bench, 1 + place)
+        context.progress(f"{moment}: updates followed", place, count)
+        indices = _shuffle(context, 1 + place)
         drifts.append(jax.device_get(followed(moment, optimiser, batch, indices, EVERY)[0]))
     return {
         **moment.case,
@@ -80,11 +79,8 @@ def _gaps(moment: Moment, batches: list[Batch]) -> Data:
     return {word: plain(mean(np.array(gaps))) for word, gaps in found.items()}
 
 
-def _shuffle(bench: Bench, place: int) -> np.ndarray:
-    return shuffle_and_chop(LAYOUT, numpy_stream(bench.seed, "surrogate.shuffle", place))
-
-
-SURROGATE_EXPERIMENTS = (Experiment("surrogate", "the gradient within an update", run_surrogate),)
+def _shuffle(context: Context, place: int) -> np.ndarray:
+    return shuffle_and_chop(LAYOUT, numpy_stream(context.seed, "surrogate.shuffle", place))
 
 
 ENV = "gymnax:CartPole-v1"
@@ -100,32 +96,32 @@ SHARES = (0.25, 0.5, 0.75)
 SETTINGS = PPOSettings(learning_rate=1e-3)
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """Each layout's noise at common stages, and its runs over seeds; and runs of more envs."""
-    common = _trained(bench, COMMON, 0)
+    common = _trained(context, COMMON, 0)
     at = [round(share * len(common.stages)) for share in SHARES]
-    noise = [_noise(bench, common.at(update)) for update in at]
+    noise = [_noise(context, common.at(update)) for update in at]
     rows = [
-        {**_row(bench, layout, 256), "noise_factors": [one[layout[1]] for one in noise]}
+        {**_row(context, layout, 256), "noise_factors": [one[layout[1]] for one in noise]}
         for layout in LAYOUTS
     ]
     # The whole batch at once: as many gradient steps, however many samples.
-    crowds = [_row(bench, layout, layout[0] * layout[1]) for layout in CROWDS]
+    crowds = [_row(context, layout, layout[0] * layout[1]) for layout in CROWDS]
     return {
         "env": ENV,
         "stages": at,
-        "updates": _updates(bench),
+        "updates": _updates(context),
         "rows": rows,
         "crowds": crowds,
     }
 
 
-def _row(bench: Bench, layout: tuple[int, int], minibatch: int) -> Data:
-    seeds = [_looked_at(bench, layout, minibatch, s) for s in range(bench.pick(*SEEDS))]
+def _row(context: Context, layout: tuple[int, int], minibatch: int) -> Data:
+    seeds = [_looked_at(context, layout, minibatch, s) for s in range(context.pick(*SEEDS))]
     return {"envs": layout[0], "steps": layout[1], "seeds": seeds}
 
 
-def _noise(bench: Bench, stage: Stage) -> dict[int, Data]:
+def _noise(context: Context, stage: Stage) -> dict[int, Data]:
     """The noise factor of every layout at one stage, by its T."""
     steps = [steps for _, steps in LAYOUTS]
     measured = probe(
@@ -133,27 +129,29 @@ def _noise(bench: Bench, stage: Stage) -> dict[int, Data]:
         stage,
         batch=COMMON[0] * COMMON[1],
         steps=steps,
-        chains=bench.pick(*CHAINS),
-        seed=bench.seed,
+        chains=context.pick(*CHAINS),
+        seed=context.seed,
         phase=False,
-        progress=bench.saying(f"noise after update {stage.facts['updates']}"),
+        progress=context.saying(f"noise after update {stage.facts['updates']}"),
     )
     return {one: measured.layout(steps=one).actor.noise_factor.as_dict() for one in steps}
 
 
-def _updates(bench: Bench) -> int:
-    return bench.pick(*UPDATES)
+def _updates(context: Context) -> int:
+    return context.pick(*UPDATES)
 
 
-def _trained(bench: Bench, layout: tuple[int, int], seed: int, minibatch: int = 256) -> Training:
+def _trained(
+    context: Context, layout: tuple[int, int], seed: int, minibatch: int = 256
+) -> Training:
     sizes = Layout(*layout, minibatch=minibatch, epochs=4)
-    stages = tuple(range(1, _updates(bench) + 1))
-    return bench.trained(ENV, sizes, stages=stages, settings=SETTINGS, seed=seed)
+    stages = tuple(range(1, _updates(context) + 1))
+    return context.trained(ENV, sizes, stages=stages, settings=SETTINGS, seed=seed)
 
 
-def _looked_at(bench: Bench, layout: tuple[int, int], minibatch: int, seed: int) -> Data:
+def _looked_at(context: Context, layout: tuple[int, int], minibatch: int, seed: int) -> Data:
     """Cosines of successive steps, and the return of the last policy in whole episodes."""
-    training = _trained(bench, layout, seed, minibatch)
+    training = _trained(context, layout, seed, minibatch)
     steps = [
         actor_step(before, after)
         for before, after in zip(training.stages, training.stages[1:], strict=False)
@@ -161,8 +159,8 @@ def _looked_at(bench: Bench, layout: tuple[int, int], minibatch: int, seed: int)
     unit = np.stack([step / np.linalg.norm(step) for step in steps])
     cosines = (unit[:-1] * unit[1:]).sum(axis=1)
     last = training.stages[-1]
-    returns = episode_returns(training.env, last.policy, last.params, bench.seed + seed).returns
-    bench.progress(f"looking at {layout[0]} x {layout[1]}", seed + 1, bench.pick(*SEEDS))
+    returns = episode_returns(training.env, last.policy, last.params, context.seed + seed).returns
+    context.progress(f"looking at {layout[0]} x {layout[1]}", seed + 1, context.pick(*SEEDS))
     return {
         "cosine": float(cosines.mean()),
         "cosines": shortened(cosines),
@@ -170,4 +168,7 @@ def _looked_at(bench: Bench, layout: tuple[int, int], minibatch: int, seed: int)
     }
 
 
-EXPERIMENTS = (Experiment("stability", "directions of successive updates", run),)
+EXPERIMENTS = (
+    Experiment("surrogate", "the gradient within an update", run_surrogate),
+    Experiment("stability", "directions of successive updates", run),
+)

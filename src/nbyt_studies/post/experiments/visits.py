@@ -1,7 +1,6 @@
 """The data move: what is visited, the policy and its weights, from one update to the next."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,10 @@ from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.train.plan import PPOSettings
-from nbyt_studies.bench import Bench, Training
+from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.updates import actor_step, policy_divergence, visited
 from nbyt_studies.numbers import exact_number, shortened
 from nbyt_studies.stats.cosines import energy_kernel, energy_of
-from nbyt_studies.study import Experiment
 
 SEEDS = (3, 5)
 CHAINS = (128, 256)
@@ -57,11 +55,11 @@ RUNS = (
 )
 
 
-def training_of(bench: Bench, run: Run, seed: int) -> Training:
+def training_of(context: Context, run: Run, seed: int) -> Training:
     """The run with stages before and after each of its updates."""
-    at = bench.pick(*run.at)
+    at = context.pick(*run.at)
     stages = tuple(sorted({*at, *(u + 1 for u in at)}))
-    return bench.trained(run.env, run.layout, stages=stages, settings=run.settings, seed=seed)
+    return context.trained(run.env, run.layout, stages=stages, settings=run.settings, seed=seed)
 
 
 def early(update: int, updates: int) -> bool:
@@ -74,20 +72,20 @@ def late(update: int, updates: int) -> bool:
     return update >= 2 * updates / 3
 
 
-def run_one(bench: Bench, run: Run) -> Data:
+def run_one(context: Context, run: Run) -> Data:
     """Distances of the laws, divergences of the policies and steps, for each seed.
 
     The first seed is looked at all along, the others where the run begins and where it ends.
     """
-    at, seeds = bench.pick(*run.at), bench.pick(*SEEDS)
+    at, seeds = context.pick(*run.at), context.pick(*SEEDS)
     updates = max(at) + 1
     ends = tuple(u for u in at if early(u, updates) or late(u, updates))
     found: dict[str, Any] = {"seeds": []}
     for seed in range(seeds):
-        training = training_of(bench, run, seed)
+        training = training_of(context, run, seed)
         look = _table if isinstance(training.env, TabularEnv) else _sampled
         some = at if seed == 0 else ends
-        found["seeds"].append({"at": list(some), **look(bench, training, some, seed)})
+        found["seeds"].append({"at": list(some), **look(context, training, some, seed)})
         if seed == 0:
             found["returns"] = _returns(training)
     return {
@@ -100,7 +98,22 @@ def run_one(bench: Bench, run: Run) -> Data:
     }
 
 
-def _table(bench: Bench, training: Training, at: tuple[int, ...], seed: int) -> Data:
+def run_lake(context: Context) -> Data:
+    """Follow the laws of FrozenLake."""
+    return run_one(context, RUNS[0])
+
+
+def run_cartpole(context: Context) -> Data:
+    """Follow the laws of CartPole."""
+    return run_one(context, RUNS[1])
+
+
+def run_pendulum(context: Context) -> Data:
+    """Follow the laws of Pendulum."""
+    return run_one(context, RUNS[2])
+
+
+def _table(context: Context, training: Training, at: tuple[int, ...], seed: int) -> Data:
     """All exact; total variation of the laws. The first seed's laws are kept as maps."""
     env: Any = training.env
     states = np.arange(len(env.start))
@@ -113,18 +126,18 @@ def _table(bench: Bench, training: Training, at: tuple[int, ...], seed: int) -> 
         moved = float(law @ policy_divergence(*pair, states))
         distance = exact_number(0.5 * np.abs(law - after).sum())
         rows.append((distance, exact_number(0.0), exact_number(moved), _length(*pair)))
-        bench.progress(f"laws of FrozenLake, seed {seed}", len(rows), len(at))
+        context.progress(f"laws of FrozenLake, seed {seed}", len(rows), len(at))
     return {**_columns(rows), **({"maps": laws} if seed == 0 else {})}
 
 
-def _sampled(bench: Bench, training: Training, at: tuple[int, ...], seed: int) -> Data:
+def _sampled(context: Context, training: Training, at: tuple[int, ...], seed: int) -> Data:
     """Energy distances of observations, and their floor: the same between pools of one policy."""
     pools = {}
     updates = training.rows[-1]["update"]
     for u in at:
         floored = seed == 0 or early(u, updates)
-        pools[u] = _pools(bench, training, u, seed, 3 if floored else 2)
-        bench.progress(f"pools of {training.env.id}, seed {seed}", len(pools), len(at))
+        pools[u] = _pools(context, training, u, seed, 3 if floored else 2)
+        context.progress(f"pools of {training.env.id}, seed {seed}", len(pools), len(at))
     every = np.concatenate([part.reshape(-1, part.shape[-1]) for p in pools.values() for part in p])
     scale = every.std(axis=0) + 1e-8
     rows: list[tuple[Data | None, ...]] = []
@@ -135,16 +148,16 @@ def _sampled(bench: Bench, training: Training, at: tuple[int, ...], seed: int) -
         )
         moved = mean(policy_divergence(*pair, before).mean(axis=1)).as_dict()
         rows.append((distance, floor[0] if floor else None, moved, _length(*pair)))
-        bench.progress(f"distances of {training.env.id}, seed {seed}", len(rows), len(at))
+        context.progress(f"distances of {training.env.id}, seed {seed}", len(rows), len(at))
     return _columns(rows)
 
 
 def _pools(
-    bench: Bench, training: Training, update: int, seed: int, count: int
+    context: Context, training: Training, update: int, seed: int, count: int
 ) -> list[Float[np.ndarray, "n k d"]]:
     """Observations before and after the update with the same luck, and before it with other."""
-    sizes = {"chains": bench.pick(*CHAINS), "points": POINTS, "apart": APART}
-    first = 2 * (bench.seed + seed)
+    sizes = {"chains": context.pick(*CHAINS), "points": POINTS, "apart": APART}
+    first = 2 * (context.seed + seed)
     before, after = training.at(update), training.at(update + 1)
     wanted = ((before, first), (after, first), (before, first + 1))
     return [visited(training.env, stage, **sizes, seed=own) for stage, own in wanted[:count]]
@@ -169,51 +182,41 @@ def _returns(training: Training) -> Data:
     }
 
 
-EXPERIMENTS = tuple(
-    Experiment(
-        f"visits-{run.name}",
-        f"what {run.env.partition(':')[2]} visits from update to update",
-        partial(run_one, run=run),
-    )
-    for run in RUNS
-)
-
-
 CLIPPING_CHAINS, CLIPPING_POINTS, CLIPPING_APART = 64, 8, 25
 # No probability ratio leaves 1 as far as this: nothing is ever clipped.
 _NEVER = 1e6
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """KL between the policies before and after some early updates, seed by seed."""
     found = []
-    seeds = bench.pick(*SEEDS)
+    seeds = context.pick(*SEEDS)
     for run in RUNS[1:]:
-        at = bench.pick(*run.at)
+        at = context.pick(*run.at)
         at = tuple(u for u in at if early(u, max(at) + 1))
         rows = []
         for seed in range(seeds):
-            clipped, free = training_of(bench, run, seed), _free(bench, run, at, seed)
-            rows.append({"with": _one(bench, clipped, at), "without": _one(bench, free, at)})
-            bench.progress(f"comparing {run.env}", seed + 1, seeds)
+            clipped, free = training_of(context, run, seed), _free(context, run, at, seed)
+            rows.append({"with": _one(context, clipped, at), "without": _one(context, free, at)})
+            context.progress(f"comparing {run.env}", seed + 1, seeds)
         found.append({"env": run.env, "at": list(at), "clip": run.settings.clip, "seeds": rows})
     return {"envs": found}
 
 
-def _free(bench: Bench, run: Run, at: tuple[int, ...], seed: int) -> Training:
+def _free(context: Context, run: Run, at: tuple[int, ...], seed: int) -> Training:
     """The same run without clipping, up to the last update that is looked at."""
     stages = tuple(sorted({*at, *(u + 1 for u in at)}))
     settings = replace(run.settings, clip=_NEVER)
-    return bench.trained(run.env, run.layout, stages=stages, settings=settings, seed=seed)
+    return context.trained(run.env, run.layout, stages=stages, settings=settings, seed=seed)
 
 
-def _one(bench: Bench, training: Training, at: tuple[int, ...]) -> Data:
+def _one(context: Context, training: Training, at: tuple[int, ...]) -> Data:
     """The KL of each update, its mean, and the training's own account of it."""
     found = []
     for u in at:
         before, after = training.at(u), training.at(u + 1)
         sizes = {"chains": CLIPPING_CHAINS, "points": CLIPPING_POINTS, "apart": CLIPPING_APART}
-        states = visited(training.env, before, **sizes, seed=bench.seed + u)
+        states = visited(training.env, before, **sizes, seed=context.seed + u)
         found.append(float(policy_divergence(before, after, states).mean()))
     own = [row["approximate_kl"] for row in training.rows[: max(at) + 1]]
     fractions = [row["clip_fraction"] for row in training.rows[: max(at) + 1]]
@@ -224,4 +227,9 @@ def _one(bench: Bench, training: Training, at: tuple[int, ...]) -> Data:
     }
 
 
-CLIPPING_EXPERIMENTS = (Experiment("clipping", "updates with and without clipping", run),)
+EXPERIMENTS = (
+    Experiment("visits-lake", "what FrozenLake8x8-v1 visits from update to update", run_lake),
+    Experiment("visits-cartpole", "what CartPole-v1 visits from update to update", run_cartpole),
+    Experiment("visits-pendulum", "what Pendulum-v1 visits from update to update", run_pendulum),
+    Experiment("clipping", "updates with and without clipping", run),
+)

@@ -1,4 +1,4 @@
-"""What the note claims, by topic, in the order of the page."""
+"""What the note claims, compared with the experiments' data; no claim trains or measures."""
 
 from nbyt_studies.replay.claims import (
     correlation,
@@ -9,17 +9,7 @@ from nbyt_studies.replay.claims import (
     unseen,
 )
 
-_IN_ORDER = (
-    correlation,
-    correlation,
-    sizes,
-    sizes,
-    training_sizes,
-    training_sizes,
-    stability,
-    unseen,
-    schemes,
-)
+_IN_ORDER = (correlation, sizes, training_sizes, stability, unseen, schemes)
 
 ALL = tuple(claim for module in _IN_ORDER for claim in module.CLAIMS)
 """Every claim, in the order of the page."""

@@ -8,7 +8,8 @@ from nbyt.report.figures import lines, row, series, slides
 from nbyt.results.values import Data
 from nbyt.stats.estimate import undetermined
 from nbyt_studies.numbers import mean_of, typical_ratio
-from nbyt_studies.study import Number, Results
+from nbyt_studies.study import Results
+from nbyt_studies.verdict import Number
 
 Seeds = Sequence[Data]
 TOPIC = "Whole trainings"

@@ -18,7 +18,8 @@ from nbyt_studies.replay.claims.buffers import (
     variance,
     where,
 )
-from nbyt_studies.study import Check, Claim, Number, Results
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Check, Number
 
 _VARIETY_TOPIC = "Experience replay: variety"
 _KINDS = ("states", "episodes")
@@ -91,23 +92,6 @@ def _notes(results: Results) -> list[str]:
         "Whether more variety in a mini-batch makes a policy generalise better is another claim: "
         "over many mini-batches both ways show the same buffer.",
     ]
-
-
-VARIETY_CLAIMS = (
-    Claim(
-        id="replay-variety",
-        topic=_VARIETY_TOPIC,
-        says="A mini-batch drawn at random shows more of the variety of what was experienced.",
-        measured=MEASURED
-        + "Different states and different episodes in mini-batches of 32 and 256, drawn with "
-        "replacement or as neighbours.",
-        asks="Random over neighbours is above 1; intervals over seeds.",
-        needs=("gradients",),
-        checks=_more,
-        figures=_charts,
-        notes=_notes,
-    ),
-)
 
 
 _TOPIC = "Experience replay: correlation"
@@ -279,5 +263,18 @@ CLAIMS = (
         asks="Drawn over calculated variance is within 10 % of 1; intervals over seeds.",
         needs=("gradients",),
         checks=_formulas,
+    ),
+    Claim(
+        id="replay-variety",
+        topic=_VARIETY_TOPIC,
+        says="A mini-batch drawn at random shows more of the variety of what was experienced.",
+        measured=MEASURED
+        + "Different states and different episodes in mini-batches of 32 and 256, drawn with "
+        "replacement or as neighbours.",
+        asks="Random over neighbours is above 1; intervals over seeds.",
+        needs=("gradients",),
+        checks=_more,
+        figures=_charts,
+        notes=_notes,
     ),
 )

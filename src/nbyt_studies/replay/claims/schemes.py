@@ -2,7 +2,8 @@
 
 from nbyt.report.figures import bars, lines, row, series, slides
 from nbyt.results.values import Data
-from nbyt_studies.study import Check, Claim, Results
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Check
 
 _TOPIC = "PPO's mini-batches, library by library"
 _NAMES = {

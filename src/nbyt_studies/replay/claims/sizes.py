@@ -21,7 +21,8 @@ from nbyt_studies.replay.claims.buffers import (
     variance,
     where,
 )
-from nbyt_studies.study import Check, Claim, Number, Results
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Check, Number
 
 _TOPIC = "Mini-batches: variance and size"
 
@@ -112,27 +113,6 @@ def _noise_notes(results: Results) -> list[str]:
         "variance; the checks use mini-batches that were drawn.",
         "Var is the mean square distance from G, over all weights.",
     ]
-
-
-NOISE_CLAIMS = (
-    Claim(
-        id="replay-less-variance",
-        topic=_TOPIC,
-        says="A mini-batch's gradient varies less than that of a single transition.",
-        measured=MEASURED
-        + "500 mini-batches of 32 and 40 of 256 drawn with replacement, and every window of "
-        "neighbours; 400 single transitions for the cosine.",
-        asks=(
-            "Var of a mini-batch over that of a single transition is below 1, drawn at random or "
-            "neighbours; a mini-batch of 32 has a larger cosine with the whole buffer's gradient; "
-            "intervals over seeds."
-        ),
-        needs=("gradients",),
-        checks=_less,
-        figures=_noise_charts,
-        notes=_noise_notes,
-    ),
-)
 
 
 _LOW, _HIGH = 32, 256
@@ -292,6 +272,23 @@ def _notes(results: Results) -> list[str]:
 
 
 CLAIMS = (
+    Claim(
+        id="replay-less-variance",
+        topic=_TOPIC,
+        says="A mini-batch's gradient varies less than that of a single transition.",
+        measured=MEASURED
+        + "500 mini-batches of 32 and 40 of 256 drawn with replacement, and every window of "
+        "neighbours; 400 single transitions for the cosine.",
+        asks=(
+            "Var of a mini-batch over that of a single transition is below 1, drawn at random or "
+            "neighbours; a mini-batch of 32 has a larger cosine with the whole buffer's gradient; "
+            "intervals over seeds."
+        ),
+        needs=("gradients",),
+        checks=_less,
+        figures=_noise_charts,
+        notes=_noise_notes,
+    ),
     Claim(
         id="replay-sizes",
         topic=_TOPIC,

@@ -15,7 +15,8 @@ from nbyt_studies.numbers import (
     typical_ratio,
 )
 from nbyt_studies.replay.claims.buffers import TOPIC, Seeds, average, curves, each, less, listed
-from nbyt_studies.study import Check, Claim, Number, Results
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Check, Number
 
 RANDOM = "uniform"
 OTHERS = {"sequential": "neighbours in time", "newest": "no replay, the newest"}

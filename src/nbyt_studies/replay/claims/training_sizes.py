@@ -4,7 +4,8 @@ from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt_studies.numbers import mean_of, spread_of
 from nbyt_studies.replay.claims.buffers import TOPIC, Seeds, average, curves, each, less, listed
-from nbyt_studies.study import Check, Claim, Number, Results
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Check, Number
 
 _NAMES = {"sgd": "SGD", "rmsprop": "RMSprop", "adam": "Adam"}
 # What counts as learning: a tenth of the 500 that can be had.
@@ -96,24 +97,6 @@ def _notes(results: Results) -> list[str]:
             "do better."
         )
     return found
-
-
-OPTIMISERS_CLAIMS = (
-    Claim(
-        id="optimisers",
-        topic=TOPIC,
-        says="Mini-batch training goes with stochastic gradient descent or its variants.",
-        measured="DQN with a 64x64 network, 24,000 steps of CartPole-v1, a random mini-batch of 64 "
-        "every 4 steps, with SGD, RMSprop and Adam. Each has the best of four learning rates, "
-        "chosen by the mean return on the way with seeds of their own (3; quick: 1), and is then "
-        "run with 8 fresh seeds (quick: 3).",
-        asks="Final return less that of random actions is above 50, a tenth of what can be had.",
-        needs=("optimisers",),
-        checks=_checks,
-        figures=_figures,
-        notes=_notes,
-    ),
-)
 
 
 _NEEDS = "training-sizes"
@@ -290,5 +273,19 @@ CLAIMS = (
         checks=_faster,
         figures=_whole,
         notes=_whole_notes,
+    ),
+    Claim(
+        id="optimisers",
+        topic=TOPIC,
+        says="Mini-batch training goes with stochastic gradient descent or its variants.",
+        measured="DQN with a 64x64 network, 24,000 steps of CartPole-v1, a random mini-batch of 64 "
+        "every 4 steps, with SGD, RMSprop and Adam. Each has the best of four learning rates, "
+        "chosen by the mean return on the way with seeds of their own (3; quick: 1), and is then "
+        "run with 8 fresh seeds (quick: 3).",
+        asks="Final return less that of random actions is above 50, a tenth of what can be had.",
+        needs=("optimisers",),
+        checks=_checks,
+        figures=_figures,
+        notes=_notes,
     ),
 )

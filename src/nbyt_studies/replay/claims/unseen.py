@@ -11,7 +11,8 @@ from nbyt.results.values import Data
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.intervals import student
 from nbyt_studies.numbers import mean_of
-from nbyt_studies.study import Check, Claim, Results, judge
+from nbyt_studies.study import Claim, Results
+from nbyt_studies.verdict import Check, judge
 
 RANDOM = "uniform"
 

@@ -20,9 +20,8 @@ from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.train.algorithms.dqn import beginning
-from nbyt.train.dqn import QLearner, improve, rates_of
-from nbyt.train.dqn_plan import DQNPlan, DQNSettings
-from nbyt_studies.bench import Bench
+from nbyt.train.dqn import DQNPlan, DQNSettings, QLearner, improve, rates_of
+from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.measure.td import best_gain, losses_after, td_contributions
 from nbyt_studies.numbers import shortened, typical_ratio
 from nbyt_studies.replay.buffer_tasks import SEEDS, WORDS, Task, episodes, moments_of, states, tasks
@@ -38,7 +37,6 @@ from nbyt_studies.stats.rows import (
     of_windows,
 )
 from nbyt_studies.stats.sampling import with_replacement, without_replacement
-from nbyt_studies.study import Experiment
 
 SIZES = tuple(2**power for power in range(11))
 LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -57,14 +55,14 @@ THINNED = 1024
 STEPS = 12
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """Every task and moment, seed by seed."""
     cases = []
-    for task in tasks(bench):
+    for task in tasks(context):
         seeds: dict[str, list[Data]] = {word: [] for word in WORDS}
-        for seed in range(bench.pick(*SEEDS)):
-            for word, moment in moments_of(bench, task, seed):
-                seeds[word].append(_measured(bench, task, moment, seed))
+        for seed in range(context.pick(*SEEDS)):
+            for word, moment in moments_of(context, task, seed):
+                seeds[word].append(_measured(context, task, moment, seed))
         places = zip(task.moments, seeds.items(), strict=True)
         cases += [
             {"env": task.name, "moment": word, "steps": steps, "seeds": rows}
@@ -74,10 +72,10 @@ def run(bench: Bench) -> Data:
     return {**sizes, "cases": cases}
 
 
-def _measured(bench: Bench, task: Task, moment: Moment, seed: int) -> Data:
+def _measured(context: Context, task: Task, moment: Moment, seed: int) -> Data:
     """One buffer."""
     gradients = _contributions(task, moment)
-    generator = numpy_stream(bench.seed + seed, "gradients.draw", moment.updates)
+    generator = numpy_stream(context.seed + seed, "gradients.draw", moment.updates)
     whole = gradients.mean(axis=0, dtype=float)
     apart = deviations(gradients)
     places = {key: _places(*key, len(apart), generator) for key in DRAWS}
@@ -228,9 +226,6 @@ def _number(value: float) -> float | None:
     return shortened([value])[0]
 
 
-EXPERIMENTS = (Experiment("gradients", "gradients of transitions", run),)
-
-
 ROUNDS = (8, 20)
 USUAL = 32
 # Transitions that one call processes, so that a call's own cost is small beside its steps'.
@@ -238,18 +233,18 @@ _PROCESSED = 2048
 _MOST_STEPS = 64
 
 
-def run_step_seconds(bench: Bench) -> Data:
+def run_step_seconds(context: Context) -> Data:
     """Seconds of a step by size, and each over that of the usual size, for each task's network."""
-    return {"cases": [_timed(bench, task) for task in tasks(bench)]}
+    return {"cases": [_timed(context, task) for task in tasks(context)]}
 
 
-def _timed(bench: Bench, task: Task) -> Data:
+def _timed(context: Context, task: Task) -> Data:
     sizes = (*SIZES, task.layout.buffer)
-    programs = _programs(bench, task, sizes)
-    rounds = bench.pick(*ROUNDS)
+    programs = _programs(context, task, sizes)
+    rounds = context.pick(*ROUNDS)
     found: dict[int, list[float]] = {size: [] for size in sizes}
     for turn in range(rounds + 1):
-        bench.progress(f"timing {task.name}", turn, rounds + 1)
+        context.progress(f"timing {task.name}", turn, rounds + 1)
         # All sizes in turn, so that a busy machine slows all of them.
         for size, program in programs.items():
             began = time.perf_counter()
@@ -267,13 +262,13 @@ def _timed(bench: Bench, task: Task) -> Data:
     }
 
 
-def _programs(bench: Bench, task: Task, sizes: tuple[int, ...]) -> dict[int, Any]:
+def _programs(context: Context, task: Task, sizes: tuple[int, ...]) -> dict[int, Any]:
     """A call without arguments for each size, which makes some gradient steps."""
     env, settings = resolve(task.env), task.settings
     total = task.moments[-1]
-    plan = DQNPlan(env.id, task.layout, total, bench.seed, settings, ())
+    plan = DQNPlan(env.id, task.layout, total, context.seed, settings, ())
     policy, learner = beginning(plan, env)
-    generator = numpy_stream(bench.seed, "step-seconds", 0)
+    generator = numpy_stream(context.seed, "step-seconds", 0)
     replay = Replay(jax.device_put(_rows(env.observation_space, task.layout.buffer, generator)))
     found = {}
     for size in sizes:
@@ -307,6 +302,7 @@ def _rows(space: Any, count: int, generator: np.random.Generator) -> Transitions
     return Transitions(*columns)
 
 
-STEP_SECONDS_EXPERIMENTS = (
+EXPERIMENTS = (
+    Experiment("gradients", "gradients of transitions", run),
     Experiment("step-seconds", "seconds of a gradient step", run_step_seconds, alone=True),
 )

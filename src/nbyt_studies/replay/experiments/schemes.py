@@ -8,27 +8,25 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from nbyt.layout import Layout
-from nbyt.minibatch.rules import by_env
-from nbyt.minibatch.schemes import find
+from nbyt.minibatch.schemes import by_env, find
 from nbyt.objective.ppo import Batch
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
+from nbyt.stats.variance import sample_variance
 from nbyt.train.algorithms.ppo import fresh_optimiser
 from nbyt_studies import minibatch_tasks
 from nbyt_studies.along_update import along_update, followed
-from nbyt_studies.bench import Bench
+from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.measure.subsampling import Subsampled, minibatch_gradients, subsample
 from nbyt_studies.measure.updates import Drift
 from nbyt_studies.minibatch_tasks import LAYOUT, Moment, batches_of, moments_of, plain
 from nbyt_studies.numbers import typical_ratio
 from nbyt_studies.stats.sampling import (
-    spread,
     variance_ratio,
     with_replacement,
     without_replacement,
 )
-from nbyt_studies.study import Experiment
 
 # Mini-batches that hold two whole envs: every scheme can cut them.
 UPDATE = Layout(LAYOUT.envs, LAYOUT.steps, 256, LAYOUT.epochs)
@@ -49,29 +47,29 @@ SCHEMES = (
 _SHOWN = ("ratio", "clip_fraction", "cosine")
 
 
-def run_scheme_ends(bench: Bench) -> Data:
+def run_scheme_ends(context: Context) -> Data:
     """Updates of the same batches by every scheme, at every stage of two tasks."""
-    moments = (one for task in minibatch_tasks.TASKS[:2] for one in moments_of(bench, task))
+    moments = (one for task in minibatch_tasks.TASKS[:2] for one in moments_of(context, task))
     return {
         "layout": UPDATE.as_dict(),
-        "batches": bench.pick(*SCHEME_ENDS_BATCHES),
+        "batches": context.pick(*SCHEME_ENDS_BATCHES),
         "looks": list(range(UPDATE.epochs + 1)),
-        "cases": [_measured(bench, moment) for moment in moments],
+        "cases": [_measured(context, moment) for moment in moments],
     }
 
 
-def _measured(bench: Bench, moment: Moment) -> Data:
-    count = bench.pick(*SCHEME_ENDS_BATCHES)
+def _measured(context: Context, moment: Moment) -> Data:
+    count = context.pick(*SCHEME_ENDS_BATCHES)
     # A stage keeps its weights only: one batch more brings the optimiser to where training has it.
-    first, *batches = batches_of(bench, moment, count + 1)
+    first, *batches = batches_of(context, moment, count + 1)
     fresh = fresh_optimiser(moment.task.settings, moment.stage.params, "actor")
     every = UPDATE.minibatches
-    _, optimiser = followed(moment, fresh, first, _scheme_ends_indices(bench, SHUFFLE, 0), every)
+    _, optimiser = followed(moment, fresh, first, _scheme_ends_indices(context, SHUFFLE, 0), every)
     drifts: dict[str, list[Drift]] = {scheme: [] for scheme in SCHEMES}
     for place, batch in enumerate(batches):
-        bench.progress(f"{moment}: updates by scheme", place, count)
+        context.progress(f"{moment}: updates by scheme", place, count)
         for scheme, own in drifts.items():
-            indices = _scheme_ends_indices(bench, scheme, 1 + place)
+            indices = _scheme_ends_indices(context, scheme, 1 + place)
             own.append(jax.device_get(followed(moment, optimiser, batch, indices, every)[0]))
     return {
         **moment.case,
@@ -80,9 +78,9 @@ def _measured(bench: Bench, moment: Moment) -> Data:
     }
 
 
-def _scheme_ends_indices(bench: Bench, scheme: str, place: int) -> np.ndarray:
+def _scheme_ends_indices(context: Context, scheme: str, place: int) -> np.ndarray:
     """Batch number `place` cut by a scheme."""
-    generator = numpy_stream(bench.seed, f"schemes.ends.{scheme}", place)
+    generator = numpy_stream(context.seed, f"schemes.ends.{scheme}", place)
     return find(SHUFFLE if scheme == AGAIN else scheme)(UPDATE, generator)
 
 
@@ -106,9 +104,6 @@ def against(drifts: list[Drift], shuffled: list[Drift]) -> Data:
 
 def _ends(drifts: list[Drift], name: str) -> np.ndarray:
     return np.array([getattr(drift, name)[-1] for drift in drifts], float)
-
-
-SCHEME_ENDS_EXPERIMENTS = (Experiment("scheme-ends", "updates by named schemes", run_scheme_ends),)
 
 
 SIZES = (64, 256)
@@ -154,18 +149,18 @@ class Gathered(NamedTuple):
     around: dict[tuple[str, int], Float[np.ndarray, " k"]]
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """Every stage of two tasks, actor and critic apart."""
     cases = []
     for task in minibatch_tasks.TASKS[:2]:
-        for moment in moments_of(bench, task):
-            batches = batches_of(bench, moment, bench.pick(*BATCHES))
+        for moment in moments_of(context, task):
+            batches = batches_of(context, moment, context.pick(*BATCHES))
             advantage = np.stack([batch.advantage for batch in batches])
             usual = (advantage - advantage.mean()) / advantage.std()
             for part, weight in (("actor", usual), ("critic", advantage)):
-                found = _gathered(bench, moment, part, batches, weight)
+                found = _gathered(context, moment, part, batches, weight)
                 cases.append({**moment.case, "gradient": part, "rows": summary(found)})
-    return {"layout": LAYOUT.as_dict(), "batches": bench.pick(*BATCHES), "cases": cases}
+    return {"layout": LAYOUT.as_dict(), "batches": context.pick(*BATCHES), "cases": cases}
 
 
 def summary(found: Gathered) -> list[Data]:
@@ -205,13 +200,13 @@ def expected_square(found: Gathered, scheme: str, size: int) -> Float[np.ndarray
 
 
 def _gathered(
-    bench: Bench, moment: Moment, part: str, batches: list[Batch], weight: np.ndarray
+    context: Context, moment: Moment, part: str, batches: list[Batch], weight: np.ndarray
 ) -> Gathered:
     whole, env_spread = [], []
     around: dict[tuple[str, int], list[float]] = {}
     for place, batch in enumerate(batches):
-        bench.progress(f"{moment}: {part}'s schemes", place, len(batches))
-        found, rows = _subsampled(bench, moment, part, batch, weight[place], place)
+        context.progress(f"{moment}: {part}'s schemes", place, len(batches))
+        found, rows = _subsampled(context, moment, part, batch, weight[place], place)
         for key, square in rows.items():
             around.setdefault(key, []).append(square)
         whole.append(found)
@@ -219,17 +214,22 @@ def _gathered(
     gradients = np.array([one.gradient for one in whole], float)
     squares = np.array([one.mean_square for one in whole], float)
     gram = gradients @ gradients.T
-    own = np.asarray(spread(squares, np.diagonal(gram), LAYOUT.batch))
+    own = np.asarray(sample_variance(squares, np.diagonal(gram), LAYOUT.batch))
     return Gathered(
         gram, own, np.array(env_spread), {key: np.array(rows) for key, rows in around.items()}
     )
 
 
 def _subsampled(
-    bench: Bench, moment: Moment, part: str, batch: Batch, weight: np.ndarray, place: int
+    context: Context,
+    moment: Moment,
+    part: str,
+    batch: Batch,
+    weight: np.ndarray,
+    place: int,
 ) -> tuple[Subsampled, dict[tuple[str, int], float]]:
     """One batch, and its mean |G_mb - G_B|² by scheme and size."""
-    cuts = [(cut, _indices(bench, cut, place)) for cut in CUTS]
+    cuts = [(cut, _indices(context, cut, place)) for cut in CUTS]
     pieces = np.concatenate([indices for _, indices in cuts])
     joined = tuple(size // SIZES[0] for size in SIZES)
     stage = moment.stage
@@ -246,11 +246,11 @@ def _subsampled(
     return found, rows
 
 
-def _indices(bench: Bench, cut: Cut, place: int) -> Int[np.ndarray, "epochs pieces piece"]:
+def _indices(context: Context, cut: Cut, place: int) -> Int[np.ndarray, "epochs pieces piece"]:
     """Updates of one epoch each, because some schemes cut all epochs of an update alike."""
     layout = Layout(LAYOUT.envs, LAYOUT.steps, cut.size, 1)
-    generator = numpy_stream(bench.seed, f"schemes.{cut.scheme}.{cut.size}", place)
-    count = bench.pick(*EPOCHS) if cut.drawn else 1
+    generator = numpy_stream(context.seed, f"schemes.{cut.scheme}.{cut.size}", place)
+    count = context.pick(*EPOCHS) if cut.drawn else 1
     epochs = [find(cut.scheme)(layout, generator) for _ in range(count)]
     return np.stack(epochs).reshape(count, -1, SIZES[0])
 
@@ -265,6 +265,6 @@ def _env_spread(moment: Moment, part: str, batch: Batch, weight: np.ndarray, who
 
 
 EXPERIMENTS = (
+    Experiment("scheme-ends", "updates by named schemes", run_scheme_ends),
     Experiment("schemes", "mini-batches by named schemes", run),
-    *SCHEME_ENDS_EXPERIMENTS,
 )

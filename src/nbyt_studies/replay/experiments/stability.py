@@ -14,7 +14,7 @@ from nbyt.exact.walk import closure, goes_on
 from nbyt.minibatch.replay import Sampling
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.results.values import Data
-from nbyt_studies.bench import Bench
+from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import shortened
 from nbyt_studies.replay.trainings import (
     CARTPOLE,
@@ -28,7 +28,6 @@ from nbyt_studies.replay.trainings import (
     random_return,
     trained,
 )
-from nbyt_studies.study import Experiment
 
 
 class Task(NamedTuple):
@@ -58,30 +57,30 @@ SEEDS = (4, 20)
 _EIGHTH = 8
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """Every task, every way to draw, every seed."""
-    return {"every": EVERY, "envs": [_task(bench, task) for task in TASKS]}
+    return {"every": EVERY, "envs": [_task(context, task) for task in TASKS]}
 
 
-def _task(bench: Bench, task: Task) -> Data:
-    seeds = range(bench.pick(*SEEDS))
+def _task(context: Context, task: Task) -> Data:
+    seeds = range(context.pick(*SEEDS))
     return {
         "env": task.words,
         "possible": task.possible,
         "usual": task.target_every == SETTINGS.target_every,
-        "random_returns": shortened(random_return(bench, task.env, seed) for seed in seeds),
+        "random_returns": shortened(random_return(context, task.env, seed) for seed in seeds),
         "samplings": {
-            sampling: [_looked_at(bench, task, sampling, seed) for seed in seeds]
+            sampling: [_looked_at(context, task, sampling, seed) for seed in seeds]
             for sampling in SAMPLINGS
         },
     }
 
 
-def _looked_at(bench: Bench, task: Task, sampling: Sampling, seed: int) -> Data:
+def _looked_at(context: Context, task: Task, sampling: Sampling, seed: int) -> Data:
     """One run: its outcome, and the Q-values on its way."""
     ends = tuple(range(EVERY // LAYOUT.fresh, TOTAL // LAYOUT.fresh + 1, EVERY // LAYOUT.fresh))
     followed = trained(
-        bench,
+        context,
         seed,
         env=task.env,
         moments=ends,

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from nbyt.results.values import Data
-from nbyt.train.dqn_plan import ReplayLayout
-from nbyt_studies.bench import Bench
+from nbyt.train.dqn import ReplayLayout
+from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import shortened
 from nbyt_studies.replay.trainings import CARTPOLE, EVERY, LAYOUT, outcome, random_return, trained
-from nbyt_studies.study import Experiment
 
 # Learning rates to choose from, a factor of 2 to 3 apart around what each is used with.
 RATES = {
@@ -24,40 +23,37 @@ CHOOSING = (1, 3)
 _APART = 100
 
 
-def run_optimisers(bench: Bench) -> Data:
+def run_optimisers(context: Context) -> Data:
     """Each optimiser: how its rates did, and runs on fresh seeds with the best of them."""
-    seeds = range(bench.pick(*SEEDS))
+    seeds = range(context.pick(*SEEDS))
     return {
         "every": EVERY,
-        "random_returns": shortened(random_return(bench, CARTPOLE, seed) for seed in seeds),
-        "choosing": bench.pick(*CHOOSING),
-        "rows": [_row(bench, name) for name in RATES],
+        "random_returns": shortened(random_return(context, CARTPOLE, seed) for seed in seeds),
+        "choosing": context.pick(*CHOOSING),
+        "rows": [_row(context, name) for name in RATES],
     }
 
 
-def _row(bench: Bench, name: str) -> Data:
-    apart = range(_APART, _APART + bench.pick(*CHOOSING))
-    tried = [_mean(_outcomes(bench, name, rate, apart)) for rate in RATES[name]]
+def _row(context: Context, name: str) -> Data:
+    apart = range(_APART, _APART + context.pick(*CHOOSING))
+    tried = [_mean(_outcomes(context, name, rate, apart)) for rate in RATES[name]]
     best = RATES[name][int(np.argmax(tried))]
     return {
         "optimiser": name,
         "rates": list(RATES[name]),
         "tried": shortened(tried),
         "learning_rate": best,
-        "seeds": _outcomes(bench, name, best, range(bench.pick(*SEEDS))),
+        "seeds": _outcomes(context, name, best, range(context.pick(*SEEDS))),
     }
 
 
-def _outcomes(bench: Bench, name: str, rate: float, seeds: range) -> list[Data]:
-    return [outcome(trained(bench, seed, optimizer=name, learning_rate=rate)) for seed in seeds]
+def _outcomes(context: Context, name: str, rate: float, seeds: range) -> list[Data]:
+    return [outcome(trained(context, seed, optimizer=name, learning_rate=rate)) for seed in seeds]
 
 
 def _mean(outcomes: list[Data]) -> float:
     """What a rate is chosen by: the mean return on the way, less a matter of luck than the last."""
     return float(np.mean([one["on_the_way"] for one in outcomes]))
-
-
-OPTIMISERS_EXPERIMENTS = (Experiment("optimisers", "trainings by the optimiser", run_optimisers),)
 
 
 SIZES = ((8, 32, 256, 1024), (1, 8, 32, 64, 128, 256, 1024))
@@ -72,15 +68,15 @@ PART = ReplayLayout(steps=4, minibatch=32, buffer=BUFFER, warm_up=BUFFER)
 WAYS = tuple((rate, every) for every in (400, 1024) for rate in (2e-3, 8e-3))
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """Every size, and the whole buffer against a part of it."""
-    seeds = range(bench.pick(*SEEDS))
+    seeds = range(context.pick(*SEEDS))
     return {
         "every": EVERY,
-        "random_returns": shortened(random_return(bench, CARTPOLE, seed) for seed in seeds),
-        "rows": _rows(bench),
-        "whole": [_whole(bench, *way) for way in WAYS],
-        "part": _seeds(bench, PART),
+        "random_returns": shortened(random_return(context, CARTPOLE, seed) for seed in seeds),
+        "rows": _rows(context),
+        "whole": [_whole(context, *way) for way in WAYS],
+        "part": _seeds(context, PART),
     }
 
 
@@ -99,29 +95,32 @@ def _equal_compute(size: int) -> ReplayLayout:
 LAYOUTS = {"gradient steps": _equal_steps, "compute": _equal_compute}
 
 
-def _rows(bench: Bench) -> list[Data]:
+def _rows(context: Context) -> list[Data]:
     """Every size at either budget; what both have in common is trained once."""
     done: dict[ReplayLayout, list[Data]] = {}
     rows = []
     for budget, layout_of in LAYOUTS.items():
-        for size in bench.pick(*SIZES):
+        for size in context.pick(*SIZES):
             layout = layout_of(size)
-            done[layout] = done.get(layout) or _seeds(bench, layout)
+            done[layout] = done.get(layout) or _seeds(context, layout)
             rows.append({"equal": budget, **layout.as_dict(), "seeds": done[layout]})
     return rows
 
 
-def _whole(bench: Bench, rate: float, every: int) -> Data:
+def _whole(context: Context, rate: float, every: int) -> Data:
     changes = {"sampling": "distinct", "learning_rate": rate, "target_every": every}
-    seeds = _seeds(bench, WHOLE, **changes)
+    seeds = _seeds(context, WHOLE, **changes)
     return {"learning_rate": rate, "target_every": every, "seeds": seeds}
 
 
-def _seeds(bench: Bench, layout: ReplayLayout, **changes: Any) -> list[Data]:
+def _seeds(context: Context, layout: ReplayLayout, **changes: Any) -> list[Data]:
     return [
-        outcome(trained(bench, seed, layout=layout, **changes))
-        for seed in range(bench.pick(*SEEDS))
+        outcome(trained(context, seed, layout=layout, **changes))
+        for seed in range(context.pick(*SEEDS))
     ]
 
 
-EXPERIMENTS = (Experiment("training-sizes", "trainings by the size of the mini-batch", run),)
+EXPERIMENTS = (
+    Experiment("optimisers", "trainings by the optimiser", run_optimisers),
+    Experiment("training-sizes", "trainings by the size of the mini-batch", run),
+)

@@ -12,12 +12,11 @@ from nbyt.minibatch.replay import Sampling
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.q_policy import greedy
 from nbyt.results.values import Data
-from nbyt.train.dqn_plan import DQNSettings, ReplayLayout
-from nbyt_studies.bench import Bench
+from nbyt.train.dqn import DQNSettings, ReplayLayout
+from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import shortened
 from nbyt_studies.replay import carts, lakes
 from nbyt_studies.replay.trainings import Moment, follow
-from nbyt_studies.study import Experiment
 
 SAMPLINGS: tuple[Sampling, ...] = ("uniform", "sequential", "newest")
 MOMENTS = 6
@@ -60,21 +59,21 @@ UNSEEN_LAKES_SETTINGS = DQNSettings(
 )
 
 
-def few(bench: Bench) -> Data:
+def few(context: Context) -> Data:
     """Trained on so few maps that a network can know them by heart."""
-    return run_unseen_lakes(bench, FEW, bench.pick(*TOTAL_FEW))
+    return run_unseen_lakes(context, FEW, context.pick(*TOTAL_FEW))
 
 
-def many(bench: Bench) -> Data:
+def many(context: Context) -> Data:
     """Trained on so many that it cannot: a map is met a few times only."""
-    return run_unseen_lakes(bench, MANY, bench.pick(*TOTAL_MANY))
+    return run_unseen_lakes(context, MANY, context.pick(*TOTAL_MANY))
 
 
-def run_unseen_lakes(bench: Bench, trained: int, total: int) -> Data:
+def run_unseen_lakes(context: Context, trained: int, total: int) -> Data:
     """Every sampling at every seed."""
-    env, count = _env(trained), bench.pick(*UNSEEN_LAKES_SEEDS)
+    env, count = _env(trained), context.pick(*UNSEEN_LAKES_SEEDS)
     seeds = [
-        {one: _unseen_lakes_shown(bench, env, total, one, seed) for one in SAMPLINGS}
+        {one: _unseen_lakes_shown(context, env, total, one, seed) for one in SAMPLINGS}
         for seed in range(count)
     ]
     return {
@@ -93,11 +92,11 @@ def _env(trained: int) -> lakes.Lakes:
 
 
 def _unseen_lakes_shown(
-    bench: Bench, env: lakes.Lakes, total: int, sampling: Sampling, seed: int
+    context: Context, env: lakes.Lakes, total: int, sampling: Sampling, seed: int
 ) -> Data:
     """A run's success on both sets of maps at every moment."""
     moments = follow(
-        bench.named(sampling),
+        context.named(sampling),
         env,
         layout_of(total),
         total,
@@ -115,12 +114,6 @@ def _successes(maps: lakes.Maps, moments: tuple[Moment, ...]) -> list[float | No
     return shortened(lakes.success(maps, one.policy, params_of(one)) for one in moments)
 
 
-UNSEEN_LAKES_EXPERIMENTS = (
-    Experiment("unseen-few-lakes", "maps held out, few trained on", few),
-    Experiment("unseen-many-lakes", "maps held out, many trained on", many),
-)
-
-
 SEEDS = (3, 10)
 TOTAL = (20_000, 40_000)
 # Times 64 episodes, shared by the conditions.
@@ -129,12 +122,12 @@ EVALUATIONS = (4, 6)
 SETTINGS = DQNSettings(learning_rate=5e-4, double=True, target_every=4000, network="64x64")
 
 
-def run(bench: Bench) -> Data:
+def run(context: Context) -> Data:
     """Every sampling at every seed."""
-    total = bench.pick(*TOTAL)
+    total = context.pick(*TOTAL)
     seeds, shares = [], []
-    for seed in range(bench.pick(*SEEDS)):
-        found, share = _seed(bench, seed)
+    for seed in range(context.pick(*SEEDS)):
+        found, share = _seed(context, seed)
         seeds.append(found)
         shares.append(share)
     return {
@@ -147,21 +140,21 @@ def run(bench: Bench) -> Data:
     }
 
 
-def _seed(bench: Bench, seed: int) -> tuple[dict[Sampling, Data], float]:
+def _seed(context: Context, seed: int) -> tuple[dict[Sampling, Data], float]:
     """What each sampling's run shows, and the share of wide starts that no run has visited."""
-    runs = {one: _moments(bench, one, seed) for one in SAMPLINGS}
+    runs = {one: _moments(context, one, seed) for one in SAMPLINGS}
     met = [rows for moments in runs.values() for rows in _met(moments[-1])]
-    begun = carts.begun(bench.pick(*EVALUATIONS))
+    begun = carts.begun(context.pick(*EVALUATIONS))
     # The same episodes for all samplings: starts that one of them has visited count for none.
     new = ~carts.visited(begun.state, np.concatenate(met))
     wide = begun.condition == carts.CONDITIONS.index(carts.STARTS)
-    found = {one: _shown(bench, moments, new) for one, moments in runs.items()}
+    found = {one: _shown(context, moments, new) for one, moments in runs.items()}
     return found, float(new[wide].mean())
 
 
-def _moments(bench: Bench, sampling: Sampling, seed: int) -> tuple[Moment, ...]:
-    total = bench.pick(*TOTAL)
-    own = bench.named(sampling)
+def _moments(context: Context, sampling: Sampling, seed: int) -> tuple[Moment, ...]:
+    total = context.pick(*TOTAL)
+    own = context.named(sampling)
     return follow(
         own,
         carts.home(),
@@ -177,9 +170,11 @@ def _met(moment: Moment) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(moment.rows.observation), np.asarray(moment.rows.next_observation)
 
 
-def _shown(bench: Bench, moments: tuple[Moment, ...], new: Bool[np.ndarray, " episodes"]) -> Data:
+def _shown(
+    context: Context, moments: tuple[Moment, ...], new: Bool[np.ndarray, " episodes"]
+) -> Data:
     """Mean returns by condition at every moment."""
-    count = bench.pick(*EVALUATIONS)
+    count = context.pick(*EVALUATIONS)
     rows = [carts.returns(one.policy, params_of(one), count) for one in moments]
     means = {}
     for number, words in enumerate(carts.CONDITIONS):
@@ -190,4 +185,8 @@ def _shown(bench: Bench, moments: tuple[Moment, ...], new: Bool[np.ndarray, " ep
     return {"home": means.pop(carts.HOME), "abroad": means}
 
 
-EXPERIMENTS = (Experiment("unseen-carts", "CartPole changed after training", run),)
+EXPERIMENTS = (
+    Experiment("unseen-few-lakes", "maps held out, few trained on", few),
+    Experiment("unseen-many-lakes", "maps held out, many trained on", many),
+    Experiment("unseen-carts", "CartPole changed after training", run),
+)

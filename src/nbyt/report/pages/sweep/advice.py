@@ -6,15 +6,16 @@ from nbyt.report.figures.axes import reach, x_axis, y_axis
 from nbyt.report.figures.parts import figure, spread
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.key import key
-from nbyt.report.html.page import Part, chart, merged, numbers, section, table
-from nbyt.report.html.quantity import known, layout_mark, layout_name, shown, words
+from nbyt.report.html.page import Part, chart, numbers, section, table, wrap
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import known, layout_name, words
 from nbyt.report.pages.sweep.answer import (
     KINDS,
     advice_words,
-    advised_place,
+    advised_index,
     colours,
+    index_of,
     is_known,
-    place_of,
 )
 from nbyt.results.values import Data
 
@@ -33,20 +34,21 @@ class Row(NamedTuple):
 
 def advice_section(data: Data) -> Part:
     """A chart for each of the two answers, and the numbers behind it."""
-    title = "The advice beside what happened"
+    title, link = "The advice beside what happened", "The advice"
     found = {kind: one for kind, one in (data["advice"] or {}).items() if one is not None}
     if not found:
-        return Part(section("advice", title, None, tag("p", _why(data), class_="notice")))
-    parts = merged(_block(data, kind, one) for kind, one in found.items())
+        why = tag("p", _why(data), class_="notice")
+        return section("advice", title, None, why, link=link)
+    charts = [_block(data, kind, one) for kind, one in found.items()]
     lead = (
         "The advice measures the gradients of a few frozen policies, and foretells what share of "
         "the best layout's alignment each keeps. If that is what decides, the points go up from "
         "left to right."
     )
     places = [k for k, one in enumerate(data["layouts"]) if is_known(one, "per_sample")]
-    row = join([_key(data, places), tag("div", parts.html, class_="row")])
+    row = wrap("div", *charts, class_="row")
     folded = numbers("The numbers", join(_table(data, kind, one) for kind, one in found.items()))
-    return parts.inside(section("advice", title, lead, row, folded))
+    return section("advice", title, lead, _key(data, places), row, folded, link=link)
 
 
 def _why(data: Data) -> str:
@@ -80,8 +82,8 @@ def _chart(data: Data, kind: str, one: Data) -> Data:
         if foretold is not None and foretold["value"] is not None and is_known(layout, kind)
     ]
     marks = [
-        _mark(rows, place_of(data, data["answer"][kind]), data, _BEST),
-        _mark(rows, advised_place(data, kind), data, _ADVISED),
+        _mark(rows, index_of(data, data["answer"][kind]), data, _BEST),
+        _mark(rows, advised_index(data, kind), data, _ADVISED),
     ]
     return figure(
         [*(_point(row) for row in rows), *(one for one in marks if one is not None)],

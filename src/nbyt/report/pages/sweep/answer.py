@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from nbyt.report.html.element import Child, Markup, join, tag
-from nbyt.report.html.page import Part
-from nbyt.report.html.quantity import layout_mark, layout_name, shown, words
+from nbyt.report.html.page import Part, section
+from nbyt.report.html.quantity import big_layout, layout_mark, shown
+from nbyt.report.numbers import layout_name, words
 from nbyt.results.values import Data
 
 KINDS = {"per_sample": "for the same samples", "per_second": "for the same time"}
@@ -27,12 +28,12 @@ def colours(layouts: Sequence[Data]) -> list[str]:
     return found
 
 
-def best_place(data: Data, kind: str) -> int:
+def best_index(data: Data, kind: str) -> int:
     """Where the best layout is in the list."""
-    return place_of(data, data["answer"][kind]) or 0
+    return index_of(data, data["answer"][kind]) or 0
 
 
-def place_of(data: Data, one: Data | None) -> int | None:
+def index_of(data: Data, one: Data | None) -> int | None:
     """Where a layout with these envs and steps is in the list; None for none."""
     if one is None:
         return None
@@ -41,15 +42,15 @@ def place_of(data: Data, one: Data | None) -> int | None:
     return splits.index(wanted) if wanted in splits else None
 
 
-def advised_place(data: Data, kind: str) -> int | None:
+def advised_index(data: Data, kind: str) -> int | None:
     """Where the advised layout is in the list; None where nobody asked."""
-    return place_of(data, (data["advice"] or {}).get(kind))
+    return index_of(data, (data["advice"] or {}).get(kind))
 
 
 def roles(data: Data, kind: str, place: int) -> list[str]:
     """Best, advised, the default of a library: what a layout is beside its sizes."""
-    found = ["best"] if place == best_place(data, kind) else []
-    found += ["advised"] if place == advised_place(data, kind) else []
+    found = ["best"] if place == best_index(data, kind) else []
+    found += ["advised"] if place == advised_index(data, kind) else []
     defaults = libraries(data["layouts"][place])
     return found + ([f"default T of {defaults}"] if defaults else [])
 
@@ -61,7 +62,7 @@ def libraries(layout: Data) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
-def told(data: Data, kind: str, place: int) -> str:
+def layout_label(data: Data, kind: str, place: int) -> str:
     """A layout's name with its roles."""
     name = layout_name(data["layouts"][place])
     return ", ".join([name, *roles(data, kind, place)])
@@ -87,8 +88,7 @@ def answer_section(data: Data) -> Part:
         _beside(data),
         _failed(data),
     ]
-    head = tag("h2", "The answer", id="answer-title", class_="visually-hidden")
-    return Part(tag("section", head, *content, id="answer", aria_labelledby="answer-title"))
+    return section("answer", "The answer", None, *content, link="Answer", quiet=True)
 
 
 def _card(data: Data, kind: str) -> Markup:
@@ -100,7 +100,7 @@ def _card(data: Data, kind: str) -> Markup:
         if data["answer"]["per_sample"] is None:
             why = "No training was finished."
         return tag("article", head, tag("p", why), class_="answer open")
-    own = data["layouts"][best_place(data, kind)][kind]
+    own = data["layouts"][best_index(data, kind)][kind]
     rows: list[tuple[Child, Child]] = [
         ("return over training", shown(own["over_training"])),
         (_end_word(data, kind), shown(own["final"])),
@@ -109,7 +109,7 @@ def _card(data: Data, kind: str) -> Markup:
     ]
     facts = [join([tag("dt", name), tag("dd", value)]) for name, value in rows]
     look = "answer open" if one["no_measurable_difference"] else "answer"
-    return tag("article", head, _big(one), tag("dl", *facts, class_="facts"), class_=look)
+    return tag("article", head, big_layout(one), tag("dl", *facts, class_="facts"), class_=look)
 
 
 def _end_word(data: Data, kind: str) -> str:
@@ -122,22 +122,10 @@ def _seconds(value: float) -> str:
     return f"{value:.2g} s" if value < 100 else f"{value:,.0f} s"
 
 
-def _big(one: Data) -> Markup:
-    return tag(
-        "p",
-        tag("span", str(one["envs"])),
-        tag("small", "env" if one["envs"] == 1 else "envs"),
-        tag("span", "×", class_="times"),
-        tag("span", str(one["steps"])),
-        tag("small", "step" if one["steps"] == 1 else "steps"),
-        class_="big",
-    )
-
-
 def _ties(data: Data, kind: str, one: Data) -> Child:
     if one["no_measurable_difference"]:
         return "all others"
-    best = best_place(data, kind)
+    best = best_index(data, kind)
     others = [own for place, own in enumerate(data["layouts"]) if place != best]
     if all(own[kind]["tied_with_best"] is None for own in others):
         return "nobody can say"
@@ -155,7 +143,7 @@ def _defaults(data: Data, kind: str) -> list[tuple[Child, Child]]:
         if one["placed_at"] in seen or len(seen) == 2:
             continue
         seen.append(one["placed_at"])
-        place = place_of(data, {"envs": one["placed_at"][0], "steps": one["placed_at"][1]})
+        place = index_of(data, {"envs": one["placed_at"][0], "steps": one["placed_at"][1]})
         layout = data["layouts"][place or 0]
         number = layout[kind]["best_wins"]
         said = "is that layout" if number is None else shown(number, 100, " %")

@@ -4,11 +4,12 @@ from nbyt.report.figures.parts import figure, line, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart, section, side_by_side, table
-from nbyt.report.html.quantity import layout_mark, layout_name, shown
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import layout_name
 from nbyt.report.pages.sweep.answer import (
     KINDS,
-    advised_place,
-    best_place,
+    advised_index,
+    best_index,
     is_known,
     kinds_of,
     libraries,
@@ -61,7 +62,7 @@ def _table(data: Data, kind: str) -> Markup:
 
 def _row(data: Data, kind: str, place: int) -> Markup:
     layout = data["layouts"][place]
-    own, best = layout[kind], place == best_place(data, kind)
+    own, best = layout[kind], place == best_index(data, kind)
     dash = tag("span", "\u2013", class_="muted")
     count = f"{len(layout['seeds']['finished'])} of {len(data['seeds'])}"
     cells: list[Child] = [
@@ -82,7 +83,7 @@ def _row(data: Data, kind: str, place: int) -> Markup:
 def _standing(data: Data, kind: str, place: int) -> Markup:
     own = data["layouts"][place][kind]
     flags: list[Child] = []
-    if place == best_place(data, kind):
+    if place == best_index(data, kind):
         flags.append(tag("span", "★ best", class_="flag"))
     elif not own["scores"]:
         flags.append(tag("span", "nothing finished", class_="flag harm"))
@@ -92,7 +93,7 @@ def _standing(data: Data, kind: str, place: int) -> Markup:
         flags.append(tag("span", "= tie", class_="flag"))
     else:
         flags.append(tag("span", "behind", class_="muted"))
-    if place == advised_place(data, kind):
+    if place == advised_index(data, kind):
         flags.append(tag("span", "◇ advised", class_="flag own"))
     return join(flags)
 
@@ -108,7 +109,8 @@ def steps_section(data: Data) -> Part:
     """A chart for each way of counting, and all numbers in a table."""
     kinds = kinds_of(data)
     if not kinds:
-        return Part(section("steps", "Performance against T", "No training was finished."))
+        said = "No training was finished."
+        return section("steps", "Performance against T", said, link="Against T")
     drawn = side_by_side(
         chart(f"steps-{kind}", f"{_TITLES[kind]} against T.", [_chart(data, kind)], _TITLES[kind])
         for kind in kinds
@@ -117,8 +119,8 @@ def steps_section(data: Data) -> Part:
         "Each dot is a training. The line goes through the IQM, the mean of the middle half of "
         "the seeds; its band is the 95 % interval."
     )
-    content = [_key(data), drawn.html, *standings(data, kinds)]
-    return drawn.inside(section("steps", "Performance against T", lead, *content))
+    content = [_key(data), drawn, *standings(data, kinds)]
+    return section("steps", "Performance against T", lead, *content, link="Against T")
 
 
 def _chart(data: Data, kind: str) -> Data:
@@ -127,8 +129,8 @@ def _chart(data: Data, kind: str) -> Data:
     traces = [_dots(layouts, kind), *line(layouts, numbers, "IQM", _LOOK)]
     marks = [
         _defaults(layouts, kind),
-        _mark(data, kind, advised_place(data, kind), "advised", "diamond-open", "ink", 19),
-        _mark(data, kind, best_place(data, kind), "best", "star", "star", 16),
+        _mark(data, kind, advised_index(data, kind), "advised", "diamond-open", "ink", 19),
+        _mark(data, kind, best_index(data, kind), "best", "star", "star", 16),
     ]
     return figure(
         [*traces, *(one for one in marks if one is not None)],

@@ -1,0 +1,269 @@
+"""A sweep from beginning to end: cells, times, the advice beside them, the table and the page."""
+
+import csv
+import io
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nbyt.advice.request import EPOCHS, default_minibatch
+from nbyt.envs import HostEnv, resolve
+from nbyt.errors import NbytError
+from nbyt.measure.chains import Progress
+from nbyt.numbers import RETRIES
+from nbyt.report.pages.sweep import write_page
+from nbyt.results import plain
+from nbyt.store.files import CELL, FAILED, PAGE, SWEEP, TABLE
+from nbyt.store.manifest import manifest, versions
+from nbyt.store.paths import at_work
+from nbyt.store.run import Folder, open_run
+from nbyt.store.text import slug
+from nbyt.sweep.cells import InProcessRunner, Job, Runner, make_jobs
+from nbyt.sweep.grid import Cell, Grid, make_grid
+from nbyt.sweep.summary import summarise
+from nbyt.sweep.timing_and_advice import add_timing_and_advice, load_advice, load_costs
+from nbyt.sweep.workers import STEP_LIMIT, Workers
+from nbyt.train import hardware
+from nbyt.train.curves import Curve
+from nbyt.train.plan import PPOSettings
+
+
+def table_text(
+    grid: Grid, curves: Mapping[Cell, Curve], failures: Mapping[Cell, dict[str, Any]]
+) -> str:
+    """The table as CSV: the layout, the seed, how it went, and the return at every point."""
+    samples = [number * grid.batch for number in grid.points]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    columns = ["envs", "steps", "seed", "status", "over_training", "final"]
+    writer.writerow([*columns, *(f"return_at_{count}" for count in samples)])
+    for cell in grid.cells:
+        curve = curves.get(cell)
+        if curve is not None:
+            over = sum(curve.returns) / len(curve.returns)
+            row = ["done", repr(over), repr(curve.returns[-1]), *map(repr, curve.returns)]
+        else:
+            status = "failed" if cell in failures else "missing"
+            row = [status, *[""] * (2 + len(samples))]
+        writer.writerow([*cell, *row])
+    return text.getvalue()
+
+
+@dataclass
+class Tally:
+    """How far a sweep is; what progress shows and what is said at its end.
+
+    running: the jobs under way, with the updates they have made.
+    """
+
+    total: int
+    done: int = 0
+    failed: int = 0
+    running: dict[Job, int] | None = None
+
+    def as_dict(self) -> dict[str, int]:
+        """The counts that JSON promises."""
+        return {"done": self.done, "failed": self.failed, "total": self.total}
+
+
+def run_cells(
+    grid: Grid,
+    folder: Folder,
+    *,
+    runner: Runner | None = None,
+    retries: int = 0,
+    retry_failed: bool = False,
+    progress: Callable[[Tally], None] = lambda tally: None,
+) -> Tally:
+    """Train every cell that the folder does not hold yet; each is kept as soon as it is done.
+
+    retries: how often a cell that failed is tried again at once. retry_failed: also those that an
+    earlier run gave up.
+    """
+    retries = RETRIES.check(retries, "retries")
+    runner = runner or InProcessRunner()
+    done = curves_of(grid, folder)
+    left = [cell for cell in grid.cells if cell not in done]
+    given_up = [] if retry_failed else [c for c in left if folder.read(FAILED, c.name) is not None]
+    tally = Tally(len(grid.cells), len(grid.cells) - len(left), len(given_up), {})
+    left = [cell for cell in left if cell not in set(given_up)]
+    progress(tally)
+    for attempt in range(retries + 1):
+        last = attempt == retries
+        left = _attempt(grid, folder, runner, left, tally, progress, last=last)
+    return tally
+
+
+def curves_of(grid: Grid, folder: Folder) -> dict[Cell, Curve]:
+    """The curve of every cell that is done."""
+    samples = tuple(number * grid.batch for number in grid.points)
+    found = {cell: folder.read(CELL, cell.name) for cell in grid.cells}
+    # A curve with other points is none of this sweep's: like a damaged one, it is trained again.
+    return {
+        cell: Curve(kept.samples, kept.returns, kept.unfinished)
+        for cell, kept in found.items()
+        if kept is not None and kept.samples == samples
+    }
+
+
+def failures_of(grid: Grid, folder: Folder) -> dict[Cell, dict[str, Any]]:
+    """Why cells that are not done failed."""
+    done = curves_of(grid, folder)
+    found = {cell: folder.read(FAILED, cell.name) for cell in grid.cells if cell not in done}
+    return {cell: plain(kept) for cell, kept in found.items() if kept is not None}
+
+
+def _attempt(
+    grid: Grid,
+    folder: Folder,
+    runner: Runner,
+    cells: Sequence[Cell],
+    tally: Tally,
+    progress: Callable[[Tally], None],
+    *,
+    last: bool,
+) -> list[Cell]:
+    """The cells that failed; a failure is written down where there is no other attempt."""
+    failed: list[Cell] = []
+    running = tally.running = {}
+
+    def watch(job: Job, updates: int) -> None:
+        running[job] = updates
+        progress(tally)
+
+    jobs = make_jobs(grid, cells)
+    home = {cell: job for job in jobs for cell in job}
+    # Closed also where a file cannot be written: nobody is to train on for nothing.
+    with closing(runner.run(grid, jobs, watch)) as outcomes:
+        for cell, outcome in outcomes:
+            running.pop(home[cell], None)
+            if not isinstance(outcome, NbytError):
+                folder.write(CELL, outcome.as_dict(), cell.name)
+                folder.remove(FAILED, cell.name)
+                tally.done += 1
+            else:
+                failed.append(cell)
+                if last:
+                    folder.write(FAILED, outcome.as_dict(), cell.name)
+                    tally.failed += 1
+            progress(tally)
+    return failed
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What was found; `data` is what --json prints."""
+
+    data: dict[str, Any] = field(repr=False)
+
+    @property
+    def cells(self) -> dict[str, int]:
+        """How many are done, failed, and there in all."""
+        return self.data["cells"]
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return Path(self.data["report"])
+
+
+def run_sweep(
+    env: Any,
+    *,
+    batch: int,
+    seeds: int = 16,
+    total: int = 500_000,
+    layouts: Sequence[tuple[int, int]] = (),
+    out: Path | str | None = None,
+    force: bool = False,
+    runner: Runner | None = None,
+    advice: bool = True,
+    **options: Any,
+) -> Sweep:
+    """Every layout of a batch trained with every seed, and what came of each.
+
+    layouts: (envs, steps); without, the powers of two. runner: who trains the cells; without, this
+    process, or for a host env that is given by its id, processes of their own. advice: ask for it
+    too, and show it beside what happened. options: the other words of `make_grid`, and retries and
+    retry_failed.
+    """
+    again = {name: options.pop(name) for name in ("retries", "retry_failed") if name in options}
+    grid = make_grid(
+        resolve(env), batch=batch, seeds=seeds, total=total, layouts=layouts, **options
+    )
+    folder = open_sweep(grid, out, force=force)
+    if runner is None and isinstance(env, str) and isinstance(grid.env, HostEnv):
+        runner = Workers()
+    with at_work(folder.path):
+        tally = run_cells(grid, folder, runner=runner, **again)
+        return conclude(grid, folder, tally, advice=advice)
+
+
+def open_sweep(grid: Grid, out: Path | str | None, *, force: bool) -> Folder:
+    """The folder of the sweep, new or resumed; another sweep's folder is refused."""
+    env = grid.env.id.rpartition(":")[2]
+    path = Path(out) if out is not None else Path("runs") / slug(f"sweep-{env}-{grid.batch}")
+    made_by = manifest("sweep", grid.identity(), grid.seeds[0], hardware.describe())
+    return open_run(path, grid.identity(), "sweep", manifest=made_by, force=force)
+
+
+def conclude(
+    grid: Grid,
+    folder: Folder,
+    tally: Tally,
+    *,
+    advice: bool = True,
+    step_limit: float = STEP_LIMIT,
+    progress: Progress = lambda what, done, total: None,
+) -> Sweep:
+    """Table and page of the cells that are there; times and advice are kept once they are found.
+
+    step_limit: seconds that a host env may take over one step.
+    """
+    curves, failures = curves_of(grid, folder), failures_of(grid, folder)
+    table = folder.write(TABLE, table_text(grid, curves, failures))
+    left_out = []
+    if curves:
+        given: dict[str, Any] = {"step_limit": step_limit, "progress": progress}
+        left_out = add_timing_and_advice(grid, folder, advice=advice, **given)
+    costs, advised = load_costs(folder), load_advice(folder) if advice else None
+    data = {
+        **summarise(grid, curves, failures, costs=costs, advice=advised),
+        "left_out": left_out,
+        "cells": tally.as_dict(),
+        "versions": versions(),
+        "reproduce": command_line(grid, advice=advice),
+        "out": str(folder.path),
+        "table": str(table),
+        "report": str(folder.path / PAGE.name),
+    }
+    folder.write(SWEEP, data)
+    # As it is read back: the page is then the same as `nbyt report` makes.
+    write_page(plain(folder.require(SWEEP)), folder.path / PAGE.name)
+    return Sweep(data)
+
+
+def command_line(grid: Grid, *, advice: bool = True) -> str:
+    """The command that does the sweep again; what is as usual is left out."""
+    first = grid.layouts[0]
+    words: dict[str, Any] = {
+        "batch": grid.batch,
+        "layouts": ",".join(f"{one.envs}x{one.steps}" for one in grid.layouts),
+        "seeds": len(grid.seeds),
+        "total": grid.total,
+    }
+    usual: dict[str, Any] = {"minibatch": default_minibatch(grid.batch), "epochs": EPOCHS}
+    words |= {name: getattr(first, name) for name in usual if getattr(first, name) != usual[name]}
+    words |= {"seed": grid.seeds[0]} if grid.seeds[0] else {}
+    defaults = PPOSettings().as_dict()
+    words |= {
+        name.replace("_", "-"): value
+        for name, value in grid.settings.as_dict().items()
+        if value != defaults[name]
+    }
+    flags = [f"--{name}" if value is True else f"--{name} {value}" for name, value in words.items()]
+    flags += [] if advice else ["--no-advice"]
+    return f"nbyt sweep {shlex.quote(grid.env.id)} {' '.join(flags)}"

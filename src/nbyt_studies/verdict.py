@@ -1,0 +1,167 @@
+"""The verdict on a claim, from its checks, by one rule for all claims.
+
+A claim predicts where certain numbers lie. Each such number is a check: its whole 95 % interval
+lies there (yes), all of it lies elsewhere (no), or neither (open). The verdict counts the checks.
+This module knows no claim, so no verdict can be tuned.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+Case = dict[str, str]
+Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "approximate"
+
+# Intervals of 95 % miss: one decided check in twenty may say the wrong thing of a true claim.
+_NEARLY_ALL = 0.95
+_ENOUGH = 0.5
+_A_FEW = 3
+
+RULE = (
+    "A check asks whether a number lies where the claim says. It says yes where the whole 95 % "
+    "interval lies there, no where all of it lies elsewhere, and is open otherwise. A claim holds "
+    "if at least 95 % of the checks that say yes or no say yes, does not hold if at least 95 % say "
+    "no, and holds in some cases in between; where half of the checks or more are open, it cannot "
+    "be told."
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One number that the claim says something about: that it lies between `low` and `high`.
+
+    case: where it was measured, such as {"env": "CartPole-v1", "gradient": "actor"}.
+    quantity: what the number is, in words, with its unit.
+    """
+
+    case: Case
+    quantity: str
+    number: Number
+    low: float = -inf
+    high: float = inf
+
+    @property
+    def says(self) -> str:
+        """yes, no or open."""
+        low, high = self.number.get("low"), self.number.get("high")
+        if self.number.get("value") is None or low is None or high is None:
+            return "open"
+        if self.low <= low and high <= self.high:
+            return "yes"
+        return "no" if high < self.low or low > self.high else "open"
+
+    @property
+    def asks(self) -> str:
+        """Where the claim says that the number lies."""
+        if self.low == -inf:
+            return f"at most {self.high:g}"
+        if self.high == inf:
+            return f"at least {self.low:g}"
+        return f"between {self.low:g} and {self.high:g}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "case": self.case,
+            "quantity": self.quantity,
+            "number": self.number,
+            "asks": self.asks,
+            "between": [None if abs(end) == inf else end for end in (self.low, self.high)],
+            "says": self.says,
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """holds, does not hold, holds when, or cannot be told.
+
+    when: in which cases it holds, or in which nothing could be told.
+    """
+
+    word: str
+    when: str
+    yes: int
+    no: int
+    open: int
+
+    def __str__(self) -> str:
+        return f"{self.word} {self.when}" if self.when else self.word
+
+
+def judge(checks: Sequence[Check]) -> Verdict:
+    """The verdict on a claim with these checks."""
+    said = [check.says for check in checks]
+    yes, no = said.count("yes"), said.count("no")
+    word, when = "holds when", ""
+    if not checks or yes + no <= _ENOUGH * len(checks):
+        word = "cannot be told"
+    elif yes >= _NEARLY_ALL * (yes + no):
+        word, when = "holds", _left_open(checks)
+    elif no >= _NEARLY_ALL * (yes + no):
+        word, when = "does not hold", _left_open(checks)
+    else:
+        when = _condition(checks)
+    return Verdict(word, when, yes, no, said.count("open"))
+
+
+def _condition(checks: Sequence[Check]) -> str:
+    """The property that tells yes from no best, and how often each of its values says yes."""
+    decided = [check for check in checks if check.says != "open"]
+    found = _telling(decided, "yes")
+    if found is None:
+        return f"in {_count(decided, 'yes')} of {len(decided)} checks"
+    key, counts = found
+    left = Counter(check.case.get(key) for check in checks if check.says == "open")
+    ordered = sorted(counts.items(), key=lambda one: (-one[1][0] / one[1][1], one[0]))
+    parts = [f"{value} ({_said(*count, left[value])})" for value, count in ordered]
+    return f"{key} is: {', '.join(parts)}"
+
+
+def _left_open(checks: Sequence[Check]) -> str:
+    """Where nothing could be told, if one property marks off nearly all of the open checks."""
+    found = _telling(checks, "open")
+    left = _count(checks, "open")
+    if found is None or left < _A_FEW or _mistakes(found[1]) > left / 4:
+        return ""
+    key, counts = found
+    parts = [
+        f"{value} ({left} of {all_} open)"
+        for value, (left, all_) in sorted(counts.items())
+        if 2 * left > all_
+    ]
+    return f"(cannot be told where {key} is: {', '.join(parts)})"
+
+
+def _said(yes: int, decided: int, left: int) -> str:
+    return f"{yes} of {decided}, {left} open" if left else f"{yes} of {decided}"
+
+
+def _telling(checks: Sequence[Check], word: str) -> tuple[str, dict[str, tuple[int, int]]] | None:
+    """The property that tells best which checks say the word, with their counts; None without."""
+    keys = sorted(key for key in checks[0].case if all(key in check.case for check in checks))
+    counts = {key: _counts(checks, key, word) for key in keys}
+    varied = [key for key in keys if len(counts[key]) > 1]
+    if not varied:
+        return None
+    # Fewest on the wrong side; among equals, the property with fewest values says it shortest.
+    best = min(varied, key=lambda key: (_mistakes(counts[key]), len(counts[key])))
+    return best, counts[best]
+
+
+def _counts(checks: Sequence[Check], key: str, word: str) -> dict[str, tuple[int, int]]:
+    """For each value of the property, how many checks say the word, of how many."""
+    found: dict[str, list[Check]] = defaultdict(list)
+    for check in checks:
+        found[check.case[key]].append(check)
+    return {value: (_count(own, word), len(own)) for value, own in found.items()}
+
+
+def _count(checks: Sequence[Check], word: str) -> int:
+    return sum(check.says == word for check in checks)
+
+
+def _mistakes(counts: dict[str, tuple[int, int]]) -> int:
+    """Checks that go against most of those with the same value."""
+    return sum(min(said, all_ - said) for said, all_ in counts.values())
