@@ -15,9 +15,6 @@ os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 )
 
-# Compiled programs are shared by all workers and by the commands that tests start.
-os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".cache")
-
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
@@ -54,6 +51,8 @@ from nbyt.results.values import Record  # noqa: E402
 from nbyt.store import formats, tensors  # noqa: E402
 from nbyt.train import hardware  # noqa: E402
 
+# Compiled programs are shared by all workers and by the commands that tests start.
+os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".cache")
 hardware.prepare(cache=KEEP_PROGRAMS)
 
 
