@@ -15,8 +15,8 @@ os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 )
 
-from hypothesis import settings
-from jaxtyping import install_import_hook
+from hypothesis import settings  # noqa: E402
+from jaxtyping import install_import_hook  # noqa: E402
 
 # The hook stays for the whole session; it must be in place before these packages are imported.
 install_import_hook(
