@@ -21,7 +21,7 @@ from nbyt.minibatch import audit
 from nbyt.minibatch.schemes import find
 from nbyt.sweep.grid import make_grid
 from nbyt.sweep.workers import Workers
-from nbyt.train.dqn_plan import DQNSettings, ReplayLayout
+from nbyt.train.dqn import DQNSettings, ReplayLayout
 from nbyt.train.plan import PPOSettings
 
 TABLE = {

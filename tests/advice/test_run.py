@@ -14,7 +14,9 @@ from nbyt.advice import request, stages
 from nbyt.advice import run as advising
 from nbyt.errors import EnvError, StoreError
 from nbyt.exact import frozenlake
-from nbyt.store.advice import read_advice
+from nbyt.results import plain
+from nbyt.store.files import ADVICE
+from nbyt.store.run import Folder
 from nbyt.train.plan import PPOSettings
 
 SMALL = {
@@ -52,7 +54,7 @@ def test_the_data_keep_their_promise(advised) -> None:
 
 def test_everything_is_kept_and_the_page_is_there(advised) -> None:
     folder = Path(advised.data["out"])
-    assert read_advice(folder) == json.loads(json.dumps(advised.data))
+    assert plain(Folder(folder).require(ADVICE)) == json.loads(json.dumps(advised.data))
     assert advised.report == folder / "report.html" and advised.report.stat().st_size > 10_000
     best = advised.per_sample
     card = advised._repr_html_()

@@ -1,4 +1,4 @@
-"""Beyond one batch: with a budget of seconds or samples, how large should a batch be?
+"""Propose a batch size for a budget of seconds or samples.
 
 A scout measures stages at one batch; variance falls with N and cost is fitted over N and T, so
 both are known for every other batch too. Per second: the highest alignment per second. Per sample
@@ -38,13 +38,13 @@ class Budget:
 
 
 def budget_from(text: str) -> Budget:
-    """The budget that a text names: 90s, 10m and 2h are time; 500k, 2M and 1e6 are samples."""
+    """Parse a budget: 90s, 10m and 2h are time; 500k, 2M and 1e6 are samples."""
     kind = "seconds" if text.strip().endswith(("s", "m", "h")) else "samples"
     return Budget(text, kind, BUDGET.read(text, "budget"))
 
 
 def candidates(request: AdviceRequest) -> list[Layout]:
-    """Every layout of every batch whose T the scout measures."""
+    """Return every layout of every batch whose T the scout measures."""
     # As many envs as the scout's batch has samples are no limit that anybody has set.
     most = max(BATCHES) if request.max_envs >= request.batch else request.max_envs
     return [
@@ -58,7 +58,7 @@ def candidates(request: AdviceRequest) -> list[Layout]:
 def propose(
     budget: Budget, request: AdviceRequest, stages: Sequence[StageEvidence], costs: Costs
 ) -> dict[str, Any]:
-    """The batch to use, the best layout of every other, and what each gets out of the budget."""
+    """Return the batch to use, the best layout of every batch, and how many updates each gets."""
     layouts = candidates(request)
     splits = [(one.envs, one.steps) for one in layouts]
     prices = _prices(budget, splits, costs, request.seed)
@@ -84,7 +84,7 @@ def propose(
 
 
 def _prices(budget: Budget, splits: list[tuple[int, int]], costs: Costs, seed: int) -> Rows:
-    """What an update of each layout costs, in the budget's own unit."""
+    """Return the price of an update of each layout, in the budget's unit."""
     if budget.kind == "seconds":
         return costs.redrawn(splits, DRAWS, numpy_stream(seed, "advise.budget"))
     sizes = np.array([float(envs * steps) for envs, steps in splits])
@@ -92,7 +92,7 @@ def _prices(budget: Budget, splits: list[tuple[int, int]], costs: Costs, seed: i
 
 
 def _columns(stage: StageEvidence, steps: list[int]) -> StageEvidence:
-    """The stage with a column for each of these T, which may repeat."""
+    """Return the stage with a column for each of these T, which may repeat."""
     own = stage.evidence
     places = [own.steps.index(length) for length in steps]
     picked = {name: getattr(own, name)[:, places] for name in ("along", "mean_sq", "variance")}
@@ -106,7 +106,7 @@ def _columns(stage: StageEvidence, steps: list[int]) -> StageEvidence:
 
 
 def _best_of_each(found: Answer) -> list[Place]:
-    """The best place of every batch, best batch first."""
+    """Return the best place of every batch, best batch first."""
     first: dict[int, Place] = {}
     for place in found.places:
         first.setdefault(place.envs * place.steps, place)
@@ -129,7 +129,7 @@ def _row(place: Place, layout: Layout, updates: int) -> dict[str, Any]:
 
 
 def _largest(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The largest batch of those that lose little."""
+    """Return the largest batch of those that lose little."""
     near = [row for row in rows if (row["regret"]["value"] or 0.0) <= _LITTLE]
     return max(near, key=lambda row: row["batch"])
 

@@ -29,10 +29,12 @@ from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, SPLIT, require
 from nbyt.policy.stage import Stage
 from nbyt.report.pages.advice import card, write_page
-from nbyt.store.advice import PAGE, AdviceFolder, read_advice
+from nbyt.results import plain
+from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import at_work, resolved_entry
-from nbyt.store.run import open_as, slug
+from nbyt.store.run import Folder, open_run
+from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.plan import PPOSettings
 
@@ -134,7 +136,7 @@ def open_folder(
     *,
     force: bool,
     inner: bool = False,
-) -> AdviceFolder:
+) -> Folder:
     """The folder of the advice, new or resumed; another question's folder is refused.
 
     inner: it is part of another folder; see `open_as`.
@@ -144,12 +146,12 @@ def open_folder(
     identity = {**request.identity(), "from": [one.frozen_policy.fingerprint for one in given]}
     made_by = manifest("advise", identity, request.seed, hardware.describe())
     path = Path(out) if out is not None else Path("runs") / name
-    return open_as(AdviceFolder, path, identity, manifest=made_by, force=force, inner=inner)
+    return open_run(path, identity, "advise", manifest=made_by, force=force, inner=inner)
 
 
 def answer_request(
     request: AdviceRequest,
-    folder: AdviceFolder,
+    folder: Folder,
     *,
     given: Sequence[StageToMeasure] = (),
     own: int | None = None,
@@ -189,18 +191,18 @@ def answer_request(
             "versions": versions(),
             "reproduce": reproduce or command_line(request, given, per=per, weigh=weigh),
             "out": str(folder.path),
-            "report": str(folder.path / PAGE),
+            "report": str(folder.path / PAGE.name),
         }
-        folder.write_advice(data)
+        folder.write(ADVICE, data)
         # As it is read back: the page is then the same as `nbyt report` makes.
-        write_page(read_advice(folder.path), folder.path / PAGE)
+        write_page(plain(folder.require(ADVICE)), folder.path / PAGE.name)
     return Advice(data)
 
 
 def _find(
     request: AdviceRequest,
     targets: Sequence[StageToMeasure],
-    folder: AdviceFolder,
+    folder: Folder,
     costs: Costs | None,
     weigh: str,
     progress: Progress,
@@ -258,9 +260,9 @@ def scout(
     path = resolved_entry(scout or Path("runs") / name)
     folder = open_folder(request, [], path, force=False, inner=True)
     with at_work(folder.path):
-        known = folder.load_costs()
+        known = folder.read(COSTS)
         costs = costs_from(known) if known is not None else _scout_costs(request, progress)
-        folder.save_costs(costs.as_dict())
+        folder.write(COSTS, costs.as_dict())
         targets = train_stages(request, folder, progress)
         targets = [collected_by(collector, target) for target in targets]
         finding = AdviceInputs(request, measure(request, targets, folder, progress), costs)
@@ -302,8 +304,8 @@ def _count_parts(request: AdviceRequest, given: int) -> int:
     return 2 + stages + {"none": 0, "one": 1, "all": stages}[request.effort.looks]
 
 
-def _costs(request: AdviceRequest, folder: AdviceFolder, progress: Progress) -> Costs:
-    known = folder.load_costs()
+def _costs(request: AdviceRequest, folder: Folder, progress: Progress) -> Costs:
+    known = folder.read(COSTS)
     if known is not None:
         return costs_from(known)
     layouts = [request.layout(steps) for steps in request.steps]
@@ -315,12 +317,12 @@ def _costs(request: AdviceRequest, folder: AdviceFolder, progress: Progress) -> 
         vector=request.vector,
         progress=progress,
     )
-    folder.save_costs(costs.as_dict())
+    folder.write(COSTS, costs.as_dict())
     return costs
 
 
 def _closer_looks(
-    finding: AdviceInputs, folder: AdviceFolder, progress: Progress, done: Callable[[], None]
+    finding: AdviceInputs, folder: Folder, progress: Progress, done: Callable[[], None]
 ) -> dict[str, dict[str, Any]]:
     """Looks around the advised layout: at the stage that decides, or at all of them."""
     looks = finding.request.effort.looks
@@ -329,10 +331,12 @@ def _closer_looks(
     found = {}
     for measured in chosen:
         number = finding.measured.index(measured) + 1
-        known = folder.load_look(number, best)
+        known = folder.read(LOOK, number, best)
         if known is None:
-            known = diagnose_stage(finding.request, measured, best, progress)
-            folder.save_look(number, best, known)
-        found[measured.target.name] = known
+            data = diagnose_stage(finding.request, measured, best, progress)
+            folder.write(LOOK, data, number, best)
+        else:
+            data = plain(known)
+        found[measured.target.name] = data
         done()
     return found

@@ -29,12 +29,13 @@ from nbyt.measure.request import Progress, Request, Resources, make_request
 from nbyt.measure.sources import sources_of
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
+from nbyt.results import plain
 from nbyt.rng import numpy_stream, seeds
 from nbyt.stats.intervals import DEPENDABLE
 from nbyt.stats.pool import OBJECTIVES
-from nbyt.store.advice import AdviceFolder
+from nbyt.store.files import MEASUREMENT, RESULT, RETURNS, STAGE, TRAINING
 from nbyt.store.manifest import manifest
-from nbyt.store.run import RunFolder, open_run
+from nbyt.store.run import Folder, open_run
 from nbyt.store.tensors import Template, Tensors, match
 from nbyt.train import hardware
 from nbyt.train.loop import Watch, kept_stages, train
@@ -58,7 +59,7 @@ class StageToMeasure:
 
 
 def train_stages(
-    request: AdviceRequest, folder: AdviceFolder, progress: Progress
+    request: AdviceRequest, folder: Folder, progress: Progress
 ) -> list[StageToMeasure]:
     """The stages of the request's own trainings, each resumed or left alone if it is complete."""
     found = []
@@ -66,9 +67,9 @@ def train_stages(
         plan = request.plan(steps)
         envs = plan.layout.envs
         made_by = manifest("advise", plan.identity(), plan.seed, hardware.describe())
-        path = folder.training(envs, steps)
+        path = folder.path_of(TRAINING, envs, steps)
         run = open_run(path, plan.identity(), manifest=made_by, inner=True)
-        if run.read_result() is None:
+        if run.read(RESULT) is None:
             watch = Watch(progress, f"training with {envs}x{steps}", plan.updates)
             train(plan, run, (watch,), env=request.env)
         prefix = f"{envs}x{steps} " if len(request.trained) > 1 else ""
@@ -78,14 +79,14 @@ def train_stages(
 
 
 def _returns(
-    request: AdviceRequest, folder: AdviceFolder, kept: Sequence[StageToMeasure], progress: Progress
+    request: AdviceRequest, folder: Folder, kept: Sequence[StageToMeasure], progress: Progress
 ) -> list[float | None]:
     """The mean return of every stage that was kept, played once; None where none is finite."""
     training = kept[0].trained_with
     assert training is not None, "stages trained here know their layout"
-    known = folder.load_returns(*training)
-    if known is not None and len(known) == len(kept):
-        return known
+    known = folder.read(RETURNS, *training)
+    if known is not None and len(known.returns) == len(kept):
+        return list(known.returns)
     found: list[float | None] = []
     for number, one in enumerate(kept, start=1):
         engine = one.frozen_policy.engine
@@ -94,7 +95,7 @@ def _returns(
         returns = played.returns[np.isfinite(played.returns)]
         found.append(float(returns.mean()) if len(returns) else None)
         progress("playing episodes", number, len(kept))
-    folder.save_returns(*training, found)
+    folder.write(RETURNS, {"returns": found}, *training)
     return found
 
 
@@ -150,7 +151,7 @@ def collected_by(collector: Collector | None, target: StageToMeasure) -> StageTo
 def _stage_folders(path: Path) -> list[Path]:
     if (path / "stage.json").exists() or path.name in ("stage.json", "stage.safetensors"):
         return [path]
-    folders = RunFolder(path).stages() if path.is_dir() else []
+    folders = Folder(path).present(STAGE) if path.is_dir() else []
     if not folders:
         raise StoreError(
             f"{path} is neither a stage nor a run with stages",
@@ -198,7 +199,7 @@ class Measured:
 def measure(
     request: AdviceRequest,
     targets: Sequence[StageToMeasure],
-    folder: AdviceFolder,
+    folder: Folder,
     progress: Progress,
     done: Callable[[], None] = lambda: None,
     times: int = 1,
@@ -210,14 +211,15 @@ def measure(
     found = []
     chains = times * request.effort.chains
     for number, target in enumerate(targets, start=1):
-        known = folder.load_measurement(number)
+        kept = folder.read(MEASUREMENT, number)
+        known = None if kept is None else (kept[0], plain(kept[1]))
         if known is not None:
-            _require_own(request, folder.measured_path(number), *known)
+            _require_own(request, folder.path_of(MEASUREMENT, number), *known)
         if known is None or known[1]["pool"]["chains"] < chains:
             what = f"stage {number} of {len(targets)}"
             what += f", {chains} chains" if times > 1 else ""
             known = _probe(request, target, number, chains, what, progress)
-            folder.save_measurement(number, *known)
+            folder.write(MEASUREMENT, known, number)
         found.append(Measured(target, known[1], known[0]))
         done()
     return found

@@ -45,7 +45,7 @@ from nbyt.train import hardware
 
 @dataclass(frozen=True)
 class AdviseOptions:
-    """What is asked, and with how much effort."""
+    """The options of `nbyt advise`."""
 
     batch: Size | None = None
     """Samples of a batch, N x T; its splits are compared."""

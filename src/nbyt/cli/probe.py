@@ -44,8 +44,8 @@ from nbyt.report.tables.probes import (
     surface_table,
     verdict,
 )
+from nbyt.store.formats import write_sealed
 from nbyt.store.paths import make_folder, resolved
-from nbyt.store.seal import write_sealed
 from nbyt.train import hardware
 
 # Options that a control has no use for: its exact answer is that of its own setting.

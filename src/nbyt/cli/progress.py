@@ -21,7 +21,7 @@ from nbyt.processes.signals import stop_on_signal
 
 if TYPE_CHECKING:
     from nbyt.sweep.run import Tally
-    from nbyt.train.metrics import Row
+    from nbyt.train.algorithms.registry import Row
 
 _DRAW_SECONDS = 0.1
 
@@ -30,7 +30,7 @@ _DRAW_SECONDS = 0.1
 def watched_cells(
     console: Console, cells: int, updates: int
 ) -> Iterator[Callable[["Tally"], None]]:
-    """A bar over all updates of all cells; the first Ctrl-C ends the work between two updates.
+    """Show a bar over all updates of all cells; the first Ctrl-C stops between two updates.
 
     Without a terminal a line is written now and then.
     """
@@ -121,7 +121,7 @@ class TrainingProgress:
             )
 
     def on_note(self, note: str) -> None:
-        """Say it above the bar."""
+        """Print a note above the bar."""
         self._bar.console.print(note)
 
     def _remember(self, row: "Row") -> None:
@@ -138,7 +138,7 @@ class TrainingProgress:
 
 
 def _bars(console: Console) -> Progress:
-    """Bars with a name, how much is done, and the time left; none where there is no terminal."""
+    """Build bars with name, count and time left; disabled where there is no terminal."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
@@ -152,7 +152,7 @@ def _bars(console: Console) -> Progress:
 
 @contextmanager
 def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each thing that is under way: called with its name, what is done and all of it."""
+    """Show a bar for each task; called with its name, what is done and its total."""
     bar = _bars(console)
     tasks: dict[str, TaskID] = {}
 
@@ -171,7 +171,7 @@ def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]
 def overall_progress(
     console: Console, workers: int = 1
 ) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for all of the work, under the name OVERALL, and one for each thing under way.
+    """Show a bar for all of the work, under the name OVERALL, and one for each task.
 
     workers: how many things may be under way at once; what comes before the first comma of a name
     tells them apart. Without a terminal each name is said once.
@@ -205,7 +205,7 @@ def overall_progress(
 
 @contextmanager
 def watched(console: Console, workers: int = 1) -> Iterator[Callable[[str, int, int], None]]:
-    """Progress that the first Ctrl-C ends between two steps of the work; the second, at once.
+    """Show progress; the first Ctrl-C stops between two steps of the work, the second at once.
 
     Left to itself, Ctrl-C is lost where it comes while JAX collects its garbage.
     """

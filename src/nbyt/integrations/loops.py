@@ -15,9 +15,9 @@ from nbyt.gradients.spec import fragment_advantages
 from nbyt.measure.live import BatchMeasurement, LiveBatch, Loss, measure_batch
 from nbyt.numbers import COEFFICIENT, PROBABILITY, require
 from nbyt.report.pages.probes import write_probes_page
+from nbyt.store.files import PAGE, PROBES
 from nbyt.store.manifest import manifest, versions
-from nbyt.store.probes import PAGE, ProbesFolder, read_probes
-from nbyt.store.run import open_as
+from nbyt.store.run import add_record, open_run, read_probes
 from nbyt.train import hardware
 
 LIMITS = (
@@ -145,17 +145,17 @@ class History:
         facts = {"title": title, "library": library, **head}
         identity = {"command": "probe a training", **facts}
         made_by = manifest("probe a training", identity, 0, hardware.describe())
-        self.folder = open_as(ProbesFolder, Path(out), identity, manifest=made_by)
+        self.folder = open_run(Path(out), identity, "probe a training", manifest=made_by)
         machine = {"device": hardware.describe()}
-        self.folder.write_log({**facts, "machine": machine, "versions": versions()})
+        self.folder.write(PROBES, {**facts, "machine": machine, "versions": versions()})
 
     def add(self, record: dict[str, Any]) -> None:
         """Nothing; the record is then on disk, in place of one of the same update."""
-        self.folder.add(record)
+        add_record(self.folder, record)
 
     def write_page(self) -> Path:
         """The page of all records so far."""
-        path = self.folder.path / PAGE
+        path = self.folder.path / PAGE.name
         write_probes_page(read_probes(self.folder.path), path)
         return path
 

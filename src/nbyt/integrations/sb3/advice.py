@@ -25,6 +25,7 @@ from nbyt.integrations.sb3.policy import (
 )
 from nbyt.layout import Layout
 from nbyt.numbers import SIZE, require
+from nbyt.store.files import COSTS
 from nbyt.train.plan import PPOSettings
 
 # An update takes long enough to be timed well, and long enough not to be timed often.
@@ -131,9 +132,9 @@ def advise(
     with preserve_policy(model.policy):
         target = stage_to_measure(FrozenSB3Policy(model, found))
     folder = open_folder(request, [target], out, force=force)
-    if per != "sample" and folder.load_costs() is None:
+    if per != "sample" and folder.read(COSTS) is None:
         layouts = [request.layout(steps) for steps in request.steps]
-        folder.save_costs(measure_costs(model, env, layouts, own, progress).as_dict())
+        folder.write(COSTS, measure_costs(model, env, layouts, own, progress).as_dict())
     with preserve_policy(model.policy):
         return answer_request(
             request,
