@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from nbyt.envs import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.store.atomic import canonical

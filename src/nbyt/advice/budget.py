@@ -25,8 +25,8 @@ from nbyt.advice.stages import (
 )
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
-from nbyt.measure.chains import Progress
 from nbyt.measure.frozen_policy import Collector
+from nbyt.measure.request import Progress
 from nbyt.numbers import BUDGET
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream

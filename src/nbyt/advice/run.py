@@ -24,8 +24,8 @@ from nbyt.advice.stages import (
 from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import UsageError
-from nbyt.measure.chains import Progress
 from nbyt.measure.frozen_policy import Collector
+from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, SPLIT, require
 from nbyt.policy.stage import Stage
 from nbyt.report.pages.advice import card, write_page

@@ -21,17 +21,17 @@ from nbyt.collect.evaluate import episode_returns
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import StoreError, UsageError
 from nbyt.gradients.spec import AdvantageScale
-from nbyt.measure.chains import Progress, Resources
 from nbyt.measure.frozen_policy import Collector, FrozenPolicy, FrozenStage
-from nbyt.measure.measurement import OBJECTIVES, Measurement
+from nbyt.measure.measurement import Measurement
 from nbyt.measure.probe import NO_PHASE, examine
-from nbyt.measure.request import Request, make_request
+from nbyt.measure.request import Progress, Request, Resources, make_request
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
 from nbyt.results import decode
 from nbyt.results.measurement import Measurement as MeasurementRecord
 from nbyt.rng import numpy_stream, seeds
 from nbyt.stats.intervals import DEPENDABLE
+from nbyt.stats.pool import OBJECTIVES
 from nbyt.store.files import MEASUREMENT, RESULT, RETURNS, STAGE, TRAINING
 from nbyt.store.manifest import manifest
 from nbyt.store.run import Folder, open_run
