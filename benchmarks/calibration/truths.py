@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.calibration.cases import Case
 from nbyt.exact import GradientMoments, lags, moments, phase
+from nbyt.exact.gradient import endless_advantage
 from nbyt.exact.problem import Problem, pose
-from nbyt.exact.recursion import endless_advantage
 
 GRADIENTS = ("actor", "critic", "total")
 SQUARED = ("individual", "covariance", "variance", "bias_sq", "mse")

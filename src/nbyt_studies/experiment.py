@@ -13,7 +13,7 @@ from nbyt.envs import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import NbytError, TrainingError, error_from
 from nbyt.layout import Layout
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.policy.stage import Stage
 from nbyt.processes.heartbeat import Heartbeat
 from nbyt.processes.reaper import ProcessReaper
@@ -21,14 +21,15 @@ from nbyt.processes.serving import Say, serve
 from nbyt.processes.worker import Bell, WorkerProcess, basic_setup
 from nbyt.results.values import Data
 from nbyt.store.atomic import canonical
+from nbyt.store.files import EXPERIMENT, METRICS, RESULT, STUDY_TRAINING
 from nbyt.store.manifest import manifest
 from nbyt.store.paths import locked
-from nbyt.store.run import open_run
-from nbyt.store.study import StudyFolder
+from nbyt.store.run import Folder, open_run
+from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.algorithms.ppo import beginning
+from nbyt.train.algorithms.registry import Row
 from nbyt.train.loop import Watch, kept_stages, train
-from nbyt.train.metrics import Row
 from nbyt.train.plan import PPOPlan, PPOSettings
 
 Choice = TypeVar("Choice")
@@ -52,7 +53,7 @@ class Training:
 class Context:
     """What an experiment is given. Its results depend on `seed` and `quick` alone."""
 
-    folder: StudyFolder
+    folder: Folder
     seed: int
     quick: bool
     progress: Progress
@@ -96,15 +97,15 @@ class Context:
         # Runs that differ in anything have folders of their own.
         mark = hashlib.sha256(canonical(plan.identity())).hexdigest()[:8]
         made_by = manifest("reproduce", plan.identity(), plan.seed, hardware.describe())
-        folder = self.folder.training(f"{words}-{mark}")
+        folder = self.folder.path_of(STUDY_TRAINING, slug(f"{words}-{mark}"))
         # Another experiment may want the same run at the same time.
         with locked(folder.with_name(f"{folder.name}.lock")):
             run = open_run(folder, plan.identity(), manifest=made_by, inner=True)
-            if run.read_result() is None:
+            if run.read(RESULT) is None:
                 watch = Watch(self.progress, f"training {words}", last)
                 train(plan, run, (watch,), env=found)
         kept = tuple(kept_stages(plan, run))
-        return Training(found, layout, kept, tuple(run.read_metrics()))
+        return Training(found, layout, kept, tuple(run.read(METRICS) or []))
 
     def untrained(
         self,
@@ -215,7 +216,7 @@ def main(heartbeat: Heartbeat) -> None:
     def begin(setup: dict[str, Any], say: Say) -> Callable[[dict[str, Any]], None]:
         hardware.prepare(setup["device"], quiet=True)
         context = Context(
-            StudyFolder(Path(setup["folder"])),
+            Folder(Path(setup["folder"])),
             setup["seed"],
             setup["quick"],
             lambda *progress: say({"progress": progress}),
@@ -230,7 +231,7 @@ def _run(context: Context, name: str, words: str, run: str) -> list[dict[str, st
     module, _, function = run.partition(":")
     try:
         data = getattr(import_module(module), function)(context.named(words))
-        context.folder.save_experiment(name, data)
+        context.folder.write(EXPERIMENT, data, name)
     except NbytError as error:
         return [error.as_facts()]
     return []

@@ -7,8 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import special, stats
 
-from nbyt.stats.combine import added, mapped
-from nbyt.stats.estimate import LEVEL, Estimate, mean, undetermined
+from nbyt.stats.estimate import LEVEL, Estimate, added, mapped, mean, undetermined
 from nbyt.stats.intervals import leave_one_out, positive_ratio, ratio_set, within
 from nbyt.stats.variance import NO_VARIANCE
 from nbyt_studies.verdict import Number

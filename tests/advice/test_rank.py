@@ -8,9 +8,9 @@ from nbyt.advice.rank import (
     Evidence,
     StageEvidence,
     chosen,
-    gathered,
     learning_weights,
     sample_weights,
+    summed_areas,
 )
 from nbyt.stats.estimate import Estimate
 
@@ -139,5 +139,5 @@ def test_chosen_stages_are_two_late_ones_and_those_of_equal_parts() -> None:
 
 def test_no_area_is_lost_with_the_stages_that_are_not_chosen() -> None:
     areas, samples = np.arange(1.0, 6.0), [1, 2, 3, 5, 8]
-    found = gathered(areas, samples, [1, 4])
+    found = summed_areas(areas, samples, [1, 4])
     assert found.tolist() == [1 + 2 + 3 + 4, 5] and found.sum() == areas.sum()

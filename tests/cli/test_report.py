@@ -6,20 +6,20 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.report.probes.probes_sample import head, training
+from tests.report.pages.probes.probes_sample import head, training
 
 from nbyt.cli import main
-from nbyt.store.probes import ProbesFolder
-from nbyt.store.run import open_as
+from nbyt.store.files import PROBES
+from nbyt.store.run import add_record, open_run
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A training that was probed three times."""
-    found = open_as(ProbesFolder, tmp_path / "probes", head())
-    found.write_log(head())
+    found = open_run(tmp_path / "probes", head(), "probe a training")
+    found.write(PROBES, head())
     for record in training(3)["records"]:
-        found.add(record)
+        add_record(found, record)
     return found.path
 
 
@@ -34,8 +34,8 @@ def test_the_page_is_made_and_counted(folder: Path, capsys: pytest.CaptureFixtur
 def test_a_loop_that_did_not_name_its_env(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = open_as(ProbesFolder, tmp_path / "loop", {"title": "a loop"})
-    found.write_log({"title": "a loop", "library": "torch"})
+    found = open_run(tmp_path / "loop", {"title": "a loop"}, "probe a training")
+    found.write(PROBES, {"title": "a loop", "library": "torch"})
     assert main.run(["report", str(found.path), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)["data"]
     assert (data["env"], data["probes"]) == (None, 0)

@@ -7,23 +7,23 @@ import pytest
 from tests.sweep.made_up import curves_of, finished, grid_of
 
 from nbyt.cli import main
-from nbyt.store.run import open_as
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.files import CELL, SWEEP
+from nbyt.store.run import Folder, open_run
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> SweepFolder:
+def folder(tmp_path: Path) -> Folder:
     """A sweep of two layouts that came to its end."""
     grid = grid_of(4, (4, 8))
-    found = open_as(SweepFolder, tmp_path / "sweep", grid.identity())
+    found = open_run(tmp_path / "sweep", grid.identity(), "sweep")
     curves = curves_of(grid)
     for cell, curve in curves.items():
-        found.save_cell(cell.name, curve.as_dict())
-    found.write_sweep(finished(grid, curves))
+        found.write(CELL, curve.as_dict(), cell.name)
+    found.write(SWEEP, finished(grid, curves))
     return found
 
 
-def test_the_page_is_made_anew(folder: SweepFolder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_is_made_anew(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["report", str(folder.path), "--json"]) == 0
     page = folder.path / "report.html"
     data = json.loads(capsys.readouterr().out)["data"]
@@ -36,9 +36,7 @@ def test_the_page_is_made_anew(folder: SweepFolder, capsys: pytest.CaptureFixtur
     assert "What every layout reached" in page.read_text()
 
 
-def test_a_damaged_sweep_has_no_page(
-    folder: SweepFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_sweep_has_no_page(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     path = folder.path / "sweep.json"
     path.write_bytes(path.read_bytes().replace(b'"total": 3000', b'"total": 3001'))
     assert main.run(["report", str(folder.path)]) == 2
@@ -48,7 +46,7 @@ def test_a_damaged_sweep_has_no_page(
 
 
 def test_the_doctor_names_damaged_cells_and_no_others(
-    folder: SweepFolder, capsys: pytest.CaptureFixture[str]
+    folder: Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main.run(["doctor", "--dir", str(folder.path), "--json"]) == 0
     capsys.readouterr()

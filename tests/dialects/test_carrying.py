@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from tests.dialects.random_settings import explanations
 
 from nbyt.dialects import explain
-from nbyt.dialects.carrying import carried, heard, said
+from nbyt.dialects.carrying import carried, library_settings, shared_settings
 from nbyt.dialects.dialect import Dialect, every, names
 from nbyt.dialects.explaining import Explanation
 from nbyt.train.plan import PPOSettings
@@ -50,8 +50,8 @@ def test_every_setting_given_is_carried_or_left(found: Explanation) -> None:
 @pytest.mark.parametrize("dialect", every(), ids=names())
 def test_what_is_said_in_a_librarys_words_is_heard_again(dialect: Dialect) -> None:
     ours = {"clip": 0.3, "entropy_coefficient": 0.02, "value_coefficient": 0.7, "target_kl": 0.01}
-    written = said(dialect, ours)
-    again = heard(dialect, {key: str(value) for key, value in written.items()})
+    written = library_settings(dialect, ours)
+    again = shared_settings(dialect, {key: str(value) for key, value in written.items()})
     assert {name: one.value for name, one in again.items()} == pytest.approx(
         {name: value for name, value in ours.items() if name in again}
     )

@@ -169,6 +169,6 @@ def test_our_own_words_are_those_of_our_own_command() -> None:
 
 
 def test_an_unknown_library_is_refused_with_the_nearest() -> None:
-    with pytest.raises(DialectError, match="no library is called 'rlib'") as caught:
+    with pytest.raises(DialectError, match="unknown library 'rlib'") as caught:
         load("rlib")
     assert "rllib" in caught.value.fix

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.testing import assert_allclose
 from tests.gradients.conftest import CASES, Case, make_case, noise_pool
 
+from nbyt.gradients.chains import phase_products, products_of
+from nbyt.gradients.engines import Engine
 from nbyt.gradients.engines.own import StageEngine
-from nbyt.gradients.plan import SlabPlan
-from nbyt.gradients.reduce import Engine, phase_products, products_of, reduce_pool
-from nbyt.gradients.spec import GradientSpec
+from nbyt.gradients.reduce import reduce_pool
+from nbyt.gradients.spec import GradientSpec, SlabPlan
 
 CHAINS, STEPS = 5, 16
 SPEC = GradientSpec((1, 2, 8, 16), (0.9, 0.5), STEPS, 0.95, True, value_coefficient=0.7)

@@ -22,10 +22,10 @@ from tests.gradients.comparing import (
 from tests.gradients.conftest import Case
 
 from nbyt.errors import UsageError
+from nbyt.gradients.engines import Engine
 from nbyt.gradients.engines import jax as function_engine
 from nbyt.gradients.engines.jax import FunctionEngine
-from nbyt.gradients.plan import SlabPlan, plan_for
-from nbyt.gradients.reduce import Engine
+from nbyt.gradients.spec import SlabPlan, plan_for
 
 ROW = (np.ones((1, 2), np.float32), np.zeros(1, np.float32))
 

@@ -26,9 +26,8 @@ from nbyt.gradients.engines import torch as torch_engine
 from nbyt.gradients.engines.torch import TorchEngine
 from nbyt.gradients.engines.torch_layers import can_be_layered
 from nbyt.gradients.engines.torch_policy import TorchPolicy
-from nbyt.gradients.plan import SlabPlan, plan_for
 from nbyt.gradients.reduce import reduce_pool
-from nbyt.gradients.spec import GradientSpec
+from nbyt.gradients.spec import GradientSpec, SlabPlan, plan_for
 from nbyt.policy.networks import image_convolutions
 
 

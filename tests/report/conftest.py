@@ -2,15 +2,13 @@
 
 import os
 import shutil
-import sys
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+from nbyt.report.html import page
 
 
 def _missing(reason: str) -> None:
@@ -18,6 +16,12 @@ def _missing(reason: str) -> None:
         pytest.fail(f"{reason}, and NBYT_NEED_BROWSER=1")
     warnings.warn(f"THE PAGE WAS NOT LOOKED AT IN A BROWSER: {reason}", stacklevel=2)
     pytest.skip(f"THE PAGE WAS NOT LOOKED AT: {reason}; `make browser` installs one")
+
+
+@pytest.fixture
+def light(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Build pages without Plotly's megabytes."""
+    monkeypatch.setattr(page, "plotly_script", lambda: "window.Plotly = null;")
 
 
 @pytest.fixture(scope="session")

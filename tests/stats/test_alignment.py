@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbyt.stats import describe
-from nbyt.stats.alignment import _share
 from nbyt.stats.intervals import ratio_set, within
+from nbyt.stats.summary import _share
 
 
 def strong(chains: int, seed: int) -> Vectors:

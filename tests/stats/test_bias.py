@@ -8,8 +8,7 @@ from gradient_vectors import Vectors, bias_sq, over_pairs, random_vectors, vecto
 from hypothesis import given
 
 from nbyt.stats import bias_parts
-from nbyt.stats.length import squared_length
-from nbyt.stats.variance import NO_SPLIT
+from nbyt.stats.variance import NO_SPLIT, squared_length
 from nbyt.stats.variance import bias_sq as measured
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from nbyt.stats import Estimate
-from nbyt.stats.combine import added, divided, mapped
-from nbyt.stats.estimate import undetermined
+from nbyt.stats.estimate import added, divided, mapped, undetermined
 
 LOPSIDED = Estimate(2.0, 1.0, 5.0, 64)
 

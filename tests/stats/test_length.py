@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from nbyt.stats.length import _noncentrality, _traces, dimension, squared_length
+from nbyt.stats.variance import _noncentrality, _traces, dimension, squared_length
 
 BAND = [scipy_stats.binom(300, 0.95).ppf(tail) for tail in (0.0005, 0.9995)]
 
@@ -84,7 +84,7 @@ def test_large_numbers_take_the_normal_limit_without_a_jump(
     excess, probability, monkeypatch
 ) -> None:
     limit = _noncentrality(1e6 + excess, 1e6, probability)
-    monkeypatch.setattr("nbyt.stats.length.LARGE", math.inf)
+    monkeypatch.setattr("nbyt.stats.variance.LARGE", math.inf)
     exact = _noncentrality(1e6 + excess, 1e6, probability)
     assert limit == pytest.approx(exact, abs=10)
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from gradient_vectors import Vectors, over_pairs, random_vectors
 
-from nbyt.stats.alignment import NO_SHARE
 from nbyt.stats.estimate import undetermined
-from nbyt.stats.summary import describe_batch
+from nbyt.stats.summary import NO_SHARE, describe_batch
 
 STREAMS, STEPS = 8, 4
 SIGNALS = (0.0, 0.1, 1.0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from nbyt.stats import GradientEstimates, Products, describe
-from nbyt.stats.combine import added
+from nbyt.stats.estimate import added
 from nbyt.stats.intervals import correlation
 
 NAMES = [field.name for field in fields(GradientEstimates)]

@@ -1,1 +1,1 @@
-"""Commands: data on stdout, talk on stderr."""
+"""Commands: data on stdout, progress and remarks on stderr."""

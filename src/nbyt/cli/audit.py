@@ -30,7 +30,7 @@ _RIGHT = "every epoch is a fresh uniform shuffle with each sample exactly once"
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """How the sampler is looked at."""
+    """Options of `nbyt audit`."""
 
     envs: Size | None = None
     """Envs of the batch; tells steps of one env from envs at one step."""
@@ -75,7 +75,7 @@ def run(
     options: Annotated[AuditOptions, Parameter(name="*")] = AuditOptions(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
-    """Say whether every epoch of a sampler is a fresh uniform shuffle with each sample once.
+    """Check that every epoch of a sampler is a fresh uniform shuffle with each sample once.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _dry(cost: dict[str, int], common: Common) -> Outcome:
 def _measured(
     function: Callable[..., Any], found: Audit, options: AuditOptions, console: Console
 ) -> dict[str, Any]:
-    """What the sampler costs on rollouts of a stage."""
+    """Measure what the sampler costs on rollouts of a stage."""
     hardware.prepare(options.device, quiet=console.quiet)
     stage = read_stage(options.from_) if options.from_ is not None else None
     where = str(options.from_)
@@ -175,7 +175,7 @@ def _show(data: dict[str, Any], found: Audit) -> None:
 
 
 def _penalty_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
-    """The variance against that of shuffled mini-batches, of each gradient that was measured."""
+    """Show each gradient's variance relative to shuffled mini-batches."""
     if "penalties" not in data:
         return [("variance", f"{_estimate(data['variance_penalty'])} by the formula")]
     rows = []

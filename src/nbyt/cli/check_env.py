@@ -1,4 +1,4 @@
-"""`nbyt check-env`: does this environment keep its promises?
+"""`nbyt check-env`: does this environment work as training needs it?
 
 The env runs in a process of its own, which it may end, crash or block; this one imports no JAX.
 """
@@ -61,7 +61,7 @@ def run(
 
 
 def _answer(task: dict[str, Any], limit: float) -> dict[str, Any]:
-    """What the worker found, or how it ended without an answer as `stopped`."""
+    """Return the worker's answer, or how it ended without one as `stopped`."""
     with ProcessReaper() as reaper:
         worker = WorkerProcess(reaper, _MAIN, basic_setup(sys.path, limit))
         try:
@@ -72,7 +72,7 @@ def _answer(task: dict[str, Any], limit: float) -> dict[str, Any]:
 
 
 def _stopped(env: str, how: dict[str, Any]) -> dict[str, Any]:
-    """The report on an env that ended the check."""
+    """Return the report on an env that ended the check."""
     state = HeartbeatState(*how["state"])
     number = f" {state.step}" if state.doing == STEP else ""
     place = f"{state.words}{number}" if state.doing else "between two calls"

@@ -1,4 +1,4 @@
-"""What runs in the process of `nbyt check-env`: the env, and the checks on it."""
+"""The worker process of `nbyt check-env`: builds the env and checks it."""
 
 import faulthandler
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _TURNS = 10
 
 
 def main(heartbeat: Heartbeat) -> None:
-    """Check the envs that are asked for."""
+    """Serve checks until the parent closes the pipe."""
     faulthandler.enable()  # shows the line of the user's code that crashes
 
     def begin(setup: dict[str, Any], say: Say) -> Callable[[dict[str, Any]], None]:
@@ -29,7 +29,9 @@ def main(heartbeat: Heartbeat) -> None:
 
 
 def _answer(heartbeat: Heartbeat, limit: float, env: str, seed: int, steps: int) -> dict[str, Any]:
-    """The `report`, an `error`, or how the env `stopped` the check; `lines` of the user's code."""
+    """Return the `report`, an `error`, or how the env `stopped` the check, with the user's
+    `lines`.
+    """
     heartbeat.begin(seed)
     try:
         hardware.prepare()

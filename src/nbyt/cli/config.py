@@ -49,7 +49,7 @@ _LONGEST_LINE = 1024
 def options_of_file(path: str | None, command: str, commands: Collection[str]) -> dict[str, Any]:
     """Return the options at the top of the file and, before those, in the command's own table.
 
-    Tables of other commands are left aside.
+    Tables of other commands are ignored.
     """
     if path is None:
         return {}
@@ -57,17 +57,17 @@ def options_of_file(path: str | None, command: str, commands: Collection[str]) -
     shared = {name: value for name, value in found.items() if name not in commands}
     own = found.get(command, {}) if command in commands else {}
     if not isinstance(own, dict):
-        raise _wrong(f"{command} is a command, and not a table of options, in {path}")
+        raise _wrong(f"{command} in {path} must be a table, as it is a command")
     options = {**shared, **own}
     if "config" in options:
-        raise _wrong(f"{path} names another file, which is not read")
+        raise _wrong(f"{path} must not name another config file")
     for key, value in options.items():
         _require_plain(key, value, path)
     return options
 
 
 def unknown_key(error: CycloptsError, path: str) -> UsageError | None:
-    """Name the key of the file that is no option, and the option that was meant."""
+    """Return an error that names the unknown key of the file, and the nearest option."""
     token = getattr(error, "token", None)
     if not isinstance(error, UnknownOptionError) or token is None or token.source != path:
         return None
@@ -81,7 +81,7 @@ def unknown_key(error: CycloptsError, path: str) -> UsageError | None:
 def _require_plain(key: str, value: Any, path: str) -> None:
     """Refuse tables, lists in lists, and numbers that Python would not write out."""
     if isinstance(value, dict):
-        raise _wrong(f"'{key}' in {path} is a table, and neither an option nor a command")
+        raise _wrong(f"'{key}' in {path} is a table, but there is no such command")
     for one in value if isinstance(value, list) else [value]:
         if isinstance(one, dict | list):
             raise _wrong(f"{key} in {path} is a list of lists or tables, not of plain values")
@@ -99,7 +99,7 @@ def _parsed(path: str) -> dict[str, Any]:
         reason = "it is nested too deeply"
     except ValueError as error:
         reason = str(error)[:200]
-    raise _wrong(f"{path or 'nothing'} is not a TOML file that can be read: {reason}")
+    raise _wrong(f"{path or 'an empty path'} is not valid TOML: {reason}")
 
 
 def _wrong(message: str) -> UsageError:

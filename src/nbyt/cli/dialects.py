@@ -32,7 +32,7 @@ def run(
     *,
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
-    """List the libraries and their words, or one of them in full.
+    """List the libraries and their words, or show one of them in full.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def _table(dialects: list[Dialect]) -> Table:
 
 
 def _line(dialect: Dialect) -> str:
-    """The words of one library behind the letters of the table's legend."""
+    """Write the words of one library, each after its letter in the legend."""
     words = dict(dialect.words)
     if dialect.rules.fixed_envs:
         words["envs"] = (f"always {dialect.rules.fixed_envs}",)
@@ -94,21 +94,19 @@ def _facts(dialect: Dialect) -> list[tuple[str, str]]:
     rules = {name: rule["text"] for name, rule in describing.rules_of(dialect.rules).items()}
     rows = [
         ("with more envs", rules["collect"]),
-        ("a rest", rules["ragged"]),
+        ("remainder", rules["ragged"]),
         ("mixing", rules["mixing"]),
         ("advantages are", rules["normalise"]),
         ("time limits", rules["time_limits"]),
         ("a run", f"{rules['updates']}; its length counts {rules['total']}"),
     ]
     if dialect.derived:
-        rows.append(("it computes", ", ".join(dialect.derived)))
+        rows.append(("derived", ", ".join(dialect.derived)))
     if dialect.aliases:
-        rows.append(
-            ("also said", ", ".join(f"{a} for {key}" for a, key in dialect.aliases.items()))
-        )
+        rows.append(("aliases", ", ".join(f"{a} for {key}" for a, key in dialect.aliases.items())))
     presets = dialect.presets.items()
     rows += [(f"preset={name}", describing.assigned(values)) for name, values in presets]
-    return [*rows, ("read in", ", ".join(dialect.source))]
+    return [*rows, ("source", ", ".join(dialect.source))]
 
 
 def _replay(replay: Replay) -> list[tuple[str, str]]:

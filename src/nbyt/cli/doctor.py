@@ -1,4 +1,4 @@
-"""`nbyt doctor`: is everything here, and does a run give the answer that is known?"""
+"""`nbyt doctor`: versions, devices, and a control run whose answer is known."""
 
 import tempfile
 from pathlib import Path

@@ -71,7 +71,7 @@ def _option_name(name: str) -> str:
 
 
 def build_app(algo: str = "ppo") -> App:
-    """The command line, its subcommands not yet imported; algo: the one that `train` is for."""
+    """Build the command line, importing no subcommand; `algo` selects the options of `train`."""
     app = App(
         name="nbyt",
         help="N by T: how to split a PPO batch into parallel environments and rollout steps.",
@@ -100,14 +100,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _end_after(seconds: float, code: int) -> None:
-    """End this process then, if a thread that an env has left behind keeps it from ending."""
+    """End this process after some seconds, if a thread that an env left behind keeps it alive."""
     timer = threading.Timer(seconds, os._exit, [code])
     timer.daemon = True
     timer.start()
 
 
 def run(tokens: list[str]) -> int:
-    """The exit code of one command line."""
+    """Run one command line and return its exit code."""
     with sigterm_raises():
         return _run(tokens)
 
@@ -134,7 +134,7 @@ def _run(tokens: list[str]) -> int:
     except MemoryError as error:
         return _fail(_memory_is_full(error, command), command, as_json=as_json)
     except BrokenPipeError:
-        # Whoever read our output has gone; nothing more can be said to them.
+        # The reader of our output has gone; there is nobody left to tell.
         _silence(sys.stdout)
         return 1
     except OSError as error:
@@ -146,7 +146,7 @@ def _run(tokens: list[str]) -> int:
 
 
 def _fail(error: NbytError, command: str, *, as_json: bool) -> int:
-    """Say the error, as far as anybody can hear it, and return its exit code."""
+    """Print the error where that is still possible, and return its exit code."""
     for stream, json in ((sys.stdout, as_json), (sys.stderr, False)):
         try:
             print_error(error, command, as_json=json)
@@ -159,7 +159,7 @@ def _fail(error: NbytError, command: str, *, as_json: bool) -> int:
 def _disk_is_full(error: OSError) -> DiskError:
     """Return an error about a write that is not part of any run, such as what is printed."""
     return DiskError(
-        f"the disk refused a write: {error.strerror}",
+        f"a write failed: {error.strerror}",
         where=str(error.filename or "what this command prints"),
         fix="free some space and run the same command again; what was saved is intact",
     )
@@ -167,14 +167,14 @@ def _disk_is_full(error: OSError) -> DiskError:
 
 def _memory_is_full(error: MemoryError, command: str) -> NbytError:
     return NbytError(
-        f"there is too little memory: {described(error)}",
+        f"not enough memory: {described(error)}",
         where=command,
         fix="use fewer envs, smaller observations or a smaller network",
     )
 
 
 def _silence(stream: TextIO) -> None:
-    """Let a stream, and what it still holds, go nowhere."""
+    """Redirect a stream, and what it still buffers, to os.devnull."""
     with contextlib.suppress(OSError, ValueError):  # a stream in memory has no number
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -182,7 +182,7 @@ def _silence(stream: TextIO) -> None:
 def parse(
     tokens: list[str], options: dict[str, Any]
 ) -> tuple[Callable[..., Any], inspect.BoundArguments]:
-    """Find the function that a command line calls, and read its arguments; options: of a file."""
+    """Find the function that a command line calls, and parse its arguments; options: of a file."""
     algo = _value_of("--algo", tokens) or options.get("algo", "ppo")
     app = build_app(algo)
     source = _value_of("--config", tokens) or ""

@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -13,7 +13,7 @@ from nbyt.train.plan import PPOSettings
 
 
 def env_of(stage: Stage, env: str, where: str, *, trust: bool = False) -> str:
-    """The env to run: the user's word, or the file's where it names one of a suite's."""
+    """Return the env to run: the user's, or the stage file's if it names one of a suite."""
     if env:
         return env
     named = str(stage.facts.get("env", ""))
@@ -46,5 +46,9 @@ class Learning(PPOSettings):
 
     @property
     def given(self) -> frozenset[str]:
-        """The settings that are not there by default."""
+        """Return the names of the settings that were given."""
         return self.__dict__["_given"]
+
+    def plain(self) -> PPOSettings:
+        """Return the same settings as the class that the rest of nbyt compares and hashes."""
+        return PPOSettings(**asdict(self))

@@ -1,4 +1,4 @@
-"""What commands print: one JSON object, or words for people; errors in three parts."""
+"""Output of commands: one JSON object, or text for people; errors in three parts."""
 
 import contextlib
 import errno
@@ -22,7 +22,7 @@ from nbyt.store.text import plain, visible
 
 @dataclass(frozen=True)
 class Common:
-    """How a command speaks."""
+    """Options of every command."""
 
     json: bool = False
     """Print one JSON object on stdout."""
@@ -36,7 +36,7 @@ class Common:
 
 @contextlib.contextmanager
 def kept_streams(*, quiet_stdout: bool) -> Iterator[None]:
-    """Afterwards both streams are what they were.
+    """Restore stdout and stderr afterwards.
 
     quiet_stdout: meanwhile all that is written to stdout goes to stderr, also by C code, so that
     stdout belongs to one JSON object.
@@ -56,7 +56,7 @@ def kept_streams(*, quiet_stdout: bool) -> Iterator[None]:
 
 
 def _copy(stream: TextIO | None, number: int) -> int | None:
-    """Another descriptor of a stream that writes to this one; None for any other stream."""
+    """Duplicate the descriptor of a stream that writes to it; None for any other stream."""
     try:
         if stream is None or stream.fileno() != number:
             return None
@@ -81,7 +81,7 @@ def _restore(number: int, copy: int | None) -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command found: data for JSON, warnings, status and exit code."""
+    """The result of a command: data for JSON, warnings, status and exit code."""
 
     data: dict[str, Any]
     warnings: list[str] = field(default_factory=list)
@@ -90,12 +90,12 @@ class Outcome:
 
 
 def print_json(command: str, outcome: Outcome) -> None:
-    """One JSON object on stdout."""
+    """Print one JSON object on stdout."""
     _dump(command, outcome.status, outcome.data, outcome.warnings)
 
 
 def print_error(error: NbytError, command: str, *, as_json: bool) -> None:
-    """The error in words on stderr, and as JSON on stdout where JSON was asked for."""
+    """Print the error as text on stderr, and as JSON on stdout where JSON was asked for."""
     if as_json:
         status = "interrupted" if isinstance(error, RunInterruptedError) else "failed"
         _dump(command, status, None, [], error=error.as_dict())
@@ -129,24 +129,24 @@ class PlainConsole(Console):
 
 
 class _Stderr:
-    """What sys.stderr is at the moment; an env that has closed it does not end the command."""
+    """The current sys.stderr; an env that has closed it does not end the command."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(sys.stderr, name)
 
     def write(self, text: str) -> int:
-        """Write, unless there is nothing left to write to."""
+        """Write, unless the stream is closed."""
         with _unless_closed():
             sys.stderr.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush, unless there is nothing left to flush."""
+        """Flush, unless the stream is closed."""
         with _unless_closed():
             sys.stderr.flush()
 
     def isatty(self) -> bool:
-        """Tell whether a person is watching."""
+        """Return True if the stream is a terminal."""
         return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
 
 
@@ -162,12 +162,12 @@ def _unless_closed() -> Iterator[None]:
 
 
 def talk(*, quiet: bool = False) -> Console:
-    """The console for progress and remarks: stderr."""
+    """Return the console for progress and remarks: stderr."""
     return PlainConsole(file=cast(TextIO, _Stderr()), quiet=quiet)
 
 
 def facts_table(rows: list[tuple[str, str]]) -> Table:
-    """Two columns without frames: what, and how much."""
+    """Build a table of two columns without frames: name and value."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
@@ -184,14 +184,14 @@ def show(*things: Any) -> None:
 
 
 def show_verbatim(text: str) -> None:
-    """Print lines on stdout as they are, however wide the terminal, so that they can be pasted."""
+    """Print lines on stdout without wrapping, so that they can be pasted."""
     console = PlainConsole(soft_wrap=True)
     for line in text.split("\n"):
         console.print(Text(plain(line)))
 
 
 def warn(console: Console, warnings: list[str]) -> None:
-    """Each warning on its own line of stderr."""
+    """Print each warning on its own line of stderr."""
     for warning in warnings:
         console.print(Text("warning: ", style="yellow") + Text(plain(warning)))
 

@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -17,15 +18,19 @@ from rich.progress import (
 
 from nbyt.advice.run import OVERALL
 from nbyt.processes.signals import stop_on_signal
-from nbyt.sweep.run import Tally
-from nbyt.train.metrics import Row
+
+if TYPE_CHECKING:
+    from nbyt.sweep.run import Tally
+    from nbyt.train.algorithms.registry import Row
 
 _DRAW_SECONDS = 0.1
 
 
 @contextmanager
-def watched_cells(console: Console, cells: int, updates: int) -> Iterator[Callable[[Tally], None]]:
-    """A bar over all updates of all cells; the first Ctrl-C ends the work between two updates.
+def watched_cells(
+    console: Console, cells: int, updates: int
+) -> Iterator[Callable[["Tally"], None]]:
+    """Show a bar over all updates of all cells; the first Ctrl-C stops between two updates.
 
     Without a terminal a line is written now and then.
     """
@@ -40,7 +45,7 @@ def watched_cells(console: Console, cells: int, updates: int) -> Iterator[Callab
     whole = bar.add_task("cells", total=cells * updates)
     said, pause = time.monotonic(), _DRAW_SECONDS if console.is_terminal else _LINE_SECONDS
 
-    def move(tally: Tally) -> None:
+    def move(tally: "Tally") -> None:
         nonlocal said
         if request.made:
             raise KeyboardInterrupt
@@ -60,7 +65,7 @@ def watched_cells(console: Console, cells: int, updates: int) -> Iterator[Callab
         yield move
 
 
-def _words(tally: Tally) -> str:
+def _words(tally: "Tally") -> str:
     running = tally.running or {}
     under_way = sum(map(len, running))
     names = ", ".join(sorted({f"{job[0].envs}x{job[0].steps}" for job in running})[:3])
@@ -100,7 +105,7 @@ class TrainingProgress:
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def on_update(self, row: Row) -> None:
+    def on_update(self, row: "Row") -> None:
         """Move the bar."""
         now = time.monotonic()
         if self._first_steps is None:  # the first update pays for compiling; count after it
@@ -116,10 +121,10 @@ class TrainingProgress:
             )
 
     def on_note(self, note: str) -> None:
-        """Say it above the bar."""
+        """Print a note above the bar."""
         self._bar.console.print(note)
 
-    def _remember(self, row: Row) -> None:
+    def _remember(self, row: "Row") -> None:
         if row["episodes"]:
             self._recent.append((row["episodes"], row["mean_return"]))
         while len(self._recent) > 1 and (
@@ -133,7 +138,7 @@ class TrainingProgress:
 
 
 def _bars(console: Console) -> Progress:
-    """Bars with a name, how much is done, and the time left; none where there is no terminal."""
+    """Build bars with name, count and time left; disabled where there is no terminal."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
@@ -147,7 +152,7 @@ def _bars(console: Console) -> Progress:
 
 @contextmanager
 def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each thing that is under way: called with its name, what is done and all of it."""
+    """Show a bar for each task; called with its name, what is done and its total."""
     bar = _bars(console)
     tasks: dict[str, TaskID] = {}
 
@@ -166,7 +171,7 @@ def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]
 def overall_progress(
     console: Console, workers: int = 1
 ) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for all of the work, under the name OVERALL, and one for each thing under way.
+    """Show a bar for all of the work, under the name OVERALL, and one for each task.
 
     workers: how many things may be under way at once; what comes before the first comma of a name
     tells them apart. Without a terminal each name is said once.
@@ -200,7 +205,7 @@ def overall_progress(
 
 @contextmanager
 def watched(console: Console, workers: int = 1) -> Iterator[Callable[[str, int, int], None]]:
-    """Progress that the first Ctrl-C ends between two steps of the work; the second, at once.
+    """Show progress; the first Ctrl-C stops between two steps of the work, the second at once.
 
     Left to itself, Ctrl-C is lost where it comes while JAX collects its garbage.
     """

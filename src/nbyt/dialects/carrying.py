@@ -1,4 +1,4 @@
-"""A user's own settings, as far as our PPO has the same ones; what it has not is listed."""
+"""Take over a user's settings from another library, as far as our PPO has them; list the rest."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ SETTINGS = ("clip", "max_grad_norm", *_OFF, *_FROM_ZERO, *_SWITCHES)
 
 
 @dataclass(frozen=True)
-class Heard:
+class SharedSetting:
     """A library's setting that our PPO has too: its name there, and its value here."""
 
     key: str
     value: Any
 
 
-def heard(dialect: Dialect, given: Mapping[str, Any]) -> dict[str, Heard]:
-    """Those of a library's settings that our PPO has too, by our names."""
+def shared_settings(dialect: Dialect, given: Mapping[str, Any]) -> dict[str, SharedSetting]:
+    """Return those of a library's settings that our PPO has too, by our names."""
     found = {}
     for name, key in dialect.learning.items():
         if key not in given:
@@ -34,12 +34,12 @@ def heard(dialect: Dialect, given: Mapping[str, Any]) -> dict[str, Heard]:
         value, known = _read(name, given[key])
         if known:
             ours = _HALF if name == _WHOLE else name
-            found[ours] = Heard(key, 2 * value if name == _WHOLE else value)
+            found[ours] = SharedSetting(key, 2 * value if name == _WHOLE else value)
     return found
 
 
-def said(dialect: Dialect, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Our settings in a library's words, as far as it has them; a switch is not written out."""
+def library_settings(dialect: Dialect, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return our settings in a library's words, as far as it has them; switches are left out."""
     found = {}
     for name, key in dialect.learning.items():
         value = values.get(_HALF if name == _WHOLE else name)
@@ -49,7 +49,7 @@ def said(dialect: Dialect, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(name: str, raw: Any) -> tuple[Any, bool]:
-    """Our value of a setting, and whether we can have it."""
+    """Return our value of a setting, and whether our PPO supports it."""
     if name in _SWITCHES:
         return truth(raw), truth(raw) is not None
     if name in _OFF and str(raw).lower() in ("none", "null"):
@@ -68,7 +68,7 @@ _NORMALISE = {"minibatch": "minibatch", "batch": "batch", "none": "off"}
 
 @dataclass(frozen=True)
 class Carried:
-    """What was taken over, by our names, and what was not.
+    """Settings that were taken over, by our names, and those that were not.
 
     envs, steps: N and T, where T is the length over which the library computes advantages.
     settings: ours, each with the library's name for it. left: why, by the library's name.
@@ -77,60 +77,60 @@ class Carried:
     source: Explanation
     envs: int
     steps: int
-    settings: Mapping[str, Heard]
+    settings: Mapping[str, SharedSetting]
     left: Mapping[str, str]
 
     @property
     def values(self) -> dict[str, Any]:
-        """What was taken over: settings of PPO, and minibatch, epochs and total."""
+        """Return what was taken over: settings of PPO, and minibatch, epochs and total."""
         return {name: one.value for name, one in self.settings.items()}
 
 
 def carried(source: Explanation) -> Carried:
-    """The settings of an explanation that our PPO has too."""
+    """Take over the settings of an explanation that our PPO has too."""
     reading = source.reading
     steps = reading.sizes.fragment
     settings = {**_sizes(source), **_numbers(source), **_switches(source)}
-    settings |= heard(source.dialect, reading.settings.ignored)
+    settings |= shared_settings(source.dialect, reading.settings.ignored)
     return Carried(source, reading.sizes.batch // steps, steps, settings, _left(source, settings))
 
 
-def _sizes(source: Explanation) -> dict[str, Heard]:
-    """The schedule: our mini-batches divide the batch, so one that does not is made smaller."""
+def _sizes(source: Explanation) -> dict[str, SharedSetting]:
+    """Return the schedule; a mini-batch that does not divide the batch is made smaller."""
     reading, key = source.reading, source.dialect.key
     batch = reading.sizes.batch // reading.sizes.fragment * reading.sizes.fragment
     size = min(max(reading.minibatch, 1), batch)
     size = size if batch % size == 0 else nearest_divisors(batch, size)[0]
     found = {
-        "minibatch": Heard(key("minibatch") or key("minibatches"), size),
-        "epochs": Heard(key("epochs"), reading.sizes.epochs),
+        "minibatch": SharedSetting(key("minibatch") or key("minibatches"), size),
+        "epochs": SharedSetting(key("epochs"), reading.sizes.epochs),
     }
     if set(source.dialect.words["total"]) & set(reading.settings.given) and reading.total_steps:
-        found["total"] = Heard(key("total"), reading.total_steps)
+        found["total"] = SharedSetting(key("total"), reading.total_steps)
     return found
 
 
-def _numbers(source: Explanation) -> dict[str, Heard]:
+def _numbers(source: Explanation) -> dict[str, SharedSetting]:
     values, key = source.reading.settings.values, source.dialect.key
     known = {ours: (key(word), values.get(key(word))) for ours, word in NUMBERS.items()}
     return {
-        ours: Heard(name, value)
+        ours: SharedSetting(name, value)
         for ours, (name, value) in known.items()
         if isinstance(value, int | float) and (value > 0 or ours != "learning_rate")
     }
 
 
-def _switches(source: Explanation) -> dict[str, Heard]:
-    """Over what advantages are normalised, where the code of the library was read."""
+def _switches(source: Explanation) -> dict[str, SharedSetting]:
+    """Return over what advantages are normalised, where the library's code was read."""
     rule = source.reading.rules.normalise
     keys = [one.key for one in source.dialect.switches if "normalise" in one.rules]
     if rule not in _NORMALISE:
         return {}
-    return {"normalise_advantages": Heard(next(iter(keys), ""), _NORMALISE[rule])}
+    return {"normalise_advantages": SharedSetting(next(iter(keys), ""), _NORMALISE[rule])}
 
 
-def _left(source: Explanation, settings: Mapping[str, Heard]) -> dict[str, str]:
-    """The settings that were given and not taken over, with the reason where there is one."""
+def _left(source: Explanation, settings: Mapping[str, SharedSetting]) -> dict[str, str]:
+    """Return the settings that were given and not taken over, with the reason if there is one."""
     reading, dialect = source.reading, source.dialect
     sizes = {key for word in _SIZES for key in dialect.words.get(word, ())}
     sizes |= {key for word in dialect.words if word.endswith("_or") for key in dialect.words[word]}

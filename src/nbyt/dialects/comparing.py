@@ -1,4 +1,4 @@
-"""What changed between two settings, in terms that matter for learning."""
+"""Compare two settings in terms that matter for learning."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,16 +24,16 @@ class Change:
 
     @property
     def factor(self) -> float:
-        """How many times larger the second is."""
+        """Return how many times larger the second is."""
         return self.after / self.before
 
     @property
     def is_same(self) -> bool:
-        """Whether nothing changed."""
+        """Return True if both are equal."""
         return abs(self.factor - 1) < _SAME
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields of JSON output."""
+        """Return the fields of the JSON output."""
         return {
             "name": self.name,
             "before": self.before,
@@ -53,7 +53,7 @@ class Comparison:
     equal_batch: tuple[dict[str, Any], ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, as plain data."""
+        """Return everything as plain data."""
         return {
             "before": self.before.as_dict(),
             "after": self.after.as_dict(),
@@ -72,7 +72,7 @@ class Comparison:
 
 
 def compare(first: tuple[str, dict[str, Any]], second: tuple[str, dict[str, Any]]) -> Comparison:
-    """What changes between two settings, each a library's id and its settings.
+    """Compare two settings, each given as a library's id and its settings.
 
     >>> compare(("sb3", {"n_envs": 8}), ("sb3", {"n_envs": 64})).changes[0].factor
     8.0
@@ -82,7 +82,7 @@ def compare(first: tuple[str, dict[str, Any]], second: tuple[str, dict[str, Any]
 
 
 def compared(before: Explanation, after: Explanation) -> Comparison:
-    """The same from two explanations."""
+    """Compare two explanations."""
     one, other = _numbers(before.reading), _numbers(after.reading)
     both = [name for name in one if name in other and one[name] and other[name]]
     changes = tuple(Change(name, one[name], other[name]) for name in both)
@@ -92,7 +92,7 @@ def compared(before: Explanation, after: Explanation) -> Comparison:
 
 
 def _numbers(reading: Reading) -> dict[str, float]:
-    """The numbers that decide how a run learns."""
+    """Return the numbers that decide how a run learns."""
     size, steps = reading.sizes, reading.gradient_steps_per_update
     numbers: dict[str, float] = {
         "envs": size.envs,
@@ -119,7 +119,7 @@ def _numbers(reading: Reading) -> dict[str, float]:
 def _findings(
     changes: dict[str, Change], before: Explanation, after: Explanation
 ) -> list[dict[str, str]]:
-    """What the changes mean, in sentences."""
+    """Say in sentences what the changes mean."""
     found = [
         _refused(before.reading, after.reading),
         _batch(changes["batch"]),
@@ -141,7 +141,7 @@ def _refused(before: Reading, after: Reading) -> tuple[str, str]:
 
 
 def _times(change: Change) -> str:
-    """A factor in words: 8 times, or 1/8 of."""
+    """Write a factor in words: 8 times, or 1/8 of."""
     factor = change.factor
     return f"{factor:.4g} times" if factor >= 1 else f"1/{1 / factor:.4g} of"
 
@@ -163,14 +163,14 @@ def _horizon(before: Reading, after: Reading) -> tuple[str, str]:
         return "steps", ""
     return (
         "steps",
-        f"advantages look {other} steps ahead at most, not {one}, before the critic steps in",
+        f"advantages look at most {other} steps ahead before they bootstrap, not {one}",
     )
 
 
 def _minibatch(
     changes: dict[str, Change], before: Explanation, after: Explanation
 ) -> tuple[str, str]:
-    """A mini-batch of another size wants another learning rate."""
+    """Say that a mini-batch of another size needs another learning rate."""
     size, rate = changes.get("mini-batch"), changes.get("learning rate")
     if size is None or size.is_same:
         return "learning_rate", ""
@@ -189,7 +189,7 @@ def _minibatch(
 
 
 def _or_keep(before: Explanation, after: Explanation) -> str:
-    """The other remedy, or that there is none."""
+    """Offer to keep the mini-batch, or say that this batch does not allow it."""
     keeping = keeping_minibatch(before, after)
     if keeping:
         return f", or keep the mini-batch ({describing.assigned(keeping)})"
@@ -200,7 +200,7 @@ def _or_keep(before: Explanation, after: Explanation) -> str:
 def _steps(change: Change | None) -> tuple[str, str]:
     if change is None or change.is_same:
         return "gradient_steps", ""
-    message = f"each sample pays for {_times(change)} the gradient steps it paid for"
+    message = f"gradient steps per sample are {_times(change)} what they were"
     return "gradient_steps", message
 
 

@@ -1,17 +1,17 @@
-"""Readings in plain words: pairs of a name and a sentence, for a terminal or a page."""
+"""Describe readings in plain words: pairs of a name and a sentence, for a terminal or a page."""
 
 from dataclasses import asdict
 from html import escape
 from typing import Any
 
-from nbyt.dialects import vocabulary as said
+from nbyt.dialects import vocabulary
 from nbyt.dialects.dialect import Dialect, Rules
 from nbyt.dialects.reading import Reading
 from nbyt.dialects.sizes import Cut
 
 
 def table(title: str, rows: list[tuple[str, str]]) -> str:
-    """A table of two columns under a title."""
+    """Return an HTML table of two columns under a title."""
     lines = [
         f"<tr><th style='text-align:left;vertical-align:top'>{escape(name)}</th>"
         f"<td style='text-align:left;white-space:pre-wrap'>{escape(text)}</td></tr>"
@@ -24,41 +24,41 @@ Facts = list[tuple[str, str]]
 
 
 def title(dialect: Dialect) -> str:
-    """The library, its algorithm and the version that was read."""
+    """Name the library, its algorithm and the version that was read."""
     return f"{dialect.library}, {dialect.algorithm}, as of {dialect.version}"
 
 
 def facts(reading: Reading) -> Facts:
-    """Everything about some settings except traps."""
+    """Describe some settings in full, except for traps."""
     return [*_layout(reading), *_schedule(reading), *_rules(reading), *_filled(reading)]
 
 
 def rules(reading: Reading) -> dict[str, dict[str, str]]:
-    """The rules that hold with these settings, each as a code and a sentence."""
+    """Return the rules that hold with these settings, each as a code and a sentence."""
     return rules_of(reading.rules)
 
 
 def rules_of(its: Rules) -> dict[str, dict[str, str]]:
-    """Rules, each as a code and a sentence."""
+    """Return rules, each as a code and a sentence."""
     sentences = {
-        "collect": (its.collect, said.COLLECT[its.collect]),
-        "ragged": (its.ragged, said.RAGGED[its.ragged]),
-        "mixing": (its.mixing, said.sentence_of_mixing(its.mixing, reshuffle=its.reshuffle)),
-        "normalise": (its.normalise, said.NORMALISE[its.normalise]),
-        "time_limits": (its.time_limits, said.TIME_LIMITS[its.time_limits]),
-        "updates": (its.updates, said.UPDATES[its.updates]),
-        "total": (its.total, said.TOTAL[its.total]),
+        "collect": (its.collect, vocabulary.COLLECT[its.collect]),
+        "ragged": (its.ragged, vocabulary.RAGGED[its.ragged]),
+        "mixing": (its.mixing, vocabulary.sentence_of_mixing(its.mixing, reshuffle=its.reshuffle)),
+        "normalise": (its.normalise, vocabulary.NORMALISE[its.normalise]),
+        "time_limits": (its.time_limits, vocabulary.TIME_LIMITS[its.time_limits]),
+        "updates": (its.updates, vocabulary.UPDATES[its.updates]),
+        "total": (its.total, vocabulary.TOTAL[its.total]),
     }
     return {name: {"code": code, "text": text} for name, (code, text) in sentences.items()}
 
 
 def pieces(cut: Cut) -> str:
-    """Sizes of mini-batches, equal ones together: 15 of 64, then 1 of 40."""
+    """List sizes of mini-batches, equal ones together: 15 of 64, then 1 of 40."""
     return ", then ".join(f"{count:,} of {size:,}" for size, count in cut.runs) or "none"
 
 
 def grid(reading: Reading) -> str:
-    """N x T, and the samples that it holds."""
+    """Write N x T, and the samples that it holds."""
     size = reading.sizes
     shape = f"{_counted(size.envs, 'env')} x {_counted(size.steps, 'step')}"
     even = size.envs * size.steps == size.batch
@@ -66,7 +66,7 @@ def grid(reading: Reading) -> str:
 
 
 def described(dialect: Dialect) -> dict[str, Any]:
-    """A dialect as plain data."""
+    """Return a dialect as plain data."""
     return {
         "id": dialect.id,
         "library": dialect.library,
@@ -122,7 +122,7 @@ def _rules(reading: Reading) -> Facts:
         ragged = f"{ragged} ({_aloud(reading.rules.ragged_says)})"
     return [
         ("with more envs", found["collect"]["text"]),
-        ("a rest", ragged),
+        ("remainder", ragged),
         ("mixing", found["mixing"]["text"]),
         ("time limits", found["time_limits"]["text"]),
         ("advantages are", found["normalise"]["text"]),
@@ -143,15 +143,15 @@ def _filled(reading: Reading) -> Facts:
     if filled:
         rows.append(("filled in", assigned(filled)))
     if reading.settings.ignored:
-        rows.append(("left aside", ", ".join(reading.settings.ignored)))
+        rows.append(("ignored", ", ".join(reading.settings.ignored)))
     return rows
 
 
 def amount(number: float) -> str:
-    """A number of samples: whole if it is, else with one digit behind the point."""
+    """Write a number of samples: whole if it is, else with one decimal."""
     return f"{number:,.0f}" if float(number).is_integer() else f"{number:,.1f}"
 
 
 def assigned(values: Any) -> str:
-    """Settings as key=value, with spaces between."""
+    """Write settings as key=value, separated by spaces."""
     return " ".join(f"{key}={value}" for key, value in values.items())

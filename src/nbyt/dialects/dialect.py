@@ -15,7 +15,7 @@ Words = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Rules:
-    """Which of the named rules a library follows; the code of each rule is written once."""
+    """The named rules that a library follows; each rule is implemented once."""
 
     collect: str
     ragged: str
@@ -45,7 +45,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class Check:
-    """What a library demands: the product of `of` is a multiple of the product of `by`."""
+    """A demand of the library: the product of `of` is a multiple of the product of `by`."""
 
     of: tuple[str, ...]
     by: tuple[str, ...]
@@ -54,7 +54,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Paste:
-    """How settings are written so that they can be pasted into a user's own files."""
+    """A template for settings that can be pasted into a user's own files."""
 
     text: str
     line: str = ""
@@ -78,7 +78,7 @@ class Replay:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Every setting that belongs to the replay agent."""
+        """Return every setting of the replay agent."""
         return (self.minibatch, self.capacity, self.start, *self.frequency)
 
 
@@ -111,11 +111,11 @@ class Dialect:
     under: tuple[str, ...] = ("",)
 
     def key(self, word: str) -> str:
-        """The setting that carries one of our words, or nothing."""
+        """Return the setting that carries one of our words, or an empty text."""
         return self.words.get(word, ("",))[0]
 
     def role(self, key: str) -> str:
-        """Our word for one of the library's settings, or nothing."""
+        """Return our word for one of the library's settings, or an empty text."""
         carriers = [word for word, keys in self.words.items() if keys[0] == key]
         factors = [word for word, keys in self.words.items() if key in keys]
         found = next(iter([*carriers, *factors]), self.derived.get(key, ""))
@@ -123,12 +123,12 @@ class Dialect:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Every setting that changes the layout or a rule, each once."""
+        """Return every setting that changes the layout or a rule, each once."""
         named = [key for keys in self.words.values() for key in keys]
         return tuple(dict.fromkeys([*named, *self.derived, *self.defaults]))
 
     def rules_at(self, values: Mapping[str, Any]) -> Rules:
-        """The rules that hold with these settings."""
+        """Return the rules that hold with these settings."""
         rules = self.rules
         for switch in self.switches:
             if values.get(switch.key) == switch.value:
@@ -137,24 +137,24 @@ class Dialect:
 
 
 def names() -> list[str]:
-    """The ids of all dialects: the names of their files."""
+    """List the ids of all dialects: the names of their files."""
     folder = files("nbyt.dialects") / "data"
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
 
 
 def every() -> list[Dialect]:
-    """All dialects, by id."""
+    """Load all dialects, by id."""
     return [load(name) for name in names()]
 
 
 @cache
 def load(name: str) -> Dialect:
-    """The dialect of that id; an unknown one is refused with the nearest."""
+    """Load the dialect of that id; the error for an unknown one names the nearest."""
     known = names()
     if name not in known:
         near = get_close_matches(name.lower().replace("-", "_"), known, n=1, cutoff=0.5)
         raise DialectError(
-            f"no library is called '{name}' here",
+            f"unknown library '{name}'",
             where="the library",
             fix=f"did you mean {near[0]}?" if near else "`nbyt dialects` lists them",
         )
@@ -162,7 +162,7 @@ def load(name: str) -> Dialect:
 
 
 def _table(name: str) -> dict[str, Any]:
-    """A file's content, on top of the file it says it is like."""
+    """Read a file's content, on top of the file it says it is like."""
     text = (files("nbyt.dialects") / "data" / f"{name}.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
     if "like" not in table:
@@ -173,7 +173,7 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def _built(name: str, table: dict[str, Any]) -> Dialect:
-    """A dialect from its table; a field that no class knows is an error."""
+    """Build a dialect from its table; a field that no class knows is an error."""
     made = {key: _frozen(value) for key, value in table.items()}
     made["words"] = {word: _names(value) for word, value in table["words"].items()}
     made["rules"] = Rules(**{key: _frozen(value) for key, value in table["rules"].items()})

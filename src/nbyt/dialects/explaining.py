@@ -1,4 +1,4 @@
-"""The layout and the whole schedule behind a library's settings, with every trap."""
+"""Explain a library's settings: the layout, the whole schedule, and every trap."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,23 +17,23 @@ MOST_SIZES = 100_000
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What a library does with some settings, in our words. A notebook shows it as a table."""
+    """A library's settings explained in our words. A notebook shows it as a table."""
 
     reading: Reading
 
     @cached_property
     def traps(self) -> tuple[Trap, ...]:
-        """Every trap that applies, the worst first."""
+        """Return every trap that applies, the worst first."""
         return traps(self.reading)
 
     @property
     def dialect(self) -> Dialect:
-        """The library that was asked about."""
+        """Return the dialect of the library."""
         return self.reading.dialect
 
     @property
     def layout(self) -> dict[str, float]:
-        """The sizes in the words that JSON output promises."""
+        """Return the sizes by the names of the JSON output."""
         size = self.reading.sizes
         return {
             "envs": size.envs,
@@ -47,7 +47,7 @@ class Explanation:
 
     @property
     def schedule(self) -> dict[str, Any]:
-        """Updates, gradient steps and sizes of the mini-batches."""
+        """Return updates, gradient steps and sizes of the mini-batches."""
         reading, steps = self.reading, self.reading.gradient_steps_per_update
         updates, cut = reading.updates, self.reading.cut
         return {
@@ -64,11 +64,11 @@ class Explanation:
 
     @property
     def filled_defaults(self) -> dict[str, Any]:
-        """The library's own values for what was not given."""
+        """Return the library's own values for what was not given."""
         return dict(self.reading.settings.filled)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, as plain data."""
+        """Return everything as plain data."""
         return {
             "dialect": self.dialect.id,
             "library": self.dialect.library,
@@ -94,7 +94,7 @@ class Explanation:
 
 
 def explain(dialect: str, /, **given: Any) -> Explanation:
-    """The layout, schedule and traps of a library's settings, given by its own names.
+    """Explain a library's settings, given by its own names: layout, schedule and traps.
 
     >>> explain("sb3", n_envs=8, n_steps=125, batch_size=64).schedule["gradient_steps_per_update"]
     160
@@ -103,5 +103,5 @@ def explain(dialect: str, /, **given: Any) -> Explanation:
 
 
 def explained(dialect: Dialect, pairs: Iterable[Pair], *, lenient: bool = False) -> Explanation:
-    """The same from (name, value) pairs, which may repeat a name."""
+    """Explain (name, value) pairs, which may repeat a name."""
     return Explanation(read(dialect, settings(dialect, pairs, lenient=lenient)))

@@ -1,4 +1,4 @@
-"""Real configuration files read as settings: command lines, YAML and JSON; nothing is executed."""
+"""Read settings from configuration files: command lines, YAML and JSON; nothing is executed."""
 
 import json
 import shlex
@@ -15,12 +15,12 @@ from nbyt.user_file import read_text
 
 
 def looks_like_command(text: str) -> bool:
-    """Whether a text holds flags rather than settings by name."""
+    """Return True if a text holds flags rather than settings by name."""
     return any(" --" in line or line.lstrip().startswith("--") for line in text.splitlines())
 
 
 def flags(dialect: Dialect, text: str, where: str) -> list[tuple[str, Any]]:
-    """The flags of one command: --num-envs 8, --num-envs=8, --track, --no-track."""
+    """Read the flags of one command: --num-envs 8, --num-envs=8, --track, --no-track."""
     joined = text.replace("\\\r\n", " ").replace("\\\n", " ")
     commands = [line for line in joined.splitlines() if "--" in line.partition("#")[0]]
     if len(commands) != 1:
@@ -66,7 +66,7 @@ _MOST_ALIASES = 500
 
 
 def parsed(text: str, *, is_json: bool) -> Any:
-    """The plain data of a text; a ValueError says why there is none."""
+    """Parse a text as JSON or YAML; raise ValueError with the reason if that fails."""
     try:
         if is_json:
             return json.loads(text, object_pairs_hook=_once)
@@ -78,7 +78,7 @@ def parsed(text: str, *, is_json: bool) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader, with an end to what few bytes can grow into and no key said twice."""
+    """The safe YAML loader, with limits on aliases and entries, and without duplicate keys."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -98,13 +98,13 @@ class _Loader(yaml.SafeLoader):
 
 
 def _is_own(key: Any, value: Any) -> bool:
-    """Whether both are plain, and the key is none that merges another mapping."""
+    """Return True if both are scalars and the key does not merge another mapping."""
     plain = isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode)
     return plain and key.value != "<<"
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A mapping; a name with two values is refused."""
+    """Build a mapping; raise ValueError for a name with two values."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found and found[key] != value:
@@ -114,7 +114,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pair]:
-    """The (name, value) pairs of a configuration file.
+    """Read the (name, value) pairs of a configuration file.
 
     `entry` picks one of several, as in RL-Zoo's files, where each environment has its own.
     """
@@ -133,7 +133,7 @@ def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pa
 
 
 def _chosen(dialect: Dialect, found: Mapping[str, Any], entry: str | None, where: str) -> Mapping:
-    """The entry that was asked for, the only one, or the file itself."""
+    """Return the entry that was asked for, the only one, or the file itself."""
     entries = {str(key): value for key, value in found.items() if isinstance(value, Mapping)}
     useful = [name for name, value in entries.items() if _speaks(dialect, value)]
     if entry is not None:
@@ -148,14 +148,14 @@ def _chosen(dialect: Dialect, found: Mapping[str, Any], entry: str | None, where
         fix = f"--entry NAME; {_listed(entries)}"
         raise DialectError(f"{where} has several entries", where="--file", fix=fix)
     raise DialectError(
-        f"{where} says nothing in {dialect.library}'s words",
+        f"{where} has no settings of {dialect.library}",
         where="--file",
         fix=f"`nbyt dialects {dialect.id}` lists them",
     )
 
 
 def _speaks(dialect: Dialect, found: Mapping[str, Any]) -> bool:
-    """Whether one of this library's words stands where it keeps them."""
+    """Return True if one of this library's words is where the library keeps them."""
     names = {str(key).replace("-", "_") for place in _places(dialect, found) for key in place}
     return not names.isdisjoint({*dialect.keys, *dialect.aliases})
 
@@ -166,7 +166,7 @@ def _places(dialect: Dialect, found: Mapping[str, Any]) -> list[Mapping[str, Any
 
 
 def _at(found: Mapping[str, Any], place: str) -> Mapping[str, Any] | None:
-    """The mapping at a dotted place."""
+    """Return the mapping at a dotted place."""
     here: Any = found
     for name in place.split(".") if place else ():
         here = here.get(name) if isinstance(here, Mapping) else None
@@ -174,7 +174,7 @@ def _at(found: Mapping[str, Any], place: str) -> Mapping[str, Any] | None:
 
 
 def _pairs(dialect: Dialect, found: Mapping[str, Any]) -> list[Pair]:
-    """The plain values where this library keeps them."""
+    """Return the plain values where this library keeps them."""
     places = _places(dialect, found)
     return [(str(k), v) for place in places for k, v in place.items() if _is_plain(v)]
 

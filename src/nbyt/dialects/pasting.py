@@ -1,4 +1,4 @@
-"""Settings as text that can be pasted: a command line, a call, or lines of a configuration."""
+"""Write settings as text to paste: a command line, a call, or lines of a configuration."""
 
 import json
 import re
@@ -12,14 +12,14 @@ _GROUPS = ("arguments", "flags", "lines", "overrides", "script")
 
 
 def pasted(dialect: Dialect, values: Mapping[str, Any]) -> str:
-    """The text of the dialect's template; parts that name a setting without a value fall away."""
+    """Fill in the dialect's template; parts that name a setting without a value are left out."""
     template, known = dialect.paste.text.strip("\n"), _known(dialect, values)
     lines = [_line(line, known) for line in template.split("\n")]
     return "\n".join(line for line in lines if line is not None)
 
 
 def pasted_change(dialect: Dialect, values: Mapping[str, Any]) -> str:
-    """Some settings alone: arguments of a call, flags of a command, or lines of a file."""
+    """Write some settings alone: arguments of a call, flags of a command, or lines of a file."""
     template, known = dialect.paste.text.strip("\n"), _known(dialect, values)
     if "{arguments}" in template:
         return ", ".join(f"{key}={known[key]}" for key in values)
@@ -32,14 +32,14 @@ def pasted_change(dialect: Dialect, values: Mapping[str, Any]) -> str:
 
 
 def _known(dialect: Dialect, values: Mapping[str, Any]) -> dict[str, str]:
-    """What the template may name: the settings, and those that it does not name in groups."""
+    """Return what the template may name: settings, and groups of those that it does not name."""
     named = set(_NAME.findall(dialect.paste.text)) - set(dialect.paste.repeat)
     rest = {key: value for key, value in values.items() if key not in named}
     return {key: _text(value) for key, value in values.items()} | _groups(dialect, rest)
 
 
 def _groups(dialect: Dialect, rest: Mapping[str, Any]) -> dict[str, str]:
-    """The settings that the template does not name, in each of the ways it may ask for them."""
+    """Write the settings that the template does not name, in each way it may ask for them."""
     paste, texts = dialect.paste, {key: _text(value) for key, value in rest.items()}
     lines = [_filled(paste.line, {"key": key, "value": text}) for key, text in texts.items()]
     groups = {
@@ -54,7 +54,7 @@ def _groups(dialect: Dialect, rest: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _line(line: str, known: Mapping[str, str]) -> str | None:
-    """A line with its settings filled in; None if all that it names is missing."""
+    """Fill in a line; return None if everything that it names is missing."""
     names = _NAME.findall(line)
     missing = [name for name in names if name not in known]
     if missing and len(missing) == len(names):

@@ -1,4 +1,4 @@
-"""Reading: a library's settings understood: sizes, mini-batches, schedule, and what it refuses."""
+"""Reading: a library's settings understood: sizes, mini-batches, schedule, and refusals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from nbyt.errors import DialectError
 
 
 def refusals(source: Source, size: BatchSizes, pieces: Cut | None) -> tuple[str, ...]:
-    """Why the library would stop, in words; nothing if it would not."""
+    """Return the reasons why the library would stop; empty if it would not."""
     rules, library = source.rules, source.dialect.library
     found = [_check(source, size, check) for check in source.dialect.checks]
     if size.minibatch < rules.least_minibatch and size.minibatch >= 1:
@@ -32,20 +32,19 @@ def refusals(source: Source, size: BatchSizes, pieces: Cut | None) -> tuple[str,
 
 
 def _does_not_split(source: Source, size: BatchSizes) -> str:
-    """Why a batch could not be cut."""
     if size.minibatch < 1:
         return f"{size.minibatches} mini-batches of {size.batch} samples would be empty"
     wanted = (
         f"{size.minibatches} mini-batches" if size.minibatches else f"pieces of {size.minibatch}"
     )
-    said = f"{size.batch} samples do not split into {wanted}"
+    message = f"{size.batch} samples do not split into {wanted}"
     if source.rules.ragged == "unread":
-        return f"{said}; what {source.dialect.library} does then was not read in its code"
-    return f"{said}: {source.dialect.library} stops with {source.rules.ragged_says}"
+        return f"{message}; what {source.dialect.library} does then was not read in its code"
+    return f"{message}: {source.dialect.library} stops with {source.rules.ragged_says}"
 
 
 def _check(source: Source, size: BatchSizes, check: Check) -> str:
-    """What one demand of the library says about these sizes; empty if it is met."""
+    """Return how these sizes break one demand of the library; empty if they meet it."""
     values: Mapping[str, Any] = {**size.as_dict(), **source.values}
     if any(values.get(key) != value for key, value in check.when.items()):
         return ""
@@ -57,12 +56,12 @@ def _check(source: Source, size: BatchSizes, check: Check) -> str:
         return ""
     total, share = (" x ".join(keys) for keys in (check.of, check.by))
     library = source.dialect.library
-    return f"{library} stops: {total} = {whole} is no multiple of {share} = {part}"
+    return f"{library} stops: {total} = {whole} is not a multiple of {share} = {part}"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a library does with some settings."""
+    """A library's settings, understood."""
 
     dialect: Dialect
     settings: Settings
@@ -75,29 +74,29 @@ class Reading:
 
     @property
     def gradient_steps_per_update(self) -> int:
-        """Gradient steps of one update: none if the library refuses."""
+        """Return the gradient steps of one update: 0 if the library refuses."""
         return self.cut.steps(self.sizes.epochs)
 
     @property
     def minibatches(self) -> float:
-        """Mini-batches an epoch: no whole number where passes run into each other."""
+        """Return the mini-batches per epoch: a fraction where passes run into each other."""
         mean = self.gradient_steps_per_update / self.sizes.epochs
         return int(mean) if mean.is_integer() else mean
 
     @property
     def minibatch(self) -> int:
-        """Samples of an ordinary mini-batch: the size asked for, or the batch if that is less."""
+        """Return the usual mini-batch size: the size asked for, at most the batch."""
         return min(self.sizes.minibatch, self.sizes.batch)
 
     @property
     def uses_per_sample(self) -> float:
-        """How often a sample is used in its update, on average."""
+        """Return how often a sample is used in its update, on average."""
         passes = 1 if self.cut.whole_update else self.sizes.epochs
         return self.cut.samples * passes / self.sizes.batch
 
     @property
     def total_steps(self) -> int | None:
-        """Steps of all envs in the run, whatever the library counts in."""
+        """Return the run's steps over all envs, whatever unit the library counts in."""
         if self.total is None:
             return None
         units = {"steps": 1, "steps_per_env": self.sizes.envs, "updates": self.sizes.batch}
@@ -105,7 +104,7 @@ class Reading:
 
     @property
     def updates(self) -> int | None:
-        """Updates of the whole run; None if its length is not known."""
+        """Return the updates of the whole run; None if its length is not known."""
         if self.total is None or self.refusals:
             return None if self.total is None else 0
         if self.rules.total == "updates":
@@ -116,7 +115,7 @@ class Reading:
 
     @property
     def is_even(self) -> bool:
-        """Whether every mini-batch has the same size and every sample is in one each epoch."""
+        """Return True if all mini-batches have one size and hold every sample once per epoch."""
         size = self.sizes
         return (
             not self.refusals
@@ -137,7 +136,7 @@ class Reading:
 
 
 def read(dialect: Dialect, given: Settings) -> Reading:
-    """What the library does with these settings; values that contradict each other are refused."""
+    """Work out what the library does with these settings; contradictions raise DialectError."""
     values = given.values
     rules = dialect.rules_at(values)
     source = Source(dialect, rules, values)
@@ -161,7 +160,7 @@ def read(dialect: Dialect, given: Settings) -> Reading:
 
 
 def reread(reading: Reading, change: Mapping[str, Any]) -> Reading | None:
-    """What the library does once some settings are changed; None if it would refuse them."""
+    """Read again with some settings changed; None if the library would refuse them."""
     given = {**reading.settings.given, **change}
     try:
         found = read(reading.dialect, replace(reading.settings, given=given))
@@ -194,7 +193,7 @@ def _derived_agree(reading: Reading) -> None:
 
 
 def _reason(reading: Reading, word: str) -> str:
-    """The settings that make up a size, with their values."""
+    """Name the settings that make up a size, with their values."""
     values, dialect = reading.settings.values, reading.dialect
     parts = {
         "steps": ("steps",),

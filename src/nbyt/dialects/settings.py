@@ -16,7 +16,7 @@ _TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0
 
 
 def read_value(dialect: Dialect, key: str, name: str, raw: Any) -> Any:
-    """The value of one setting; an impossible one is refused.
+    """Parse the value of one setting; raise DialectError if it is invalid.
 
     `name` is what the user wrote, which may be an old name of `key`.
     """
@@ -38,7 +38,7 @@ def read_value(dialect: Dialect, key: str, name: str, raw: Any) -> Any:
 
 
 def number(raw: Any) -> float | None:
-    """The number that a text or a number states, also as 1e6 or 500_000; None if it is none."""
+    """Return the number that a text or a number states, also as 1e6 or 500_000; else None."""
     if isinstance(raw, bool) or not isinstance(raw, (int, float, str)):
         return None
     try:
@@ -63,7 +63,7 @@ def _share(dialect: Dialect, name: str, raw: Any) -> float:
 
 
 def _rate(dialect: Dialect, name: str, raw: Any) -> float | str:
-    """A number, or the text of a schedule, which only the library can read."""
+    """Return a number, or the text of a schedule, which only the library can read."""
     found = number(raw)
     if found is None:
         return str(raw)[:80]
@@ -73,7 +73,7 @@ def _rate(dialect: Dialect, name: str, raw: Any) -> float | str:
 
 
 def truth(raw: Any) -> bool | None:
-    """The truth that a text or a value states; None if it states none."""
+    """Return the boolean that a text or a value states; else None."""
     return _TRUTHS.get(str(raw).lower())
 
 
@@ -109,15 +109,15 @@ class Settings:
 
     @property
     def values(self) -> dict[str, Any]:
-        """All values together."""
+        """Return all values together."""
         return {**self.filled, **self.given}
 
 
 def settings(dialect: Dialect, pairs: Iterable[Pair], *, lenient: bool = False) -> Settings:
-    """The settings that these (name, value) pairs state.
+    """Parse (name, value) pairs into settings.
 
     A pair named `preset` chooses one of the library's own sets of defaults. With `lenient`, names
-    that say nothing about the layout are left aside: a real configuration is full of them.
+    that do not concern the layout are ignored: a real configuration is full of them.
     """
     pairs = [(key.replace("-", "_"), value) for key, value in pairs]
     preset = next((str(value) for key, value in pairs if key == "preset"), "")
@@ -146,7 +146,7 @@ def _add(given: dict[str, Pair], dialect: Dialect, key: str, pair: Pair) -> None
 
 
 def _filled(dialect: Dialect, given: Mapping[str, Any], preset: str) -> dict[str, Any]:
-    """The library's own values for what was not given."""
+    """Return the library's own values for what was not given."""
     if preset and preset not in dialect.presets:
         have = ", ".join(dialect.presets) or "none"
         raise DialectError(
@@ -161,13 +161,13 @@ def _filled(dialect: Dialect, given: Mapping[str, Any], preset: str) -> dict[str
 
 
 def _replaced(dialect: Dialect, given: Mapping[str, Any]) -> list[str]:
-    """Settings whose default falls away because their alternative was given."""
+    """Return settings whose default does not apply because their alternative was given."""
     pairs = [(dialect.key(word), dialect.key(f"{word}_or")) for word in ("batch", "minibatch")]
     return [main for main, other in pairs if other and other in given]
 
 
 def contradiction(dialect: Dialect, one: str, other: str) -> DialectError:
-    """The refusal of two values that cannot both hold."""
+    """Return the error for two values that cannot both hold."""
     return DialectError(
         f"{one} contradicts {other}",
         where=dialect.id,

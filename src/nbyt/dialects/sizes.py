@@ -25,37 +25,37 @@ class Cut:
 
     @property
     def count(self) -> int:
-        """How many mini-batches."""
+        """Return the number of mini-batches."""
         return sum(count for _, count in self.runs)
 
     @property
     def samples(self) -> int:
-        """Samples in all of them together."""
+        """Return the samples in all of them together."""
         return sum(size * count for size, count in self.runs)
 
     @property
     def smallest(self) -> int:
-        """Samples in the smallest of them."""
+        """Return the samples in the smallest of them."""
         return min(size for size, _ in self.runs)
 
     def steps(self, epochs: int) -> int:
-        """Mini-batches, and so gradient steps, of an update of that many epochs."""
+        """Return the mini-batches, and so gradient steps, of an update of that many epochs."""
         return self.count * (1 if self.whole_update else epochs)
 
     def signature(self, epochs: int) -> tuple[object, ...]:
-        """What makes two updates alike: equal mini-batches counted, others epoch by epoch."""
+        """Return what makes two updates equal: equal mini-batches counted, others per epoch."""
         if len(self.runs) == 1 and not self.left_out:
             return self.runs[0][0], self.steps(epochs)
         return self.runs, self.left_out, epochs
 
     def sizes(self) -> list[int]:
-        """One number for each mini-batch."""
+        """Return one size for each mini-batch."""
         return [size for size, count in self.runs for _ in range(count)]
 
 
 @dataclass(frozen=True)
 class MinibatchOrder:
-    """What is to be cut: a batch into mini-batches of a size, of which a count was asked."""
+    """A batch to be cut into mini-batches of a size, or into a count of them."""
 
     batch: int
     minibatch: int
@@ -64,7 +64,7 @@ class MinibatchOrder:
 
 
 def cut(rule: str, order: MinibatchOrder) -> Cut | None:
-    """The mini-batches, or None where the library stops with an error."""
+    """Cut a batch into mini-batches; None where the library stops with an error."""
     if order.minibatch < 1:
         return None
     return RAGGED[rule](order)
@@ -80,7 +80,7 @@ def _keep_short(order: MinibatchOrder) -> Cut:
 
 
 def _drop(order: MinibatchOrder) -> Cut:
-    """Where the count is the setting, exactly so many; else as many as fit."""
+    """Cut exactly as many as asked for where the count is the setting, else as many as fit."""
     count = order.minibatches or order.batch // order.minibatch
     return Cut(_runs((order.minibatch, count)), left_out=order.batch - order.minibatch * count)
 
@@ -93,7 +93,7 @@ def _merge_last(order: MinibatchOrder) -> Cut:
 
 
 def _wrap(order: MinibatchOrder) -> Cut:
-    """A mini-batch that the end of a pass leaves short is filled from the next pass."""
+    """Fill a mini-batch that the end of a pass leaves short from the next pass."""
     count = -(-order.epochs * order.batch // order.minibatch)
     return Cut(_runs((order.minibatch, count)), whole_update=True)
 
@@ -104,7 +104,7 @@ def _floor_count(order: MinibatchOrder) -> Cut:
 
 
 def _even_split(order: MinibatchOrder) -> Cut:
-    """Sizes that differ by at most one, the larger first."""
+    """Cut sizes that differ by at most one, the larger first."""
     small, larger = divmod(order.batch, order.minibatches)
     return Cut(_runs((small + 1, larger), (small, order.minibatches - larger)))
 
@@ -129,14 +129,14 @@ RAGGED: dict[str, Callable[[MinibatchOrder], Cut | None]] = {
     "even_split": _even_split,
     "error": _error,
     "full_batch": _full_batch,
-    # Nothing is known of a rest, so only sizes that leave none are answered.
+    # The rule for a remainder is unknown, so only sizes without one are answered.
     "unread": _error,
 }
 
 
 @dataclass(frozen=True)
 class BatchSizes:
-    """What one update collects and how it is cut, as asked for.
+    """Sizes of one update, as asked for: what it collects and how that is cut.
 
     `fragment` is the length over which advantages are computed; it is `steps` unless the library
     cuts rollouts into pieces. `minibatches` is the count that was asked for, 0 if a size was.
@@ -154,20 +154,20 @@ class BatchSizes:
     asked: int
 
     def as_dict(self) -> dict[str, int]:
-        """The sizes by name."""
+        """Return the sizes by name."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Settings of a dialect, asked by our words."""
+    """Settings of a dialect, looked up by our words."""
 
     dialect: Dialect
     rules: Rules
     values: Mapping[str, Any]
 
     def known(self, word: str) -> int | None:
-        """The product of the settings behind a word; None if one of them has no value."""
+        """Return the product of the settings behind a word; None if one of them has no value."""
         keys = self.dialect.words.get(word, ())
         found = [self.values.get(key) for key in keys]
         if not keys or any(value is None or value == AUTO for value in found):
@@ -175,7 +175,7 @@ class Source:
         return prod(self._number(key) for key in keys)
 
     def needed(self, word: str) -> int:
-        """The same, where it cannot be missing."""
+        """Return the same, or raise DialectError if it is missing."""
         found = self.known(word)
         if found is not None:
             return found
@@ -193,7 +193,7 @@ class Source:
 
 
 def sizes(source: Source) -> BatchSizes:
-    """The sizes that these settings ask for."""
+    """Return the sizes that these settings ask for."""
     envs, steps, fragment, batch = _COLLECT[source.rules.collect](source)
     minibatch, count = _minibatch(source, batch)
     epochs = source.needed("epochs")
@@ -205,21 +205,21 @@ Collected = tuple[int, int, int, int]
 
 
 def _per_env(source: Source) -> Collected:
-    """The batch is N x T."""
+    """Collect N x T samples."""
     envs = source.rules.fixed_envs or source.needed("envs")
     steps = source.needed("steps")
     return envs, steps, steps, envs * steps
 
 
 def _total_up(source: Source) -> Collected:
-    """The batch is a total; the envs take the same number of steps, so it is rounded up."""
+    """Collect a total, rounded up so that all envs take the same number of steps."""
     envs = source.needed("envs")
     steps = _ceil(source.needed("batch"), envs)
     return envs, steps, steps, envs * steps
 
 
 def _total_down(source: Source) -> Collected:
-    """The batch is a total, and what does not divide is not collected."""
+    """Collect a total, rounded down so that all envs take the same number of steps."""
     envs, total = source.needed("envs"), source.needed("batch")
     if total < envs:
         raise DialectError(
@@ -232,7 +232,7 @@ def _total_down(source: Source) -> Collected:
 
 
 def _spread(source: Source) -> Collected:
-    """The batch is a total; each group of envs that shares a runner takes one step more or less.
+    """Collect a total; each group of envs that shares a runner takes one step more or less.
 
     With a given fragment, rounds of one fragment from each env are added until there is enough.
     """
@@ -249,7 +249,7 @@ def _spread(source: Source) -> Collected:
 
 
 def _fragments(source: Source) -> Collected:
-    """The batch is a number of fragments, whoever collects them; without N, one env for each."""
+    """Collect a number of fragments from any env; without N, one env for each."""
     fragment, batch = source.needed("fragment"), source.known("batch")
     if batch is None:
         batch = source.needed("envs") * fragment
@@ -267,13 +267,13 @@ _COLLECT: dict[str, Callable[[Source], Collected]] = {
 
 
 def _asked(source: Source, otherwise: int) -> int:
-    """The batch by its name, or by its other name."""
+    """Return the batch by its name, or by its other name."""
     named = [source.known(word) for word in ("batch_or", "batch")]
     return next((size for size in named if size is not None), otherwise)
 
 
 def _minibatch(source: Source, batch: int) -> tuple[int, int]:
-    """The size of a mini-batch, and how many were asked for (0 where the size is the setting)."""
+    """Return the mini-batch size and the count asked for (0 where the size is the setting)."""
     words = source.dialect.words
     size = source.known("minibatch")
     size = source.known("minibatch_or") if size is None else size

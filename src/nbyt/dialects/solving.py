@@ -1,4 +1,4 @@
-"""A layout said in a library's words: the settings that come nearest to some sizes."""
+"""Find the settings of a library that come nearest to some sizes."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ _ORDER = ("minibatch", "minibatch_or", "minibatches", "steps", "fragment", "batc
 
 
 def nearest_settings(reading: Reading) -> list[dict[str, Any]]:
-    """Changes of one setting each after which the batch divides: the next below and above."""
+    """Find changes of one setting, the next below and above, after which the batch divides."""
     keys = [reading.dialect.key(word) for word in _ORDER]
     values = reading.settings.values
     usable = [key for key in dict.fromkeys(keys) if isinstance(values.get(key), int)]
@@ -25,7 +25,7 @@ def nearest_settings(reading: Reading) -> list[dict[str, Any]]:
 
 
 def _nearest(reading: Reading, key: str, value: int) -> list[int]:
-    """The nearest good values of one setting, one on each side."""
+    """Return the nearest good values of one setting, one on each side."""
     far = {value * 2**power for power in range(1, 11)} | {
         value // 2**power for power in range(1, 11)
     }
@@ -49,7 +49,7 @@ _EVALUATIONS = 20
 
 
 def solved(reading: Reading, target: Dialect, kept: Mapping[str, Any] = {}) -> Values:
-    """The target's settings for a reading's layout; what cannot be whole is rounded.
+    """Return the target's settings for a reading's layout; fractions are rounded.
 
     kept: settings of the target that stay as they are, such as the number of workers.
     """
@@ -78,15 +78,15 @@ def solved(reading: Reading, target: Dialect, kept: Mapping[str, Any] = {}) -> V
 
 
 def factors(reading: Reading) -> Values:
-    """The settings that only multiply another one, such as workers with several envs each."""
+    """Return the settings that only multiply another, such as workers with several envs each."""
     words, values = reading.dialect.words.values(), reading.settings.values
     first = {keys[0] for keys in words}
     others = [key for keys in words for key in keys if key not in first]
     return {key: values[key] for key in others if isinstance(values.get(key), int)}
 
 
-def spoken(reading: Reading) -> Dialect:
-    """The dialect with the one of two names for a size that the user chose."""
+def with_chosen_names(reading: Reading) -> Dialect:
+    """Return the dialect with only that name of a size that the user chose."""
     words, given = dict(reading.dialect.words), reading.settings.given
     for word in ("batch", "minibatch"):
         other = words.pop(f"{word}_or", ("",))
@@ -96,7 +96,7 @@ def spoken(reading: Reading) -> Dialect:
 
 
 def _count(reading: Reading, target: Dialect) -> int:
-    """The number of mini-batches that the target cuts as they are, or else about as many."""
+    """Return a number of mini-batches that the target cuts into the same ones, or about as many."""
     size = reading.sizes
     usual = [reading.minibatch, *(number for number, _ in reading.cut.runs[:1])]
     near = [whole(size.batch / number) for number in usual for whole in (round, floor)]
@@ -108,7 +108,7 @@ def _count(reading: Reading, target: Dialect) -> int:
 
 
 def _size(reading: Reading, target: Dialect) -> int:
-    """The size of mini-batches that the target cuts as they are, or else the usual one."""
+    """Return a size of mini-batch that the target cuts into the same ones, or the usual one."""
     size, runs = reading.sizes, reading.cut.runs
     sizes = [reading.minibatch, *(number for number, _ in runs[:1])]
     orders = [MinibatchOrder(size.batch, number, 0, size.epochs) for number in sizes]
@@ -121,7 +121,7 @@ def _is_cut(reading: Reading, target: Dialect, order: MinibatchOrder) -> bool:
 
 
 def _put(target: Dialect, values: Values, word: str, wanted: int) -> None:
-    """Give the first setting behind a word what the others leave to do; these become 1."""
+    """Set the first setting behind a word to what the others leave to do; those become 1."""
     keys = target.words.get(word, ())
     free = [key for key in keys if key not in values]
     if not free:
@@ -135,7 +135,7 @@ def _put(target: Dialect, values: Values, word: str, wanted: int) -> None:
 
 
 def _put_total(reading: Reading, target: Dialect, values: Values) -> None:
-    """Say the length of the run in the target's unit, so that it makes as many updates."""
+    """Set the length of the run in the target's unit, for the same number of updates."""
     updates, size = reading.updates, reading.sizes
     if not updates or not target.key("total"):
         return
@@ -158,23 +158,23 @@ def _put_total(reading: Reading, target: Dialect, values: Values) -> None:
 
 
 def _makes(target: Dialect, total: int, batch: int) -> int:
-    """Updates that the target makes of a total of steps."""
+    """Return the updates that the target makes from a total of steps."""
     return total // batch if target.rules.updates == "floor" else -(-total // batch)
 
 
 def fewest_changes(reading: Reading, layout: Layout, *, same_minibatch: bool) -> Values | None:
-    """The settings to change so that the library has this layout; None if it cannot have it.
+    """Find the settings to change for this layout; None if the library cannot have it.
 
     Workers and the like stay as they are where that is possible, and so does the length of the run.
     same_minibatch: the mini-batch stays the user's, whatever the layout says.
     """
     wanted = _wanted(reading, layout, same_minibatch=same_minibatch)
     for kept in (factors(reading), {}):
-        tried = solved(wanted, spoken(reading), kept).items()
+        tried = solved(wanted, with_chosen_names(reading), kept).items()
         change = {key: value for key, value in tried if value != reading.settings.values.get(key)}
         for one in (_without_length(reading, change), change):
             if _reaches(reading, one, wanted):
-                return _thinned(reading, one, wanted)
+                return _needed(reading, one, wanted)
     return None
 
 
@@ -185,7 +185,7 @@ def _without_length(reading: Reading, change: Values) -> Values:
 
 
 def _wanted(reading: Reading, layout: Layout, *, same_minibatch: bool) -> Reading:
-    """The reading as it would be with the layout."""
+    """Return the reading as it would be with the layout."""
     sizes = replace(
         reading.sizes,
         envs=layout.envs,
@@ -209,13 +209,13 @@ def _reaches(reading: Reading, change: Mapping[str, Any], wanted: Reading) -> bo
 
 
 def _essence(reading: Reading) -> tuple[int | None, ...]:
-    """What decides an update, and how many of them there are."""
+    """Return what decides an update, and how many updates there are."""
     size = reading.sizes
     return size.batch, size.fragment, reading.minibatch, size.epochs, reading.updates
 
 
-def _thinned(reading: Reading, change: Values, wanted: Reading) -> Values:
-    """The change without the settings that it does not need."""
+def _needed(reading: Reading, change: Values, wanted: Reading) -> Values:
+    """Drop the settings that a change does not need."""
     for key in list(change):
         less = {other: value for other, value in change.items() if other != key}
         if _reaches(reading, less, wanted):

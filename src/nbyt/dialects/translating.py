@@ -1,44 +1,43 @@
-"""The same layout in another library's words, and what cannot be made equal."""
+"""Translate a layout to another library's words, and list what cannot be made equal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from nbyt.dialects import describing
-from nbyt.dialects import vocabulary as said
+from nbyt.dialects import describing, vocabulary
 from nbyt.dialects.describing import pieces, table
 from nbyt.dialects.dialect import Dialect, load
 from nbyt.dialects.explaining import Explanation, explained
 from nbyt.dialects.pasting import pasted
 from nbyt.dialects.reading import Reading, reread
-from nbyt.dialects.solving import Values, factors, nearest_settings, solved, spoken
+from nbyt.dialects.solving import Values, factors, nearest_settings, solved, with_chosen_names
 from nbyt.dialects.vocabulary import PROCESSES
 from nbyt.errors import DialectError
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that differs; `loss` says that the layout itself is not the same."""
+    """One difference; `loss` is True if the layout itself is not the same."""
 
     code: str
     message: str
     loss: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields of JSON output."""
+        """Return the fields of the JSON output."""
         return {"code": self.code, "message": self.message, "loss": self.loss}
 
 
 def differences(source: Reading, target: Reading) -> tuple[Difference, ...]:
-    """What could not be made equal, losses first."""
+    """List what could not be made equal, losses first."""
     losses = [*_sizes(source, target), _minibatches(source, target), _updates(source, target)]
     others = [compare(source, target) for compare in _RULES]
     return tuple(one for one in (*losses, *others) if one)
 
 
 def same_minibatches(one: Reading, other: Reading) -> bool:
-    """Whether an update of both is cut into the same mini-batches."""
+    """Return True if an update of both is cut into the same mini-batches."""
     return one.cut.signature(one.sizes.epochs) == other.cut.signature(other.sizes.epochs)
 
 
@@ -58,7 +57,7 @@ def _why(word: str, target: Reading) -> str:
         return f": {library} has one env, so that its rollout is as long as the batch"
     reasons = {
         "fragment": f": {library} computes advantages over {target.sizes.fragment:,} steps",
-        "batch": f": {said.COLLECT[target.rules.collect]}",
+        "batch": f": {vocabulary.COLLECT[target.rules.collect]}",
     }
     return reasons.get(word, "")
 
@@ -67,7 +66,7 @@ def _minibatches(source: Reading, target: Reading) -> Difference | None:
     if same_minibatches(source, target):
         return None
     have, get = (f"{pieces(one.cut)} {_span(one)}" for one in (source, target))
-    why = f"{target.dialect.library}: {said.RAGGED[target.rules.ragged]}"
+    why = f"{target.dialect.library}: {vocabulary.RAGGED[target.rules.ragged]}"
     if target.refusals:
         get = "; ".join(target.refusals)
     elif len(target.dialect.words.get("minibatch", ())) > 1:
@@ -86,22 +85,22 @@ def _updates(source: Reading, target: Reading) -> Difference | None:
     if have is None or have == get:
         return None
     if get is None:
-        message = f"the run: {target.dialect.library} has no word for its {have:,} updates"
+        message = f"the run: {target.dialect.library} has no setting for its {have:,} updates"
         return Difference("updates", message, True)
     return Difference("updates", f"the run: {have:,} updates become {get:,}", True)
 
 
 def _mixing(source: Reading, target: Reading) -> Difference | None:
     one, other = (
-        said.sentence_of_mixing(each.rules.mixing, reshuffle=each.rules.reshuffle)
+        vocabulary.sentence_of_mixing(each.rules.mixing, reshuffle=each.rules.reshuffle)
         for each in (source, target)
     )
     return _rule("mixing", source, target, one, other)
 
 
 def _ragged(source: Reading, target: Reading) -> Difference | None:
-    """The rule for a rest; it shows as soon as sizes change so that there is one."""
-    one, other = said.RAGGED[source.rules.ragged], said.RAGGED[target.rules.ragged]
+    """Compare the rules for a remainder, which matter as soon as sizes leave one."""
+    one, other = vocabulary.RAGGED[source.rules.ragged], vocabulary.RAGGED[target.rules.ragged]
     found = _rule("ragged", source, target, one, other)
     if found and source.is_even and target.is_even:
         return Difference(found.code, f"{found.message} (there is none here)", False)
@@ -109,20 +108,20 @@ def _ragged(source: Reading, target: Reading) -> Difference | None:
 
 
 def _normalise(source: Reading, target: Reading) -> Difference | None:
-    one, other = (said.NORMALISE[each.rules.normalise] for each in (source, target))
+    one, other = (vocabulary.NORMALISE[each.rules.normalise] for each in (source, target))
     return _rule("normalise", source, target, one, other)
 
 
 def _time_limits(source: Reading, target: Reading) -> Difference | None:
-    one, other = (said.TIME_LIMITS[each.rules.time_limits] for each in (source, target))
+    one, other = (vocabulary.TIME_LIMITS[each.rules.time_limits] for each in (source, target))
     return _rule("time_limits", source, target, one, other)
 
 
 def _rule(code: str, source: Reading, target: Reading, one: str, other: str) -> Difference | None:
-    """A rule that differs, with both libraries named; nothing if both follow the same."""
+    """Describe a rule that differs, with both libraries named; None if it is the same."""
     if one == other:
         return None
-    name = {"ragged": "a rest", "time_limits": "time limits", "normalise": "advantages"}
+    name = {"ragged": "remainder", "time_limits": "time limits", "normalise": "advantages"}
     message = f"{name.get(code, code)}: {source.dialect.library}: {one}. "
     return Difference(code, f"{message}{target.dialect.library}: {other}", False)
 
@@ -143,7 +142,7 @@ def _default(word: str, name: str) -> Callable[[Reading, Reading], Difference | 
 
 
 def _per_process(source: Reading, target: Reading) -> Difference | None:
-    """A mini-batch that is given as the share of each process, on one side only."""
+    """Describe a mini-batch that is given per process on one side only."""
     shares = [(_processes(one), one) for one in (source, target)]
     sharing = [(count, one) for count, one in shares if count > 1]
     if len(sharing) != 1:
@@ -158,7 +157,7 @@ def _per_process(source: Reading, target: Reading) -> Difference | None:
 
 
 def _processes(reading: Reading) -> int:
-    """Over how many processes a mini-batch is spread."""
+    """Return over how many processes a mini-batch is spread."""
     keys = reading.dialect.words.get("minibatch", ())[1:]
     counts = [reading.settings.values.get(key, 1) for key in keys if key in PROCESSES]
     return max([1, *counts])
@@ -187,11 +186,11 @@ class Translation:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the layout itself came through without loss."""
+        """Return True if the layout itself is the same."""
         return not any(difference.loss for difference in self.differences)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, as plain data."""
+        """Return everything as plain data."""
         return {
             "from": self.source.dialect.id,
             "to": self.target.dialect.id,
@@ -215,7 +214,7 @@ class Translation:
 
 
 def translate(source: str, target: str, /, **given: Any) -> Translation:
-    """The layout of one library's settings in another library's words.
+    """Translate one library's settings to another library's words.
 
     >>> translate("sb3", "cleanrl", n_envs=8, batch_size=256).settings["num_minibatches"]
     64
@@ -224,7 +223,7 @@ def translate(source: str, target: str, /, **given: Any) -> Translation:
 
 
 def translated(source: Explanation, target: Dialect) -> Translation:
-    """The same from an explanation."""
+    """Translate an explanation to another library's words."""
     if source.reading.refusals:
         raise DialectError(
             "; ".join(source.reading.refusals),
@@ -241,7 +240,7 @@ def translated(source: Explanation, target: Dialect) -> Translation:
 
 
 def equal_batch(before: Explanation, after: Explanation) -> list[dict[str, Any]]:
-    """Settings of the second with the batch of the first: the second's envs, or its steps."""
+    """Find settings of the second with the batch of the first, keeping its envs or its steps."""
     one, other = before.reading.sizes, after.reading.sizes
     if one.batch == other.batch or before.reading.refusals:
         return []
@@ -256,7 +255,7 @@ def equal_batch(before: Explanation, after: Explanation) -> list[dict[str, Any]]
 
 
 def _with_batch(before: Explanation, after: Explanation, shape: tuple[int, int]) -> Values:
-    """Settings that give the second this shape: with the first's mini-batch if that can be."""
+    """Find settings that give the second this shape, if possible with the first's mini-batch."""
     for kept in (factors(after.reading), {}):
         sizes = _shaped(before, shape, after.reading, kept)
         bare = {key: value for key, value in sizes.items() if _is_shape(after.dialect, key)}
@@ -268,9 +267,9 @@ def _with_batch(before: Explanation, after: Explanation, shape: tuple[int, int])
 
 
 def keeping_minibatch(before: Explanation, after: Explanation) -> Values:
-    """The settings of the second that give it the mini-batch of the first; none if none do."""
+    """Find settings that give the second the mini-batch of the first; empty if none do."""
     size, batch = before.reading.minibatch, after.reading.sizes.batch
-    words, values = spoken(after.reading).words, after.reading.settings.values
+    words, values = with_chosen_names(after.reading).words, after.reading.settings.values
     change: Values = {}
     for word, number in (("minibatch", size), ("minibatches", batch // max(size, 1))):
         first, *others = words.get(word, ("",))
@@ -286,7 +285,7 @@ def keeping_minibatch(before: Explanation, after: Explanation) -> Values:
 def _shaped(before: Explanation, shape: tuple[int, int], after: Reading, kept: Values) -> Values:
     envs, steps = shape
     sizes = replace(before.reading.sizes, envs=envs, steps=steps, fragment=steps)
-    values = solved(replace(before.reading, sizes=sizes), spoken(after), kept)
+    values = solved(replace(before.reading, sizes=sizes), with_chosen_names(after), kept)
     return {key: value for key, value in values.items() if _is_size(after.dialect, key)}
 
 
@@ -299,7 +298,7 @@ def _is_size(target: Dialect, key: str) -> bool:
 
 
 def _nearest(refused: Explanation) -> Values:
-    """The smallest change that makes the target accept, of mini-batches if that is enough."""
+    """Find the smallest change that makes the target accept, preferably of mini-batches."""
     have = refused.reading.settings.values
     changes = [next(iter(change.items())) for change in nearest_settings(refused.reading)]
     first = [value for key, value in changes if key == changes[0][0]]

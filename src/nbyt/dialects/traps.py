@@ -1,11 +1,11 @@
-"""Traps: what goes wrong, or not as one would think, with some settings; one function a trap."""
+"""Traps: settings that fail, or do not do what one would expect; one function per trap."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nbyt.dialects.reading import Reading, reread
-from nbyt.dialects.solving import nearest_settings, spoken
+from nbyt.dialects.solving import nearest_settings, with_chosen_names
 from nbyt.dialects.vocabulary import MIXING, ONE_SAMPLE, PROCESSES
 
 FEW_UPDATES = 10
@@ -14,7 +14,7 @@ _TINY = 0.25
 
 @dataclass(frozen=True)
 class Trap:
-    """Something to know before a run: what happens, what to change, and to which values."""
+    """A warning about a run: what happens, what to change, and to which values."""
 
     code: str
     message: str
@@ -22,7 +22,7 @@ class Trap:
     nearest: tuple[dict[str, Any], ...] = field(default=())
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields that JSON promises."""
+        """Return the fields of the JSON output."""
         return {
             "code": self.code,
             "message": self.message,
@@ -32,7 +32,7 @@ class Trap:
 
 
 def traps(reading: Reading) -> tuple[Trap, ...]:
-    """Every trap that applies, the worst first."""
+    """Return every trap that applies, the worst first."""
     tried = [trap(reading) for trap in (_REFUSED if reading.refusals else _ALL)]
     found = [trap for trap in tried if trap]
     if all(trap.fix for trap in found):
@@ -43,12 +43,12 @@ def traps(reading: Reading) -> tuple[Trap, ...]:
 
 
 def _even(code: str, message: str) -> Trap:
-    """A trap that goes away when the sizes divide: `traps` finds the nearest that do, once."""
+    """Build a trap that sizes that divide would fix: `traps` finds the nearest such sizes."""
     return Trap(code, message, "")
 
 
 def _offer(near: tuple[dict[str, Any], ...]) -> str:
-    """The nearest values in words: key=below or above, or another key."""
+    """Write the nearest values in words: key=below or above, or another key."""
     by_key: dict[str, list[str]] = {}
     for change in near:
         for key, value in change.items():
@@ -97,7 +97,7 @@ def _short_run(reading: Reading) -> Trap | None:
 
 
 def _long_enough(reading: Reading) -> str:
-    """A length with enough updates, in the library's own unit where one setting says it."""
+    """Suggest a length with enough updates, in the library's own unit if one setting holds it."""
     size, keys = reading.sizes, reading.dialect.words["total"]
     units = {"steps": size.batch, "steps_per_env": size.steps, "updates": 1}
     if len(keys) > 1:
@@ -106,25 +106,25 @@ def _long_enough(reading: Reading) -> str:
 
 
 def _long_run(reading: Reading) -> Trap | None:
-    """Rounding up between evaluations can double a run."""
+    """Warn that rounding up between evaluations can double a run."""
     if not _is_stretched(reading):
         return None
     key, batch, total = reading.dialect.key("evaluation"), reading.sizes.batch, reading.total_steps
     steps = (reading.updates or 0) * batch
     near = batch * max(1, round((reading.evaluation or 1) / batch))
-    # As often as there are updates, if the total is no multiple of the nearest.
+    # As often as there are updates, if the total is not a multiple of the nearest.
     changed = [(value, reread(reading, {key: value})) for value in (near, batch)]
     good = [f"{key}={value}" for value, found in changed if found and not _is_stretched(found)]
     return Trap(
         "long_run",
-        f"{key}={reading.evaluation} is no multiple of the batch of {batch}: the run "
+        f"{key}={reading.evaluation} is not a multiple of the batch of {batch}: the run "
         f"takes {steps} steps, not {total}",
         good[0] if good else f"{key}={batch} and {_long_enough(reading)}",
     )
 
 
 def _is_stretched(reading: Reading) -> bool:
-    """Whether evaluations make a run a tenth longer than was asked for, or more."""
+    """Return True if evaluations make a run at least a tenth longer than asked for."""
     updates, total = reading.updates, reading.total_steps
     if reading.rules.updates != "by_evaluation" or not updates or not total:
         return False
@@ -158,7 +158,7 @@ def _short_tail(reading: Reading) -> Trap | None:
     tiny = size < _TINY * reading.minibatch
     extra = "an extra" if reading.rules.ragged == "extra_short" else "the last"
     message = (
-        f"{extra} mini-batch of each epoch has {size} samples beside {reading.minibatch}: a "
+        f"{extra} mini-batch of each epoch has {size} samples, not {reading.minibatch}: a "
         f"{'much ' if tiny else ''}noisier gradient step at the same learning rate"
     )
     return _even("tiny_tail" if tiny else "short_tail", message)
@@ -189,7 +189,7 @@ def _wraps(reading: Reading) -> Trap | None:
     if not reading.cut.whole_update or size.batch % size.minibatch == 0:
         return None
     if reading.rules.ragged == "floor_count":
-        message = f"{size.batch} samples are no whole number of mini-batches: the count is floored"
+        message = f"{size.batch} samples do not fill whole mini-batches: the count is floored"
     else:
         message = (
             f"{size.batch / size.minibatch:g} mini-batches fit a pass: the last of each pass is "
@@ -206,7 +206,7 @@ def _uneven_split(reading: Reading) -> Trap | None:
 
 
 def _uneven_envs(reading: Reading) -> Trap | None:
-    """A batch that the envs cannot share evenly."""
+    """Warn about a batch that the envs cannot share evenly."""
     size, dialect = reading.sizes, reading.dialect
     if _shares_evenly(reading):
         return None
@@ -220,8 +220,8 @@ def _uneven_envs(reading: Reading) -> Trap | None:
 
 
 def _shared_batches(reading: Reading) -> list[dict[str, Any]]:
-    """The nearest batches that the envs share evenly, where the batch is one setting."""
-    size, keys = reading.sizes, spoken(reading).words["batch"]
+    """Find the nearest batches that the envs share evenly, where the batch is one setting."""
+    size, keys = reading.sizes, with_chosen_names(reading).words["batch"]
     if len(keys) > 1 or reading.rules.collect == "fragments":
         return []
     rounds = size.envs * size.fragment
@@ -250,7 +250,7 @@ def _unshuffled(reading: Reading) -> Trap | None:
 
 
 def _switched(reading: Reading, mixing: str) -> str:
-    """The settings that brought about a way of mixing, each at a value that does not."""
+    """Name the settings that caused a way of mixing, each at a value that does not."""
     values = reading.settings.values
     switches = [one for one in reading.dialect.switches if one.rules.get("mixing") == mixing]
     active = [one for one in switches if values.get(one.key) == one.value]
@@ -281,7 +281,7 @@ def _same_permutation(reading: Reading) -> Trap | None:
 
 
 def _per_process(reading: Reading) -> Trap | None:
-    """A size that counts one process only."""
+    """Warn about a size that counts one process only."""
     keys = reading.dialect.words.get("minibatch", ())
     values = reading.settings.values
     processes = [key for key in keys[1:] if key in PROCESSES]
@@ -298,7 +298,7 @@ def _per_process(reading: Reading) -> Trap | None:
 
 
 def _unusual_default(reading: Reading) -> Trap | None:
-    """A lambda or gamma that was not asked for and that most libraries do not have."""
+    """Warn about a default lambda or gamma that most libraries do not have."""
     usual = {"lam": 0.95, "gamma": 0.99}
     filled = reading.settings.filled
     odd = [

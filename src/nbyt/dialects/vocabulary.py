@@ -16,7 +16,7 @@ RAGGED = {
     "floor_count": "left to later draws: the number of mini-batches is rounded down",
     "even_split": "spread, so that sizes differ by at most one sample",
     "error": "refused: the batch must divide",
-    "full_batch": "never there: each gradient step takes the whole batch",
+    "full_batch": "none: each gradient step takes the whole batch",
     "unread": "not read in its code",
 }
 
@@ -43,8 +43,8 @@ NORMALISE = {
 }
 
 TIME_LIMITS = {
-    "bootstrap": "the critic's value stands for what would have followed",
-    "terminal": "treated as a death: nothing follows",
+    "bootstrap": "bootstrapped with the critic's value",
+    "terminal": "treated as a termination: no bootstrap",
     "unread": "not read in its code",
 }
 
@@ -80,10 +80,10 @@ TOTAL = {
 
 
 def sentence_of_mixing(mixing: str, *, reshuffle: bool) -> str:
-    """How mini-batches are mixed, and whether the next epoch is mixed anew."""
+    """Say how mini-batches are mixed, and whether each epoch is mixed again."""
     if mixing not in ("shuffle", "unrolls", "block_order"):
         return MIXING[mixing]
-    again = "anew each epoch" if reshuffle else "once an update: all epochs see the same ones"
+    again = "again each epoch" if reshuffle else "once per update: all epochs see the same ones"
     return f"{MIXING[mixing]}; {again}"
 
 
@@ -113,29 +113,29 @@ _INSTEAD = {
 
 @dataclass(frozen=True)
 class _Meaning:
-    """What a setting stands for in the library that has it."""
+    """A setting, and the library that has it."""
 
     owner: Dialect
     key: str
 
     @property
     def role(self) -> str:
-        """Our word for it, or nothing."""
+        """Return our word for it, or an empty text."""
         return self.owner.role(self.key)
 
     @property
     def factors(self) -> tuple[str, ...]:
-        """The settings that make up that size together."""
+        """Return the settings that make up that size together."""
         return self.owner.words.get(self.role, (self.key,))
 
     @property
     def is_part(self) -> bool:
-        """Whether it is one factor of several."""
+        """Return True if it is one factor of several."""
         return len(self.factors) > 1
 
 
 def unknown_key(dialect: Dialect, strange: Sequence[str]) -> DialectError:
-    """The refusal of names that the library does not have, each with the nearest it has."""
+    """Return the error for names that the library does not have, each with the nearest it has."""
     answers = [_answer(dialect, name) for name in dict.fromkeys(strange)]
     return DialectError(
         "; ".join(message for message, _ in answers),
@@ -145,7 +145,7 @@ def unknown_key(dialect: Dialect, strange: Sequence[str]) -> DialectError:
 
 
 def _answer(dialect: Dialect, name: str) -> tuple[str, str]:
-    """What is wrong with a name, and what to do."""
+    """Return what is wrong with a name, and what to do."""
     if dialect.replay and name in dialect.replay.keys:
         agent = dialect.replay.algorithm
         return f"{name} is a word of {dialect.library}'s {agent}, not of its PPO", "leave it out"
@@ -159,14 +159,14 @@ def _answer(dialect: Dialect, name: str) -> tuple[str, str]:
 
 
 def _meanings(name: str) -> list[_Meaning]:
-    """What a name means, in each library that has it; where it is all of a size, first."""
+    """Return what a name means in each library that has it, whole sizes first."""
     owners = [other for other in every() if name in other.keys or name in other.aliases]
     found = [_Meaning(owner, owner.aliases.get(name, name)) for owner in owners]
     return sorted((one for one in found if one.role), key=lambda one: one.is_part)
 
 
 def _foreign(dialect: Dialect, name: str, meant: list[_Meaning]) -> tuple[str, str]:
-    """A name of other libraries, preferably in a role that this library has a word for."""
+    """Explain a name of other libraries, preferably in a role that this library has a word for."""
     first = next((one for one in meant if _own_word(dialect, one.role)), meant[0])
     part = "a factor of " if first.is_part else ""
     said = f"{name} is {_owners(meant, first)} for {part}{MEANING[first.role]}"
@@ -183,7 +183,7 @@ def _foreign(dialect: Dialect, name: str, meant: list[_Meaning]) -> tuple[str, s
 
 
 def _otherwise(dialect: Dialect, key: str, like: _Meaning) -> str:
-    """What is not the same about the library's own word."""
+    """Say how the library's own word differs."""
     role, unit = dialect.role(key), dialect.rules.total
     if role == "steps" and dialect.rules.collect == "spread":
         role = "fragment"  # rounds of it are added until the batch is full
@@ -193,7 +193,7 @@ def _otherwise(dialect: Dialect, key: str, like: _Meaning) -> str:
 
 
 def _write(dialect: Dialect, own: str, name: str, meant: list[_Meaning]) -> str:
-    """One name for another, and the library's other dialect if the name is from there."""
+    """Suggest the right name, and the library's other dialect if the name is from there."""
     family = dialect.id.partition("_")[0]
     kin = [one.owner.id for one in meant if one.owner.id.partition("_")[0] == family]
     also = f", or say {kin[0]} in place of {dialect.id}" if kin else ""
@@ -201,7 +201,7 @@ def _write(dialect: Dialect, own: str, name: str, meant: list[_Meaning]) -> str:
 
 
 def _owners(meant: list[_Meaning], like: _Meaning) -> str:
-    """Whose word it is in this meaning: one library, and some others."""
+    """Name one library that uses the word in this meaning, and some others."""
     same = [one for one in meant if (one.role, one.is_part) == (like.role, like.is_part)]
     libraries = list(dict.fromkeys(one.owner.library for one in same))
     # One that spells most of its words alike comes first, so that the reader recognises it.
@@ -211,7 +211,7 @@ def _owners(meant: list[_Meaning], like: _Meaning) -> str:
 
 
 def _synonym(dialect: Dialect, name: str, meant: list[_Meaning]) -> str:
-    """The library's name for the very same setting, if other libraries' old names lead there."""
+    """Return the library's name for the same setting, found through other libraries' aliases."""
     known, roles = {name}, {one.role for one in meant}
     links = [pair for other in every() for pair in other.aliases.items()]
     while more := {one for pair in links for one in pair if known & set(pair)} - known:
@@ -220,12 +220,12 @@ def _synonym(dialect: Dialect, name: str, meant: list[_Meaning]) -> str:
 
 
 def _own_word(dialect: Dialect, role: str) -> str:
-    """Our word, that the library has, for this size or for one that decides it."""
+    """Return our word, if the library has it, for this size or for one that decides it."""
     return next((word for word in _INSTEAD.get(role, (role,)) if dialect.key(word)), "")
 
 
 def _own_keys(dialect: Dialect, role: str) -> list[str]:
-    """The library's settings for a size: of several factors, those that are not 1 by default."""
+    """Return the library's settings for a size, without factors that are 1 by default."""
     first, *others = dialect.words.get(_own_word(dialect, role), ("",))
     matter = [key for key in others if dialect.defaults.get(key, 2) not in (0, 1)]
     return [first, *matter] if first else []

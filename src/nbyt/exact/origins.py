@@ -8,10 +8,9 @@ import numpy as np
 from jaxtyping import Float
 
 from nbyt.envs.tabular import TabularEnv
-from nbyt.exact.gradient import Gradient
+from nbyt.exact.gradient import Advantage, Gradient, advantages, expected
 from nbyt.exact.limits import require_count, require_room
 from nbyt.exact.problem import Options, PerGradient, Problem, pose
-from nbyt.exact.recursion import Advantage, advantages, expected
 from nbyt.exact.walk import Chain
 from nbyt.policy.stage import Stage
 

@@ -11,7 +11,15 @@ from jaxtyping import Float
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.errors import UsageError
-from nbyt.exact.gradient import Gradient, Weights, gradient, require_gradient_room
+from nbyt.exact.gradient import (
+    Advantage,
+    Gradient,
+    Weights,
+    advantages,
+    endless_advantage,
+    gradient,
+    require_gradient_room,
+)
 from nbyt.exact.limits import (
     require_choice,
     require_count,
@@ -20,7 +28,6 @@ from nbyt.exact.limits import (
     require_room,
     require_stage,
 )
-from nbyt.exact.recursion import Advantage, advantages, endless_advantage
 from nbyt.exact.scores import Features, Scores, scores
 from nbyt.exact.values import Values, policy_values, stationary
 from nbyt.exact.walk import Chain, chain, walk

@@ -8,10 +8,9 @@ import numpy as np
 from jaxtyping import Float
 
 from nbyt.envs.tabular import TabularEnv
-from nbyt.exact.gradient import Gradient
+from nbyt.exact.gradient import Gradient, advantages, expected, nothing_left, one_more
 from nbyt.exact.limits import require_count
 from nbyt.exact.problem import PerGradient, Problem, pose
-from nbyt.exact.recursion import advantages, expected, nothing_left, one_more
 from nbyt.exact.scores import Features
 from nbyt.policy.stage import Stage
 

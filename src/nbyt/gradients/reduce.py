@@ -1,72 +1,29 @@
 """Reduce a pool to the sums that the statistics need, in slabs that fit in memory.
 
-An engine knows the gradients of one frozen policy's steps, in whatever framework that is written.
-Everything else is the same for all of them, and nothing after this file knows which it was.
+Nothing after this file knows in which framework the policy is written.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 
 from nbyt.collect.pool import Pool
-from nbyt.gradients.plan import Footprint, Sketch, SlabPlan
-from nbyt.gradients.slab_sums import Slab, SlabSums, lag_rows
-from nbyt.gradients.spec import AdvantageScale, GradientSpec, Parts, scale_of, weigh
-from nbyt.stats.lags import PhaseProducts
-from nbyt.stats.products import Products
+from nbyt.gradients.engines import Engine
+from nbyt.gradients.slab_sums import Slab, lag_rows
+from nbyt.gradients.spec import (
+    AdvantageScale,
+    GradientSpec,
+    Parts,
+    Sketch,
+    SlabPlan,
+    scale_of,
+    weigh,
+)
 
 Progress = Callable[[int, int], None]
-
-
-@runtime_checkable
-class Engine(Protocol):
-    """The gradients of one frozen policy's steps; NumPy arrays in and out.
-
-    shared: whether actor and critic have weights in common.
-    """
-
-    @property
-    def shared(self) -> bool:
-        """Whether actor and critic have weights in common."""
-        ...
-
-    def footprint(self, spec: GradientSpec) -> Footprint:
-        """What measuring takes."""
-        ...
-
-    def sum_slab(
-        self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-    ) -> dict[str, SlabSums]:
-        """A slab's sums for each objective; `steps` are the lengths of the K fragments."""
-        ...
-
-    def batch_norm_sq(
-        self, slab: Slab, steps: tuple[int, ...]
-    ) -> dict[str, Float[np.ndarray, "K M"]]:
-        """Sums over updates of the squared norm of all chains' summed contributions."""
-        ...
-
-    def gradient(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        weights: dict[str, Float[np.ndarray, " R"]],
-    ) -> Float[np.ndarray, " P"]:
-        """The weighted sum over steps of each part's gradient, to all weights there are."""
-        ...
-
-    def along(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        direction: Float[np.ndarray, " P"],
-    ) -> Float[np.ndarray, " R"]:
-        """Every step's score along a direction among all weights."""
-        ...
 
 
 class ChainSums(NamedTuple):
@@ -218,190 +175,3 @@ def _padded(parts: Parts, size: int) -> Parts:
         return np.pad(weights, [(0, 0)] * (weights.ndim - 2) + [(0, missing), (0, 0)])
 
     return jax.tree.map(pad, parts)
-
-
-OBJECTIVES = ("actor", "critic", "total")
-
-
-def products_of(
-    found: PoolSums,
-    spec: GradientSpec,
-    objective: str,
-    k: int,
-    m: int,
-    settled: PoolSums | None = None,
-) -> Products:
-    """Products of one objective at the k-th T and m-th lambda.
-
-    settled: the sums of chains at random phases, where `found` is of chains that begin at a
-    reset; the reference is then theirs.
-    """
-    if objective == "total" and not spec.joined:
-        actor = products_of(found, spec, "actor", k, m, settled)
-        critic = products_of(found, spec, "critic", k, m, settled)
-        return _side_by_side(actor, critic, spec.value_coefficient)
-    own, spread = found.objectives[objective], float(found.scale.spread[k, m])
-    means = own.vectors[:, k, m].astype(float)
-    home = own if settled is None else settled.objectives[objective]
-    reference = means if spec.bare else _reference(home.whole[:, 1:], spread)
-    products = Products(
-        spec.steps[k],
-        own.square[k, m][None],
-        own.step_square[k, m][None],
-        own.step_pairs[k, m][None],
-        found.partners,
-        _gram(means, means),
-        _gram(means, reference),
-        _gram(reference, reference),
-    )
-    if settled is None:
-        return products
-    here = _reference(own.vectors[:, k, len(spec.lambdas) :], spread)
-    advantage, phase = means - here, here - reference
-    return replace(
-        products, advantage_part=_gram(advantage, advantage), phase_part=_gram(phase, phase)
-    )
-
-
-def endless_gram(own: ChainSums) -> Float[np.ndarray, "n n"]:
-    """Inner products of the chains' mean contributions with advantages that are never cut."""
-    mean = own.whole[:, 0].astype(float)
-    return _gram(mean, mean).mean(axis=0)
-
-
-def _reference(summands: np.ndarray, spread: float) -> Float[np.ndarray, "G n m"]:
-    return summands[:, 0].astype(float) / spread + summands[:, 1]
-
-
-def _gram(a: np.ndarray, b: np.ndarray) -> Float[np.ndarray, "G n n"]:
-    return a @ b.swapaxes(-1, -2)
-
-
-def _side_by_side(actor: Products, critic: Products, coefficient: float) -> Products:
-    """Products of two gradients in different parameters, the second times its coefficient."""
-    names = ["square", "step_square", "step_pairs", "means", "cross", "reference"]
-    names += [] if actor.phase_part is None else ["advantage_part", "phase_part"]
-    summed = {name: getattr(actor, name) + coefficient**2 * getattr(critic, name) for name in names}
-    return replace(actor, **summed)
-
-
-# Many chains as fewer units: the statistics compare all with all, so their number is bounded.
-#
-# A unit is the mean of a few chains. Units are as independent of each other as chains are, and a
-# few hundred of them tell an error as well as thousands would.
-
-MOST = 256
-# Sums over partners: a unit has the partners of all its chains.
-_SUMMED = ("step_pairs", "endless_pairs")
-
-
-class Units:
-    """Accumulate the sums of more and more chains, measured at one scale.
-
-    Chain i goes to unit i modulo `most`. Chains that were partners in a block are neighbours, so
-    they never meet in a unit.
-    """
-
-    def __init__(self, most: int = MOST) -> None:
-        self.chains, self._most = 0, most
-        self._last: Any = None
-        self._sums: dict[str, dict[str, np.ndarray]] = {}
-        self._partners = np.zeros(0, int)
-
-    def add(self, found: PoolSums) -> None:
-        """Take the next chains in, no more than there are units."""
-        count = len(found.partners)
-        assert count <= self._most, "chains of one pool would meet in a unit"
-        units = (self.chains + np.arange(count)) % self._most
-        for name, own in found.objectives.items():
-            sums = self._sums.setdefault(name, {})
-            for field, array in own._asdict().items():
-                sums[field] = _added(sums.get(field), array, units, CHAIN_AXES[field])
-        self._partners = _added(self._partners, found.partners, units, 0)
-        self.chains, self._last = self.chains + count, found
-
-    @property
-    def sums(self) -> PoolSums:
-        """Return the sums of all chains so far, by unit."""
-        sizes = np.bincount(np.arange(self.chains) % self._most)
-        objectives = {name: _means(sums, sizes) for name, sums in self._sums.items()}
-        return self._last._replace(objectives=objectives, partners=self._partners)
-
-
-def _added(
-    sums: np.ndarray | None, array: np.ndarray, units: Int[np.ndarray, " n"], axis: int
-) -> np.ndarray:
-    """The units' sums with another row of chains; units that are new begin with it."""
-    if sums is None:
-        return array
-    missing = max(0, int(units.max()) + 1 - sums.shape[axis])
-    wider = [(0, missing if place == axis else 0) for place in range(sums.ndim)]
-    grown = np.pad(sums, wider)
-    np.moveaxis(grown, axis, 0)[units] += np.moveaxis(array, axis, 0)
-    return grown
-
-
-def _means(sums: dict[str, np.ndarray], sizes: Int[np.ndarray, " units"]) -> ChainSums:
-    if sizes.max() == 1:
-        return ChainSums(**sums)
-    fields = {}
-    for name, total in sums.items():
-        axis = CHAIN_AXES[name]
-        shape = [-1 if place == axis else 1 for place in range(total.ndim)]
-        by = 1 if name in _SUMMED else sizes.reshape(shape).astype(total.dtype)
-        fields[name] = total / by
-    return ChainSums(**fields)
-
-
-# The phase's part of the variance: what all chains of a synchronised pool do at the same update.
-#
-# Envs that all start at a reset go through an episode together for a while, so an update's mean
-# gradient depends on where in the episode it falls. That part is common to all envs, and no number
-# of envs averages it away.
-
-
-def phase_products(
-    engine: Engine, pool: Pool, found: PoolSums, spec: GradientSpec, plan: SlabPlan
-) -> dict[str, dict[tuple[int, int], PhaseProducts]]:
-    """Products between chains at the same update, by objective and places of T and lambda.
-
-    found holds the sums of the same, synchronised pool; a slab must hold its whole length. Where
-    the pool holds a single update of T steps there is nothing to compare and no entry.
-    """
-    blocks = list(plan.blocks(pool.chains))
-    crowds: dict[str, list[np.ndarray]] = {}
-    for chains in blocks:
-        for _, slab in slabs(pool, spec, found.scale, plan, chains):
-            for name, value in engine.batch_norm_sq(slab, spec.steps).items():
-                crowds.setdefault(name, []).append(value)
-    return {
-        name: {
-            (k, m): _compared(own, np.stack(crowds[name])[:, k, m], blocks, spec, k, m)
-            for k, steps in enumerate(spec.steps)
-            for m in range(len(spec.lambdas))
-            if spec.fragments(steps) > 1
-        }
-        for name, own in found.objectives.items()
-    }
-
-
-def _compared(
-    own: ChainSums,
-    crowd: Float[np.ndarray, " blocks"],
-    blocks: list[slice],
-    spec: GradientSpec,
-    k: int,
-    m: int,
-) -> PhaseProducts:
-    """Mean products over pairs of different chains: at the same update, and of their means."""
-    steps = spec.steps[k]
-    within, overall = [], []
-    for square, chains in zip(crowd, blocks, strict=True):
-        size = chains.stop - chains.start
-        pairs = size * (size - 1)
-        alone = own.square[k, m, chains].sum()
-        within.append((square / (spec.fragments(steps) * steps**2) - alone) / pairs)
-        means = own.vectors[:, k, m, chains].astype(float)
-        together = np.sum(means.sum(axis=1) ** 2) - np.sum(means**2)
-        overall.append(together / len(means) / pairs)
-    return PhaseProducts(np.array(within)[:, None], np.array(overall))

@@ -36,6 +36,11 @@ class Slab(NamedTuple):
     fragment: dict[str, dict[str, Float[Array, "K M c t"]]]
     whole: dict[str, dict[str, Float[Array, "W c t"]]]
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts that some objective has."""
+        return tuple(dict.fromkeys(part for parts in self.fragment.values() for part in parts))
+
 
 class SlabSums(NamedTuple):
     """Sums over a slab, for one objective.
@@ -61,9 +66,8 @@ def sum_slab(
     policy: ActorCritic, params: Params, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
 ) -> dict[str, SlabSums]:
     """Sum a slab for each objective; `steps` are the lengths of the K fragments."""
-    used = [part for parts in slab.fragment.values() for part in parts]
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (slab.observation, slab.action))
-    rows = layers(policy, params, flat[0], flat[1], tuple(dict.fromkeys(used)))
+    rows = layers(policy, params, flat[0], flat[1], slab.parts)
     return sum_slab_layers(rows, slab.fragment, slab.whole, steps, lags)
 
 

@@ -14,7 +14,7 @@ Scores = dict[str, Any]
 Weights = dict[str, Any]
 
 
-def digest_written(
+def sum_written(
     xp: Any,
     scores: Scores,
     fragment: Weights,

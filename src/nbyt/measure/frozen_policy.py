@@ -11,8 +11,8 @@ import numpy as np
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.gradients.engines import Engine
 from nbyt.gradients.engines.own import StageEngine
-from nbyt.gradients.reduce import Engine
 from nbyt.policy.files import to_tensors
 from nbyt.policy.stage import Stage
 

@@ -17,8 +17,8 @@ from nbyt.stats.intervals import (
     student,
     within,
 )
-from nbyt.stats.length import FEW_DIRECTIONS, dimension
 from nbyt.stats.products import Products, moments_of
+from nbyt.stats.variance import FEW_DIRECTIONS, dimension
 
 NO_LENGTH = "the estimate of |E G|² + V/N is not above 0"
 

@@ -1,4 +1,7 @@
-"""Ranking of layouts: order, ties, and what a choice would lose if the chains had been others."""
+"""Ranking of layouts by a score: their order, ties, win shares, and what a choice would lose.
+
+A table of scores has a row of estimates first; in each further row whole chains are redrawn.
+"""
 
 from dataclasses import dataclass
 
@@ -11,14 +14,15 @@ from nbyt.stats.intervals import Replicates, Samples, is_rough, redrawn, student
 
 DRAWS = 1000
 NOWHERE = "no layout's gradient points along the reference"
+Rows = Float[np.ndarray, "rows layouts"]
 
 
 @dataclass(frozen=True)
 class Ranking:
     """Layouts in the order of ρ. Numbers stand for places in the list of candidates.
 
-    `ties` are those that cannot be told apart from the best. `win_share` is how often each has the
-    largest ρ when whole chains are redrawn; `regret` the share of the best alignment it loses.
+    ties: those whose ρ does not differ significantly from the best. win_share: how often each has
+    the largest ρ when whole chains are redrawn. regret: the share of the best alignment it loses.
     """
 
     rho: tuple[Estimate, ...]
@@ -31,45 +35,63 @@ class Ranking:
 def rank(
     candidates: list[Candidate], generator: np.random.Generator, draws: int = DRAWS
 ) -> Ranking:
-    """The candidates ranked by ρ, best first."""
+    """Rank the candidates by ρ, best first."""
     chains, groups = common_sizes(candidates)
     samples = common_samples(candidates)
-    found = [candidate.rho(samples) for candidate in candidates]
-    heights = [rho[0] if np.isfinite(rho[0]) else -np.inf for rho in found]
-    order = sorted(range(len(found)), key=lambda place: -heights[place])
-    again = scores(candidates, redrawn(chains, draws, generator, groups))
-    now = np.array([[rho[0] * abs(rho[0]) for rho in found]])
+    rhos = [candidate.rho(samples) for candidate in candidates]
+    now = np.array([[rho[0] * abs(rho[0]) for rho in rhos]])
+    rows = np.vstack([now, scores(candidates, redrawn(chains, draws, generator, groups))])
+    order, win_share = rank_scores(rows)
+    regrets = 1 - relative(rows)
+    reason = NOWHERE if np.all(np.isnan(regrets[0])) else NO_LENGTH
     return Ranking(
-        rho=tuple(_estimate(rho, chains) for rho in found),
-        order=tuple(order),
-        ties=tuple(i for i in order[1:] if _tied(found[order[0]], found[i], chains)),
-        win_share=tuple(float(share) for share in win_shares(again)),
-        regret=tuple(_regrets(relative(now)[0], relative(again), chains)),
+        rho=tuple(_estimate(rho, chains) for rho in rhos),
+        order=order,
+        ties=tuple(i for i in order[1:] if _tied(rhos[order[0]], rhos[i], chains)),
+        win_share=win_share,
+        regret=tuple(percentiles(column, reason) for column in regrets.T),
     )
 
 
+def rank_scores(rows: Rows) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Return the order of the layouts by the first row, and each one's win share in the others."""
+    heights = np.where(np.isfinite(rows[0]), rows[0], -np.inf)
+    order = np.argsort(-heights, kind="stable")
+    return tuple(map(int, order)), tuple(map(float, win_shares(rows[1:])))
+
+
+def percentiles(column: Float[np.ndarray, " rows"], reason: str = NOWHERE) -> Estimate:
+    """Estimate a score by the first row and the 95 % range of the redrawn ones.
+
+    Such an interval is approximate. reason: why there is no estimate, where the first row has none.
+    """
+    seen = column[1:][np.isfinite(column[1:])]
+    if not np.isfinite(column[0]) or not len(seen):
+        return undetermined(reason, len(seen))
+    low, high = np.quantile(seen, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Estimate(float(column[0]), float(low), float(high), len(seen), approximate=True)
+
+
 def scores(candidates: list[Candidate], samples: Samples) -> Float[np.ndarray, "samples layouts"]:
-    """ρ|ρ| of every candidate in every sample: its alignment, but for a common factor."""
+    """Return ρ|ρ| of every candidate in every sample: its alignment, up to a common factor."""
     rhos = np.array([candidate.rho(samples) for candidate in candidates]).T
     return rhos * np.abs(rhos)
 
 
-def relative(
-    scores: Float[np.ndarray, "samples layouts"],
-) -> Float[np.ndarray, "samples layouts"]:
-    """Each score over the best of its sample; nan where no score is above 0."""
-    best = np.max(np.where(np.isnan(scores), -np.inf, scores), axis=-1, keepdims=True)
-    return scores / np.where(best > 0, best, np.nan)
+def relative(rows: Rows) -> Rows:
+    """Divide each score by the best of its row; nan where no score is above 0."""
+    best = np.max(np.where(np.isnan(rows), -np.inf, rows), axis=-1, keepdims=True)
+    return rows / np.where(best > 0, best, np.nan)
 
 
-def win_shares(scores: Float[np.ndarray, "samples layouts"]) -> Float[np.ndarray, " layouts"]:
-    """Return the share of all samples in which each layout has the largest score.
+def win_shares(rows: Rows) -> Float[np.ndarray, " layouts"]:
+    """Return the share of all rows in which each layout has the largest score.
 
-    A sample in which no layout has a score is won by none, so shares may add up to less than 1.
+    A row in which no layout has a score is won by none, so shares may add up to less than 1.
     """
-    decided = scores[~np.isnan(scores).all(axis=-1)]
+    decided = rows[~np.isnan(rows).all(axis=-1)]
     winners = np.argmax(np.where(np.isnan(decided), -np.inf, decided), axis=-1)
-    return np.bincount(winners, minlength=scores.shape[-1]) / len(scores)
+    return np.bincount(winners, minlength=rows.shape[-1]) / len(rows)
 
 
 def _estimate(rho: Replicates, chains: int) -> Estimate:
@@ -81,19 +103,3 @@ def _estimate(rho: Replicates, chains: int) -> Estimate:
 
 def _tied(best: Replicates, other: Replicates, chains: int) -> bool:
     return not compare_rho(best, other, chains).told_apart
-
-
-def _regrets(
-    now: Float[np.ndarray, " layouts"], again: Float[np.ndarray, "draws layouts"], chains: int
-) -> list[Estimate]:
-    """1 - relative score, with the percentiles of the redrawn samples: approximate by nature."""
-    tails = [(1 + LEVEL) / 2, (1 - LEVEL) / 2]
-    found = []
-    for place, share in enumerate(now):
-        seen = again[np.isfinite(again[:, place]), place]
-        if np.isnan(share) or not len(seen):
-            found.append(undetermined(NOWHERE if np.all(np.isnan(now)) else NO_LENGTH, chains))
-            continue
-        low, high = 1 - np.quantile(seen, tails)
-        found.append(Estimate(float(1 - share), float(low), float(high), chains, "", True))
-    return found

@@ -11,8 +11,7 @@ from nbyt.advice.libraries import defaults
 from nbyt.report.numbers import listed
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
-from nbyt.stats.combine import mapped
-from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.estimate import Estimate, mapped, undetermined
 from nbyt.stats.runs import iqm, rank_agreement
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.sweep.layout_comparison import LayoutComparison, Pace, Split, pace_of, slowed

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from tests.sweep.made_up import curves_of, finished, grid_of
 
-from nbyt.report.pages.sweep import document
-
 Data = dict[str, Any]
 
 
@@ -30,9 +28,3 @@ def small() -> Data:
     """Two layouts and a failure: quick to draw, often."""
     grid = grid_of(4, (4, 8))
     return finished(grid, curves_of(grid), grid.cells[:1])
-
-
-@pytest.fixture
-def light(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages without Plotly's megabytes."""
-    monkeypatch.setattr(document, "plotly_script", lambda: "window.Plotly = null;")

@@ -14,8 +14,7 @@ from nbyt.policy.actor_critic import build
 from nbyt.policy.networks import parse_network
 from nbyt.policy.q_policy import build_q, weights_of
 from nbyt.policy.stage import Stage
-from nbyt.train.dqn import rates_of
-from nbyt.train.dqn_plan import DQNSettings
+from nbyt.train.dqn import DQNSettings, rates_of
 from nbyt_studies.comparisons import batch_gram, expected_cosine
 from nbyt_studies.measure.batches import (
     STEP_SIZES,

@@ -14,13 +14,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Jaxpr, JaxprEqn, Var
-from jaxtyping import Array, Float, Shaped
+from jaxtyping import Array, Float
 
 from nbyt.errors import UsageError
-from nbyt.gradients.plan import Footprint
+from nbyt.gradients.engines import JaxEngine, Programs
 from nbyt.gradients.slab_sums import Slab, SlabSums
-from nbyt.gradients.spec import GradientSpec, objective_parts
-from nbyt.gradients.written import batch_norm_sq, digest_written
+from nbyt.gradients.spec import Footprint, GradientSpec, objective_parts
+from nbyt.gradients.written import batch_norm_sq, sum_written
 
 # Which parameters a JAX function depends on, seen from its program and not from its numbers.
 #
@@ -134,7 +134,7 @@ Parts = tuple[tuple[str, Part], ...]
 
 
 @dataclass(frozen=True)
-class FunctionEngine:
+class FunctionEngine(JaxEngine):
     """Gradients of a policy and a critic that are functions of `params`, any tree of arrays.
 
     log_prob(params, observation, action), value(params, observation) and, where there is one,
@@ -166,7 +166,7 @@ class FunctionEngine:
         return bool(set(parts["actor"].leaves) & set(parts["critic"].leaves))
 
     def footprint(self, spec: GradientSpec) -> Footprint:
-        """What measuring takes."""
+        """Return the memory that measuring takes."""
         sizes = [prod(np.shape(leaf)) for leaf in jax.tree.leaves(self.params)]
         written = {
             name: sum(sizes[place] for place in _leaves(dict(self.parts), own))
@@ -175,37 +175,10 @@ class FunctionEngine:
         row = sum(written[name] * len(own) for name, own in objective_parts(spec).items())
         return Footprint(row * _COPIES * _BYTES, sum(written.values()))
 
-    def sum_slab(
-        self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-    ) -> dict[str, SlabSums]:
-        """A slab's sums for each objective."""
-        return jax.device_get(sum_slab(self.parts, self.params, slab, steps, lags))
-
-    def batch_norm_sq(
-        self, slab: Slab, steps: tuple[int, ...]
-    ) -> dict[str, Float[np.ndarray, "K M"]]:
-        """Sums over updates of the squared norm of all chains' summed contributions."""
-        return jax.device_get(_crowd_squares(self.parts, self.params, slab, steps))
-
-    def gradient(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        weights: dict[str, Float[np.ndarray, " R"]],
-    ) -> Float[np.ndarray, " P"]:
-        """The weighted sum over steps of each part's gradient, to all weights there are."""
-        given = {part: np.asarray(weight, np.float32) for part, weight in weights.items()}
-        return np.asarray(_gradient(self.parts, self.params, observation, action, given))
-
-    def along(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        direction: Float[np.ndarray, " P"],
-    ) -> Float[np.ndarray, " R"]:
-        """Every step's score along a direction among all weights."""
-        given = np.asarray(direction, np.float32)
-        return np.asarray(_along(self.parts, self.params, observation, action, given))
+    @property
+    def programs(self) -> Programs:
+        """The programs of these functions."""
+        return Programs(self.parts, self.params, sum_slab, _batch_norm_sq, _gradient, _along)
 
 
 @partial(jax.jit, static_argnames=("parts", "steps", "lags"))
@@ -214,13 +187,13 @@ def sum_slab(
 ) -> dict[str, SlabSums]:
     """Sum a slab for each objective; `steps` are the lengths of the K fragments."""
     return {
-        name: digest_written(jnp, scores, slab.fragment[name], slab.whole[name], steps, lags)
+        name: sum_written(jnp, scores, slab.fragment[name], slab.whole[name], steps, lags)
         for name, scores in _objectives(dict(parts), params, slab)
     }
 
 
 @partial(jax.jit, static_argnames=("parts", "steps"))
-def _crowd_squares(
+def _batch_norm_sq(
     parts: Parts, params: Any, slab: Slab, steps: tuple[int, ...]
 ) -> dict[str, Float[Array, "K M"]]:
     return {
@@ -269,8 +242,7 @@ def _objectives(
     """Each objective with its parts' scores [c, t, P], 0 where a part does not reach."""
     shape = slab.observation.shape[:2]
     flat = [x.reshape(-1, *x.shape[2:]) for x in (slab.observation, slab.action)]
-    used = dict.fromkeys(part for own in slab.fragment.values() for part in own)
-    scores = {part: _scores(parts, part, params, *flat) for part in used}
+    scores = {part: _scores(parts, part, params, *flat) for part in slab.parts}
     leaves = jax.tree.leaves(params)
     for name, own in slab.fragment.items():
         places = _leaves(parts, own)

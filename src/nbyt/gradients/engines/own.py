@@ -6,15 +6,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, Shaped
+from jaxtyping import Array, Float
 
 from nbyt.gradients import products
-from nbyt.gradients.plan import Footprint, SlabPlan
+from nbyt.gradients.engines import JaxEngine, Programs
 from nbyt.gradients.products import PARTS, Layer, layers
-from nbyt.gradients.slab_sums import Slab, SlabSums, Weights, sum_slab
-from nbyt.gradients.spec import GradientSpec, objective_parts
+from nbyt.gradients.slab_sums import Slab, Weights, sum_slab
+from nbyt.gradients.spec import Footprint, GradientSpec, SlabPlan, objective_parts
 from nbyt.policy.actor_critic import ActorCritic, Params
 
 # Numbers that the compiled program keeps for each number of a row's layers: measured.
@@ -23,7 +22,7 @@ BYTES = 4
 
 
 @dataclass(frozen=True)
-class StageEngine:
+class StageEngine(JaxEngine):
     """Gradients of an actor-critic with its parameters."""
 
     policy: ActorCritic
@@ -35,7 +34,7 @@ class StageEngine:
         return self.policy.shared
 
     def footprint(self, spec: GradientSpec) -> Footprint:
-        """What measuring takes."""
+        """Return the memory that measuring takes."""
         row = one_row(self.policy, self.params)
         shapes = jax.eval_shape(lambda o, a: layers(self.policy, self.params, o, a, PARTS), *row)
         numbers = sum(leaf.size for leaf in jax.tree.leaves(shapes))
@@ -45,37 +44,10 @@ class StageEngine:
         copies = 3 if self.params.torso else 2 if spec.joined else 1
         return Footprint(numbers * COPIES * BYTES, copies * size)
 
-    def sum_slab(
-        self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-    ) -> dict[str, SlabSums]:
-        """A slab's sums for each objective."""
-        return jax.device_get(sum_slab(self.policy, self.params, slab, steps, lags))
-
-    def batch_norm_sq(
-        self, slab: Slab, steps: tuple[int, ...]
-    ) -> dict[str, Float[np.ndarray, "K M"]]:
-        """Sums over updates of the squared norm of all chains' summed contributions."""
-        return jax.device_get(_crowd_squares(self.policy, self.params, slab, steps))
-
-    def gradient(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        weights: dict[str, Float[np.ndarray, " R"]],
-    ) -> Float[np.ndarray, " P"]:
-        """The weighted sum over steps of each part's gradient, to all weights there are."""
-        given = {part: np.asarray(weight, np.float32) for part, weight in weights.items()}
-        return np.asarray(_gradient(self.policy, self.params, observation, action, given))
-
-    def along(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        direction: Float[np.ndarray, " P"],
-    ) -> Float[np.ndarray, " R"]:
-        """Every step's score along a direction among all weights."""
-        given = np.asarray(direction, np.float32)
-        return np.asarray(_along(self.policy, self.params, observation, action, given))
+    @property
+    def programs(self) -> Programs:
+        """The programs of these networks."""
+        return Programs(self.policy, self.params, sum_slab, _batch_norm_sq, _gradient, _along)
 
 
 def one_row(policy: ActorCritic, params: Params) -> tuple[jax.Array, jax.Array]:
@@ -114,24 +86,24 @@ def _trained(params: Params) -> tuple[Any, Any, Any]:
 
 
 @partial(jax.jit, static_argnames=("policy", "steps"))
-def _crowd_squares(
+def _batch_norm_sq(
     policy: ActorCritic, params: Params, slab: Slab, steps: tuple[int, ...]
 ) -> dict[str, Float[Array, "K M"]]:
     time_first = jax.tree.map(lambda x: x.swapaxes(0, 1), (slab.observation, slab.action))
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), time_first)
-    used = tuple(dict.fromkeys(part for parts in slab.fragment.values() for part in parts))
-    return crowd_layers(layers(policy, params, flat[0], flat[1], used), slab.fragment, steps)
+    rows = layers(policy, params, flat[0], flat[1], slab.parts)
+    return batch_norm_sq_layers(rows, slab.fragment, steps)
 
 
 @partial(jax.jit, static_argnames="steps")
-def crowd_layers(
+def batch_norm_sq_layers(
     rows: list[Layer], fragment: Weights, steps: tuple[int, ...]
 ) -> dict[str, Float[Array, "K M"]]:
     """Return the squared norms of whole batches, from the layers of a slab's steps."""
     return {
         name: jnp.stack(
             [
-                _crowd_square(
+                _fragment_norm_sq(
                     products.touched(rows, tuple(parts)),
                     {part: w[place] for part, w in parts.items()},
                     length,
@@ -143,7 +115,7 @@ def crowd_layers(
     }
 
 
-def _crowd_square(
+def _fragment_norm_sq(
     rows: list[Layer], weights: dict[str, Float[Array, "M c t"]], length: int
 ) -> Float[Array, " M"]:
     chains, time = next(iter(weights.values())).shape[1:]

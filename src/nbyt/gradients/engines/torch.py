@@ -13,14 +13,13 @@ import jax
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from nbyt.gradients.engines.own import BYTES, COPIES, crowd_layers
+from nbyt.gradients.engines.own import BYTES, COPIES, batch_norm_sq_layers
 from nbyt.gradients.engines.torch_layers import can_be_layered, torch_layers
 from nbyt.gradients.engines.torch_policy import Tensor, TorchFunctions, TorchPolicy, quietly, torch
-from nbyt.gradients.plan import Footprint
 from nbyt.gradients.products import PARTS, Layer
 from nbyt.gradients.slab_sums import Slab, SlabSums, sum_slab_layers
-from nbyt.gradients.spec import GradientSpec, objective_parts
-from nbyt.gradients.written import batch_norm_sq, digest_written
+from nbyt.gradients.spec import Footprint, GradientSpec, objective_parts
+from nbyt.gradients.written import batch_norm_sq, sum_written
 
 # Parameters from which on writing scores down costs more than compiling a program for layers.
 LARGE = 50_000
@@ -84,11 +83,11 @@ class TorchEngine:
     ) -> dict[str, SlabSums]:
         """A slab's sums for each objective."""
         if self.by_layers:
-            rows = self._layers(slab.observation, slab.action, _used(slab))
+            rows = self._layers(slab.observation, slab.action, slab.parts)
             return jax.device_get(sum_slab_layers(rows, slab.fragment, slab.whole, steps, lags))
         found = {}
         for name, scores, fragment, whole in self._objectives(slab):
-            made = digest_written(torch, scores, fragment, whole, steps, lags)
+            made = sum_written(torch, scores, fragment, whole, steps, lags)
             found[name] = SlabSums(*map(_numpy, made))
         return found
 
@@ -98,8 +97,8 @@ class TorchEngine:
         """Sums over updates of the squared norm of all chains' summed contributions."""
         if self.by_layers:
             seen, done = np.swapaxes(slab.observation, 0, 1), np.swapaxes(slab.action, 0, 1)
-            rows = self._layers(seen, done, _used(slab))
-            return jax.device_get(crowd_layers(rows, slab.fragment, steps))
+            rows = self._layers(seen, done, slab.parts)
+            return jax.device_get(batch_norm_sq_layers(rows, slab.fragment, steps))
         return {
             name: _numpy(batch_norm_sq(torch, scores, fragment, steps))
             for name, scores, fragment, _ in self._objectives(slab)
@@ -172,7 +171,7 @@ class TorchEngine:
         shape, functions = slab.observation.shape[:2], self.functions
         rows = self._rows(slab.observation, slab.action)
         with quietly():
-            scores = {part: functions.scores(part, *rows) for part in _used(slab)}
+            scores = {part: functions.scores(part, *rows) for part in slab.parts}
         for name, parts in slab.fragment.items():
             names = dict.fromkeys(one for part in parts for one in functions.reached[part])
             own = {part: self._beside(scores[part], names, shape) for part in parts}
@@ -190,11 +189,6 @@ class TorchEngine:
             for name in names
         ]
         return torch.cat(columns, dim=1).reshape(*shape, -1)
-
-
-def _used(slab: Slab) -> tuple[str, ...]:
-    """The parts that some objective has."""
-    return tuple(dict.fromkeys(part for parts in slab.fragment.values() for part in parts))
 
 
 def _tensors(weights: Mapping[str, Any], policy: TorchPolicy) -> dict[str, Tensor]:

@@ -9,8 +9,17 @@ from nbyt.report.figures.draw_lines import lines_drawn
 from nbyt.report.figures.draw_plane import plane_drawn, planes_drawn
 from nbyt.report.figures.drawn import Drawn, scale_of
 from nbyt.report.html.element import Child, Markup, tag
-from nbyt.report.html.number import shown
-from nbyt.report.html.page import Part, Slider, by_place, chart_place, merged, side_by_side, table
+from nbyt.report.html.page import (
+    Part,
+    by_place,
+    chart_place,
+    merged,
+    side_by_side,
+    slider_bar,
+    table,
+    wrap,
+)
+from nbyt.report.html.quantity import shown_brief
 from nbyt.results.values import Data
 
 _CHARTS: dict[str, Callable[[Sequence[Data]], Drawn]] = {
@@ -73,32 +82,12 @@ def _row(frames: Sequence[Data], name: str, slider: str) -> Part:
 
 
 def _slides(one: Data, name: str) -> Part:
-    """A slider, and below it the figures that it changes."""
-    slider, words = f"slider-{name}", one["words"]
+    """Build a slider, and below it the figures that it changes."""
+    slider, label = f"slider-{name}", one["label"]
+    bar = slider_bar(slider, label, one["words"], one["start"])
     columns = zip(*one["frames"], strict=True)
-    inside = merged(_frames(own, f"{name}-{k}", slider) for k, own in enumerate(columns))
-    bar = _slide_bar(one["label"], words, slider)
-    html = tag("div", bar, inside.html, class_="slides", role="group", aria_label=one["label"])
-    own = {slider: Slider(words, one["start"])} if len(words) > 1 else {}
-    return Part(html, inside.charts, {**inside.sliders, **own})
-
-
-def _slide_bar(label: str, words: Sequence[str], slider: str) -> Markup:
-    """The slider with the word it is at; the word alone where there is one only."""
-    if len(words) == 1:
-        return tag("div", tag("strong", label), tag("span", words[0]), class_="slide-bar")
-    handle = tag(
-        "input",
-        type="range",
-        id=slider,
-        min=0,
-        max=len(words) - 1,
-        step=1,
-        value=0,
-        aria_valuetext=words[0],
-    )
-    said = tag("output", words[0], for_=slider, data_word_of=slider)
-    return tag("div", tag("label", label, for_=slider), handle, said, class_="slide-bar")
+    charts = [_frames(own, f"{name}-{k}", slider) for k, own in enumerate(columns)]
+    return wrap("div", bar, *charts, class_="slides", role="group", aria_label=label)
 
 
 def _varied(blocks: Sequence[Markup | None], slider: str) -> Markup | None:
@@ -124,7 +113,7 @@ def _table(one: Data) -> Markup:
 
 
 def _cell(cell: str | Data) -> Child:
-    return shown(cell) if isinstance(cell, dict) else str(cell)
+    return shown_brief(cell) if isinstance(cell, dict) else str(cell)
 
 
 def _described(one: Data) -> str:

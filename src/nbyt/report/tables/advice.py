@@ -1,5 +1,8 @@
-"""An advice as tables and lines for a terminal of 80 columns; takes the plain data."""
+"""An advice as tables and lines for a terminal of 80 columns, from the data of the JSON output."""
 
+from collections.abc import Sequence
+
+from rich.console import RenderableType
 from rich.table import Table
 
 from nbyt.report.numbers import cell, fitted, longest_word
@@ -7,8 +10,39 @@ from nbyt.results.values import Data
 from nbyt.stats.estimate import rounded
 
 
+def summary(data: Data) -> list[RenderableType]:
+    """Return the tables and sentences that `nbyt advise` prints."""
+    kinds = answers_shown(data)
+    main, budget = data["advice"][kinds[0]], data["budget"]
+    shown: list[RenderableType] = [stage_table(data), ""]
+    shown += [] if budget is None else [budget_table(budget), "", budget["sentence"], ""]
+    for kind in kinds:
+        shown += [ranking_table(data, kind), ""]
+    shown.append("* best   = not told apart from it   [95 % interval]   ~ approximate")
+    shown += ["¹ share of the returns' variance that it explains", ""]
+    shown += [f"- {line}" for line in main["reasons"]]
+    if main["remedies"]:
+        shown += ["", "What would help beside the split:"]
+        shown += [f"- {line}" for line in main["remedies"]]
+    shown.append("")
+    current = (data["current"] or {}).get("per_sample")
+    extras = [data["agreement"], main["to_settle"], current]
+    shown += [extra["sentence"] for extra in extras if extra is not None]
+    return shown + answer_lines(data)
+
+
+def facts(data: Data) -> list[tuple[str, str]]:
+    """Return what the advice is about, as names and values."""
+    decider = data["decided_by"]
+    decider = "actor and critic" if decider == "both" else f"{decider}'s gradient"
+    return [
+        ("env", f"{data['env']}, batch {data['batch']:,}, {decider}"),
+        ("learning", f"gamma {data['gamma']:g}, lambda {data['lambda']:g}, seed {data['seed']}"),
+    ]
+
+
 def ranking_table(data: Data, kind: str = "per_sample") -> Table:
-    """All layouts, best first: what each keeps of the best, and what it would lose."""
+    """Return all layouts, best first: what each keeps of the best, and what it would lose."""
     answer = data["advice"][kind]
     word = {"per_sample": "for the same samples", "per_second": "for the same time"}[kind]
     table = Table(title=f"layouts, {word}", title_justify="left", box=None, padding=(0, 1, 0, 0))
@@ -33,7 +67,7 @@ def ranking_table(data: Data, kind: str = "per_sample") -> Table:
 
 
 def stage_table(data: Data) -> Table:
-    """The stages that were measured: how far training was, how much each counts, what is best."""
+    """Return the measured stages: their return, weight, critic and best layout."""
     table = Table(title="stages", title_justify="left", box=None, padding=(0, 1, 0, 0))
     heads = ("stage", "mean return", "weight", "critic¹", "best alignment")
     for word in heads:
@@ -58,7 +92,7 @@ def stage_table(data: Data) -> Table:
 
 
 def budget_table(data: Data) -> Table:
-    """The best layout of every batch, and what each gets out of the budget."""
+    """Return the best layout of every batch, and what each gets out of the budget."""
     words = {"seconds": "second", "samples": "sample"}
     title = f"batches, by alignment per {words[data['kind']]}"
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
@@ -77,13 +111,13 @@ def budget_table(data: Data) -> Table:
 
 
 def answer_lines(data: Data) -> list[str]:
-    """The answer: one line per sample, one per second."""
+    """Return the answer in a line per sample and a line per second."""
     words = {"per_sample": "per sample", "per_second": "per second"}
     return [f"{words[kind]}: {data['advice'][kind]['sentence']}" for kind in answers_shown(data)]
 
 
 def change_lines(data: Data) -> list[str]:
-    """What the advice changes in the user's own settings, in the words of their library."""
+    """Return what changes in the user's own settings, in the words of their library."""
     own = next((one for one in data["settings"] if "changes" in one), None)
     if own is None:
         return []
@@ -92,11 +126,17 @@ def change_lines(data: Data) -> list[str]:
 
 
 def answers_shown(data: Data) -> list[str]:
-    """Which of the two answers the user asked for."""
+    """Return which of the two answers the user asked for."""
     wanted = {"sample": ["per_sample"], "second": ["per_second"]}.get(
         data["per"], ["per_sample", "per_second"]
     )
     return [kind for kind in wanted if data["advice"][kind] is not None]
+
+
+def deciding(stages: Sequence[Data]) -> Data:
+    """Return the stage with the largest weight, of those that are clear."""
+    clear = [stage for stage in stages if stage["clear"]] or list(stages)
+    return max(clear, key=lambda stage: stage["weight"])
 
 
 def _rounded(number: Data) -> str:

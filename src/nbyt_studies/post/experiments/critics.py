@@ -21,9 +21,8 @@ from nbyt.measure.request import make_request
 from nbyt.measure.sources import sources_of
 from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
-from nbyt.stats.combine import added, divided
 from nbyt.stats.comparison import Candidate
-from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.estimate import Estimate, added, divided, undetermined
 from nbyt_studies.comparisons import bias_gap, relative_bias
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import exact_number

@@ -17,8 +17,7 @@ from nbyt.exact import moments
 from nbyt.layout import Layout
 from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
-from nbyt.stats.combine import added, mapped
-from nbyt.stats.estimate import Estimate, mean, undetermined
+from nbyt.stats.estimate import Estimate, added, mapped, mean, undetermined
 from nbyt.train.plan import PPOSettings
 from nbyt_studies.comparisons import batch_gram, cosine_matrix, expected_cosine, mean_cosine
 from nbyt_studies.experiment import Context, Experiment, Training

@@ -16,7 +16,7 @@ from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats.estimate import mean
 from nbyt.stats.lags import LagProducts, lag_profile
-from nbyt.stats.length import dimension
+from nbyt.stats.variance import dimension
 from nbyt.train.plan import PPOSettings
 from nbyt_studies.comparisons import (
     cosine_matrix,

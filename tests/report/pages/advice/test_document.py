@@ -7,21 +7,16 @@ import re
 from typing import Any
 
 import pytest
-from hostile import PAYLOADS, Elements, charts_of, poisoned, scripts_of, words_of
+from tests.report.hostile import PAYLOADS, Elements, charts_of, poisoned, scripts_of, words_of
 
-from nbyt.report.pages.advice import card, document, render, write_page
+from nbyt.report.html.page import behaviour
+from nbyt.report.pages.advice import card, render, write_page
 
 Data = dict[str, Any]
 BYTES = 6_000_000
 NOTHING = {"value": None, "low": None, "high": None}
 # These choose what is shown, so they are never free text.
 _CHOICES = {"objective", "per"}
-
-
-@pytest.fixture
-def light(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages without Plotly's megabytes, which these tests need not read again and again."""
-    monkeypatch.setattr(document, "plotly_script", lambda: "window.Plotly = null;")
 
 
 _CLEAN: list[Any] = []
@@ -91,7 +86,7 @@ def test_only_our_scripts_may_run(data: Data) -> None:
 
 
 def test_our_script_makes_no_html_from_text() -> None:
-    script = document.behaviour()
+    script = behaviour()
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "http"):
         assert word not in script
 

@@ -1,9 +1,10 @@
-"""What was assumed and measured, how to get it again, and what the words mean."""
+"""What was assumed and measured, how to reproduce it, and the glossary."""
 
 from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.glossary import definitions, term
-from nbyt.report.html.page import Part, command, facts, section, table
-from nbyt.report.html.quantity import layout_mark, share, shown
+from nbyt.report.html.page import Part, command, facts, merged, section, table
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import share
 from nbyt.results.values import Data
 
 _WEIGHED = {
@@ -13,7 +14,7 @@ _WEIGHED = {
 
 
 def assumption_sections(data: Data) -> Part:
-    """Settings of the measurement, its stages, versions, and the glossary."""
+    """Return the settings of the measurement, its stages, versions, and the glossary."""
     content = [
         facts(_settings(data)),
         tag("h3", "Stages"),
@@ -26,9 +27,13 @@ def assumption_sections(data: Data) -> Part:
         "Stages are frozen policies, so the answer is about the gradients of such policies, "
         "not about a whole training."
     )
-    made = section("assumed", "What was assumed and measured", lead, *content)
-    words = section("glossary", "The words", None, definitions())
-    return Part(join([made, words]))
+    title = "What was assumed and measured"
+    return merged(
+        [
+            section("assumed", title, lead, *content, link="Assumptions"),
+            section("glossary", "The words", None, definitions(), link="Words"),
+        ]
+    )
 
 
 def _settings(data: Data) -> list[tuple[Child, Child]]:

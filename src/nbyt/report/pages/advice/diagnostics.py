@@ -1,4 +1,4 @@
-"""The closer look at one stage: bias in a picture, sources of noise, and T against lambda."""
+"""Diagnostics of one stage: a picture of the bias, sources of noise, and T against lambda."""
 
 from typing import Any
 
@@ -7,13 +7,14 @@ from nbyt.report.figures.parts import figure, spread
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import TERMS, term
 from nbyt.report.html.key import key
-from nbyt.report.html.page import Part, chart, merged, section, side_by_side, table
-from nbyt.report.html.quantity import Number, known, layout_mark, layout_name, shown, words
+from nbyt.report.html.page import Content, Part, chart, merged, section, side_by_side, table, wrap
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import Number, known, layout_name, words
 from nbyt.results.values import Data
 
 
 def surface_section(data: Data, stage: Data) -> Part:
-    """Alignment of the objective for every T and lambda that was looked at."""
+    """Return the alignment for every T and lambda that was measured."""
     looked = stage["closer"]
     lambdas = sorted(looked["lambdas"])
     top = _best(data, looked["layouts"])
@@ -33,7 +34,7 @@ def surface_section(data: Data, stage: Data) -> Part:
         for steps in sorted({one["steps"] for one in looked["layouts"]})
     ]
     body = table("Alignment by T and lambda", head, rows, class_="map")
-    return Part(section("map", "T against lambda", lead, body))
+    return section("map", "T against lambda", lead, body, link="T and lambda")
 
 
 def _column(data: Data, lam: float) -> str:
@@ -74,7 +75,7 @@ _LOOKS: dict[str, Data] = {
 
 
 def share_of(parts: Data, name: str) -> Number:
-    """A source as a share of the variance; undetermined where the variance is."""
+    """Return a source as a share of the variance; undetermined where the variance is."""
     whole, number = parts["variance"], parts[name]
     if not known(whole) or not whole["value"] or not known(number):
         return {"value": None, "low": None, "high": None, "reason": number.get("reason")}
@@ -85,7 +86,7 @@ def share_of(parts: Data, name: str) -> Number:
 
 
 def source_chart(layout: Data) -> Data:
-    """A point with its interval for each source and each gradient."""
+    """Return a point with its interval for each source and each gradient."""
     rows = list(reversed(SOURCES))
     return figure(
         [_points(layout, gradient, rows) for gradient in _LOOKS],
@@ -125,7 +126,7 @@ _GRADIENTS = ("actor", "critic")
 
 
 def closer_sections(data: Data) -> Part:
-    """Three sections on the stage that was looked at closely, or one that says none was."""
+    """Return three sections on the diagnosed stage, or one that says there is none."""
     looked = [stage for stage in data["stages"] if stage.get("closer")]
     if not looked:
         words = (
@@ -133,7 +134,7 @@ def closer_sections(data: Data) -> Part:
             "picture of the bias, no split into sources of noise, and no map over T and lambda. "
             "A normal or thorough effort makes them."
         )
-        return Part(section("closer", "A closer look", words))
+        return section("closer", "A closer look", words, link="Closer look")
     stage = max(looked, key=lambda one: one["weight"])
     return merged(
         [_bias_section(data, stage), _source_section(stage), surface_section(data, stage)]
@@ -153,11 +154,11 @@ def _bias_section(data: Data, stage: Data) -> Part:
     )
     if not plane:
         words = tag("p", "There is no picture of this stage.", class_="muted")
-        return Part(section("bias", "Bias, seen", lead, words))
+        return section("bias", "Bias, seen", lead, words, link="Bias")
     seen = views(plane)
     drawn = side_by_side(_picture(one, view) for one, view in zip(plane, seen, strict=True))
     notes = [tag("p", one, class_="muted") for one in _remarks(data, seen)]
-    return Part(section("bias", "Bias, seen", lead, _key(), drawn.html, *notes), drawn.charts)
+    return section("bias", "Bias, seen", lead, _key(), drawn, *notes, link="Bias")
 
 
 def _picture(one: Data, view: View) -> Part:
@@ -200,8 +201,8 @@ def _source_section(stage: Data) -> Part:
     if not layouts:
         reason = sources.get("reason") or "no reason given"
         words = tag("p", f"The sources were not measured: {reason}.", class_="notice")
-        html = section("sources", "Sources of noise", lead, words, _phase_block(stage))
-        return Part(html)
+        content: list[Content] = [words, _phase_block(stage)]
+        return section("sources", "Sources of noise", lead, *content, link="Sources")
     layout = layouts[0]
     title = join(["At ", layout_mark(layout)])
     told = f"Shares of the variance by source at {layout_name(layout)}, actor and critic."
@@ -209,9 +210,9 @@ def _source_section(stage: Data) -> Part:
     marks = key(
         ("blue", "circle", None, term("actor")), ("vermillion", "square", None, term("critic"))
     )
-    row = tag("div", tag("div", marks, drawn.html), _source_table(layout), class_="row")
+    row = wrap("div", wrap("div", marks, drawn), _source_table(layout), class_="row")
     content = [row, _phase_block(stage)]
-    return Part(section("sources", "Sources of noise", lead, *content), drawn.charts)
+    return section("sources", "Sources of noise", lead, *content, link="Sources")
 
 
 def _source_table(layout: Data) -> Markup:
@@ -231,7 +232,7 @@ def _meaning(name: str) -> str:
 
 
 def _phase_block(stage: Data) -> Markup | None:
-    """What envs that start together add to the variance, as a multiple of it."""
+    """Return what envs that start together add to the variance, as a multiple of it."""
     rows = [one for one in stage["closer"]["layouts"] if known(one["actor"].get("phase"))]
     if not rows:
         return None

@@ -3,17 +3,9 @@
 from pathlib import Path
 
 from nbyt.report.html.element import Child, Markup, join, raw, tag
-from nbyt.report.html.page import (
-    Part,
-    behaviour,
-    frame,
-    header,
-    merged,
-    plotly_script,
-    style,
-    whole,
-)
-from nbyt.report.html.quantity import layout_mark, share, shown
+from nbyt.report.html.page import Page, wrap
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import share
 from nbyt.report.pages.advice.answer import answer_section
 from nbyt.report.pages.advice.assumptions import assumption_sections
 from nbyt.report.pages.advice.diagnostics import closer_sections
@@ -21,7 +13,6 @@ from nbyt.report.pages.advice.ranking import cost_section, ranking_section
 from nbyt.report.pages.advice.tradeoff import deciding_words, stage_bar, tradeoff_section
 from nbyt.report.pages.advice.variance import variance_section
 from nbyt.results.values import Data
-from nbyt.store.atomic import write_text
 
 _KINDS = {"per_sample": "Per sample", "per_second": "Per second"}
 _STYLE = """
@@ -39,7 +30,7 @@ _HEAD = ("", "N × T", "relative alignment", "regret", "win share", "standing")
 
 
 def card(data: Data) -> str:
-    """The answers, how sure they are, and the ranking, as a piece of HTML."""
+    """Return the answers, how sure they are, and the ranking, as a piece of HTML."""
     title = tag("p", tag("strong", f"{data['env']}, batch {data['batch']:,}"))
     blocks = [
         _block(_KINDS[kind], one, unfolded=kind == "per_sample")
@@ -78,57 +69,36 @@ def _row(place: int, row: Data) -> Markup:
     return tag("tr", *(tag("td", cell) for cell in cells))
 
 
-_LINKS = {
-    "answer": "Answer",
-    "ranking": "Ranking",
-    "tradeoff": "Trade-off",
-    "variance": "Variance",
-    "bias": "Bias",
-    "closer": "Closer look",
-    "sources": "Sources",
-    "map": "T and lambda",
-    "cost": "Cost",
-    "assumed": "Assumptions",
-    "glossary": "Words",
-}
-
-
 def render(data: Data) -> str:
-    """The page of an advice as one HTML text that needs no other file and no network."""
-    return whole(
-        f"N by T: {data['env']}, batch {data['batch']}",
-        _body(data),
-        style=style(),
-        scripts=[plotly_script(), behaviour()],
-    )
+    """Return the page of an advice as HTML."""
+    return _page(data).html()
 
 
 def write_page(data: Data, path: Path) -> None:
-    """Nothing; `path` then holds the page, or what it held before."""
-    write_text(path, render(data))
+    """Write the page; `path` holds all of it, or what it held before."""
+    _page(data).write(path)
 
 
-def _body(data: Data) -> Part:
-    staged = merged([tradeoff_section(data), variance_section(data)])
-    bar = stage_bar(data)
-    middle = tag("div", bar.html, staged.html, class_="by-stage")
-    parts = [
-        answer_section(data),
-        ranking_section(data),
-        Part(middle, staged.charts, bar.sliders),
-        closer_sections(data),
-        cost_section(data),
-        assumption_sections(data),
-    ]
-    content = merged(parts)
-    return content.inside(frame(_header(data, content.html), content.html))
-
-
-def _header(data: Data, content: Markup) -> Markup:
-    present = {name: word for name, word in _LINKS.items() if f'<section id="{name}"' in content}
+def _page(data: Data) -> Page:
     about = (
         f"A batch of {data['batch']:,} samples, decided by {deciding_words(data)}, "
         f"effort {data['effort']}, seed {data['seed']}"
     )
-    title = join(["How to split the batch on ", tag("span", data["env"], class_="env")])
-    return header("nbyt advise", title, [about], present, ("Skip to the answer", "answer"))
+    staged = [stage_bar(data), tradeoff_section(data), variance_section(data)]
+    return Page(
+        kind="advice",
+        title=f"N by T: {data['env']}, batch {data['batch']}",
+        brand="nbyt advise",
+        heading=join(["How to split the batch on ", tag("span", data["env"], class_="env")]),
+        about=[about],
+        skip="Skip to the answer",
+        sections=[
+            answer_section(data),
+            ranking_section(data),
+            wrap("div", *staged, class_="by-stage"),
+            closer_sections(data),
+            cost_section(data),
+            assumption_sections(data),
+        ],
+        lazy=False,
+    )

@@ -1,18 +1,19 @@
-"""All layouts, best first: what each loses, and where the libraries' defaults stand."""
+"""All layouts, best first, with the libraries' defaults; and the cost of an update."""
 
 from nbyt.report.figures.parts import figure, line, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart, numbers, section, table
-from nbyt.report.html.quantity import Number, known, layout_mark, reasons_of, share, shown
+from nbyt.report.html.quantity import layout_mark, reasons_of, shown
+from nbyt.report.numbers import Number, known, share
 from nbyt.results.values import Data
 
 _LOOK = {"colour": "blue", "dash": "solid", "symbol": "circle"}
 
 
 def cost_chart(data: Data) -> Data:
-    """Milliseconds of an update: the line is fitted, the crosses were timed."""
+    """Return the milliseconds of an update: the line is fitted, the crosses were timed."""
     layouts = data["stages"][0]["layouts"]
     numbers = [one["seconds"] for one in layouts]
     return figure(
@@ -39,10 +40,10 @@ def _timed(costs: Data) -> Data:
 
 
 def cost_section(data: Data) -> Part:
-    """Seconds of an update for every T, and the updates that were timed."""
+    """Return the seconds of an update for every T, and the updates that were timed."""
     if not data.get("costs"):
         words = "The cost of an update was not measured."
-        return Part(section("cost", "Cost", words))
+        return section("cost", "Cost", words, link="Cost")
     lead = (
         "Time of one update (collect a batch, run all epochs) on the machine named below. Each "
         "cross is an update that was timed; the line goes through them, its band is the 95 % "
@@ -57,7 +58,7 @@ def cost_section(data: Data) -> Part:
         for one in layouts
     ]
     folded = numbers("The numbers", table("Cost of an update", ["N × T", "an update"], rows))
-    return Part(section("cost", "Cost", lead, marks, drawn.html, missing, folded), drawn.charts)
+    return section("cost", "Cost", lead, marks, drawn, missing, folded, link="Cost")
 
 
 _NAMED = 2
@@ -65,7 +66,7 @@ _KINDS = {"per_sample": "Per sample", "per_second": "Per second"}
 
 
 def ranking_section(data: Data) -> Part:
-    """A table for each answer, one of them shown at a time."""
+    """Return a table for each answer, one of them shown at a time."""
     found = {kind: data["advice"].get(kind) for kind in _KINDS}
     known_kinds = {kind: one for kind, one in found.items() if one is not None}
     start = "per_second" if data.get("per") == "second" and found["per_second"] else "per_sample"
@@ -90,11 +91,11 @@ def ranking_section(data: Data) -> Part:
         ]
     )
     switch = _switch(list(known_kinds), start) if len(known_kinds) > 1 else None
-    return Part(section("ranking", "The ranking", lead, switch, *blocks))
+    return section("ranking", "The ranking", lead, switch, *blocks, link="Ranking")
 
 
 def ranking_table(answer: Data, own: int | None = None) -> Markup:
-    """The places as a table. own: T of the user's layout."""
+    """Return the places as a table. own: T of the user's layout."""
     head: list[Child] = [
         "",
         "N × T",
@@ -128,7 +129,7 @@ def _row(place: int, one: Data, own: int | None) -> Markup:
 
 
 def interval_bar(number: Number) -> Markup:
-    """A small picture of a number between 0 and 1 with its interval."""
+    """Draw a number between 0 and 1 with its interval."""
     if not known(number):
         return tag("span", class_="bar", aria_hidden="true")
     low, value, high = (min(max(number[x], 0.0), 1.0) for x in ("low", "value", "high"))
@@ -137,7 +138,7 @@ def interval_bar(number: Number) -> Markup:
 
 
 def _standing(best: bool, one: Data, own: int | None) -> Markup:
-    """Advised, tied or behind, and whether it is the user's own or harmful somewhere."""
+    """Return advised, tied or behind, and flags for the user's own layout and for harm."""
     flags: list[Child] = []
     if best:
         flags.append(tag("span", "★ advised", class_="flag"))
@@ -154,7 +155,7 @@ def _standing(best: bool, one: Data, own: int | None) -> Markup:
 
 
 def _names(libraries: list[str]) -> Markup:
-    """The first libraries; the others are named when asked for, and below the trade-off."""
+    """Return the first libraries; the others are in a tooltip."""
     first, rest = libraries[:_NAMED], libraries[_NAMED:]
     more = tag("span", f", {len(rest)} more", title=", ".join(rest)) if rest else None
     return join([", ".join(first), more])

@@ -7,27 +7,14 @@ from statistics import median
 from typing import Any
 
 from nbyt.report.html.element import Child, Markup, bullets, join, tag
-from nbyt.report.html.number import short
-from nbyt.report.html.page import (
-    Part,
-    behaviour,
-    facts,
-    frame,
-    header,
-    merged,
-    plotly_script,
-    section,
-    study_style,
-    style,
-    whole,
-)
+from nbyt.report.html.page import Page, Part, section, titled_facts
+from nbyt.report.numbers import short
 from nbyt.report.pages.probes.minibatches import minibatch_section
 from nbyt.report.pages.probes.now import now_section
 from nbyt.report.pages.probes.records import unknown_section
 from nbyt.report.pages.probes.truth import truth_section
 from nbyt.report.pages.probes.variance import variance_section, worth_section
 from nbyt.results.values import Data
-from nbyt.store.atomic import write_text
 
 _LAYOUT = {
     "envs": "envs",
@@ -40,8 +27,8 @@ _LAYOUT = {
 _NAMED = 8  # updates that are named one by one
 
 
-def made_section(data: Data) -> Markup:
-    """Facts by what they are about; what is not known is left out."""
+def made_section(data: Data) -> Part:
+    """List facts by what they are about; what is not known is left out."""
     layout = data.get("layout") or {}
     groups: dict[str, Mapping[str, Any]] = {
         "Training": {key: data.get(key) for key in ("library", "algorithm", "env", "advantages")},
@@ -53,14 +40,14 @@ def made_section(data: Data) -> Markup:
         "Versions": data.get("versions") or {},
     }
     content = [_warnings(data["records"]), *(_group(title, own) for title, own in groups.items())]
-    return section("made", "How it was made", None, join(content))
+    return section("made", "How it was made", None, *content, link="How it was made")
 
 
 def _group(title: str, known: Mapping[str, Any]) -> Markup | None:
     rows: list[tuple[Child, Child]] = [
         (str(name), _plain(value)) for name, value in known.items() if value is not None
     ]
-    return join([tag("h3", title), facts(rows)]) if rows else None
+    return titled_facts(title, rows)
 
 
 def _plain(value: Any) -> str:
@@ -117,56 +104,41 @@ def _updates(given: Sequence[int]) -> str:
     return f"at update {', '.join(f'{one:,}' for one in given)}"
 
 
-_SECTIONS = {
-    "now": ("Now", now_section),
-    "variance": ("Variance", variance_section),
-    "worth": ("Worth", worth_section),
-    "minibatches": ("Mini-batches", minibatch_section),
-    "truth": ("True gradient", truth_section),
-}
+_SECTIONS = (now_section, variance_section, worth_section, minibatch_section, truth_section)
 
 
 def render_probes(data: Data) -> str:
-    """The page of a probed training as one HTML text that needs no other file and no network."""
-    return whole(
-        data["title"],
-        _body(data),
-        style=style() + study_style(),
-        scripts=[plotly_script(), behaviour()],
-        lazy=True,
-    )
+    """Return the page of a probed training as HTML."""
+    return _page(data).html()
 
 
 def write_probes_page(data: Data, path: Path) -> None:
-    """Nothing; `path` then holds the page, or what it held before."""
-    write_text(path, render_probes(data))
+    """Write the page; `path` holds all of it, or what it held before."""
+    _page(data).write(path)
 
 
-def _body(data: Data) -> Part:
-    made = Part(made_section(data))
-    if not data["records"]:
-        content = merged([_nothing_yet(data), made])
-        links = {"now": "Now"}
-    else:
-        content = merged([*(part(data) for _, part in _SECTIONS.values()), made])
-        links = {name: word for name, (word, _) in _SECTIONS.items()}
-    top = _header(data, {**links, "made": "How it was made"})
-    return content.inside(frame(top, content.html))
+def _page(data: Data) -> Page:
+    about, sections = [_trained(data)], [_nothing_yet(data)]
+    if data["records"]:
+        count, last = len(data["records"]), data["records"][-1]["update"]
+        probes = "1 probe" if count == 1 else f"{count:,} probes, the last"
+        about.append(f"{probes} at update {last:,}")
+        sections = [build(data) for build in _SECTIONS]
+    return Page(
+        kind="probes",
+        title=data["title"],
+        brand="nbyt",
+        heading=data["title"],
+        about=about,
+        skip="Skip to the last probe",
+        sections=[*sections, made_section(data)],
+    )
 
 
 def _nothing_yet(data: Data) -> Part:
     every = data.get("every")
     often = "" if every is None else f" A probe is made every {every:,} updates."
-    return unknown_section("now", "Now", None, f"Nothing was measured yet.{often}")
-
-
-def _header(data: Data, links: dict[str, str]) -> Markup:
-    about: list[Child] = [_trained(data)]
-    if data["records"]:
-        count, last = len(data["records"]), data["records"][-1]["update"]
-        probes = "1 probe" if count == 1 else f"{count:,} probes, the last"
-        about.append(f"{probes} at update {last:,}")
-    return header("nbyt", data["title"], about, links, ("Skip to the last probe", "now"))
+    return unknown_section("now", "Now", f"Nothing was measured yet.{often}", link="Now")
 
 
 def _trained(data: Data) -> str:

@@ -6,8 +6,8 @@ from statistics import fmean
 
 from nbyt.report import figures
 from nbyt.report.figures.figure import figures_part
-from nbyt.report.html.element import join, tag
-from nbyt.report.html.page import Part, merged, section
+from nbyt.report.html.element import tag
+from nbyt.report.html.page import Content, Part, merged, section
 from nbyt.report.pages.probes.records import bare, side_by_side, unknown_section
 from nbyt.results.values import Data
 
@@ -27,7 +27,7 @@ def course_part(looked: Sequence[Data], marks: Marks) -> Part:
     frames = [_frame(one["minibatches"], keys, marks) for one in seen]
     drawn = figures_part([figures.slides("update", "Update", words, frames, start=-1)], "course")
     said = _said(looked, seen)
-    return drawn.inside(join([tag("p", said, class_="muted") if said else None, drawn.html]))
+    return merged([tag("p", said, class_="muted") if said else None, drawn])
 
 
 def clip_marks(data: Data) -> list[tuple[float, str]]:
@@ -154,21 +154,16 @@ def minibatch_section(data: Data) -> Part:
     looked = [one for one in data["records"] if one.get("minibatches")]
     if not looked:
         why = "The training did not show its mini-batches, so nothing is known of them."
-        return unknown_section("minibatches", _TITLE, None, why)
+        return unknown_section("minibatches", _TITLE, why, link=_TITLE)
     marks = clip_marks(data)
-    over = [
+    content: list[Content] = [
+        tag("h3", "First epoch against last"),
         side_by_side([_cosines(looked), _clipped(looked)], "epochs-0"),
         side_by_side([_ratios(looked, marks), _divergence(looked)], "epochs-1"),
+        tag("h3", "Within an update"),
+        course_part(looked, marks),
     ]
-    part = merged(
-        [
-            Part(tag("h3", "First epoch against last")),
-            *over,
-            Part(tag("h3", "Within an update")),
-            course_part(looked, marks),
-        ]
-    )
-    return part.inside(section("minibatches", _TITLE, _LEAD, part.html))
+    return section("minibatches", _TITLE, _LEAD, *content, link=_TITLE)
 
 
 def _cosines(looked: Sequence[Data]) -> Data:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from nbyt.report import figures
 from nbyt.report.figures.figure import figures_part
-from nbyt.report.html.element import Child, join, tag
-from nbyt.report.html.number import Number, has_value
-from nbyt.report.html.page import Part, section
+from nbyt.report.html.element import tag
+from nbyt.report.html.page import Part, merged, section
+from nbyt.report.numbers import Number, has_value
 from nbyt.results.values import Data
 
 
@@ -15,13 +15,12 @@ def side_by_side(some: Sequence[Data], name: str) -> Part:
     known = [one for one in some if _is_known(one)]
     unknown = [one for one in some if not _is_known(one)]
     drawn = figures_part([figures.row(*known)] if len(known) > 1 else known, name)
-    said = [tag("p", _why(one), class_="missing") for one in unknown]
-    return drawn.inside(join([drawn.html, *said]))
+    return merged([drawn, *(tag("p", _why(one), class_="missing") for one in unknown)])
 
 
-def unknown_section(name: str, title: str, lead: Child, why: str) -> Part:
-    """A section that says why there is nothing to show."""
-    return Part(section(name, title, lead, tag("p", why, class_="notice")))
+def unknown_section(name: str, title: str, why: str, *, link: str) -> Part:
+    """Build a section that says why there is nothing to show."""
+    return section(name, title, None, tag("p", why, class_="notice"), link=link)
 
 
 def _numbers(figure: Data) -> list[Number]:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from nbyt.report import figures
 from nbyt.report.figures.figure import figures_part
-from nbyt.report.html.element import join, tag
-from nbyt.report.html.number import shown
+from nbyt.report.html.element import tag
 from nbyt.report.html.page import Part, merged, section
-from nbyt.report.html.quantity import layout_name
+from nbyt.report.html.quantity import shown_brief
+from nbyt.report.numbers import layout_name
 from nbyt.report.pages.probes.records import (
     SAMPLES,
     bare,
@@ -18,7 +18,7 @@ from nbyt.report.pages.probes.records import (
 )
 from nbyt.results.values import Data
 
-_TITLE = "Against the true gradient"
+_TITLE, _LINK = "Against the true gradient", "True gradient"
 _FACTORS = {
     "alignment": "alignment",
     "bias_factor": "bias factor",
@@ -34,17 +34,16 @@ def truth_section(data: Data) -> Part:
             "No pool of long chains was collected beside the training. A batch by itself shows its "
             "noise but not its bias, so how far its gradient is from the true one is not known."
         )
-        return unknown_section("truth", _TITLE, None, why)
-    parts = merged(
-        [_over_training(data, pooled), _over_steps(pooled[-1]), _pool_table(data, pooled[-1])]
-    )
+        return unknown_section("truth", _TITLE, why, link=_LINK)
+    last = pooled[-1]
+    content = [_over_training(data, pooled), _over_steps(last), _pool_table(data, last)]
     lead = (
         "Long chains of the frozen policy tell what the gradient would be with rollouts without "
         "end and no noise. Alignment is the share of the best one-step improvement that a batch "
         "keeps: the bias factor times the noise factor. Measured at "
         f"{len(pooled)} of {len(data['records'])} probes."
     )
-    return parts.inside(section("truth", _TITLE, lead, parts.html))
+    return section("truth", _TITLE, lead, *content, link=_LINK)
 
 
 def _over_training(data: Data, pooled: Sequence[Data]) -> Part:
@@ -81,11 +80,10 @@ def _over_steps(last: Data) -> Part:
     """The last pool's alignment against T, a line for each lambda; nothing for one T alone."""
     layouts = last["pool"]["layouts"]
     if len({one["steps"] for one in layouts}) < 2:
-        return Part(join([]))
+        return merged([])
     charts = [_against_steps(layouts, network) for network in present(layouts)]
     head = tag("h3", f"Against T, at update {last['update']:,}")
-    drawn = side_by_side(charts, "steps")
-    return drawn.inside(join([head, drawn.html]))
+    return merged([head, side_by_side(charts, "steps")])
 
 
 def _against_steps(layouts: Sequence[Data], network: str) -> Data:
@@ -121,13 +119,12 @@ def _pool_table(data: Data, last: Data) -> Part:
     said = tag(
         "p",
         "The critic explains ",
-        shown(pool["explained_variance"]),
+        shown_brief(pool["explained_variance"]),
         " of the variance of returns; the policy's mean return is ",
-        shown(pool["mean_return"]),
+        shown_brief(pool["mean_return"]),
         ".",
     )
-    drawn = figures_part([figures.table(title, head, rows)], "pool")
-    return drawn.inside(join([drawn.html, said]))
+    return merged([figures_part([figures.table(title, head, rows)], "pool"), said])
 
 
 def _named(data: Data, one: Data) -> str:

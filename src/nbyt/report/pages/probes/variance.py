@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from nbyt.report import figures
 from nbyt.report.html.element import Child, Markup, tag
-from nbyt.report.html.number import Number, short, shown
 from nbyt.report.html.page import Part, numbers, section, table
+from nbyt.report.html.quantity import shown_brief
+from nbyt.report.numbers import Number, short
 from nbyt.report.pages.probes.records import (
     SAMPLES,
     batch_of,
@@ -34,8 +35,8 @@ def worth_section(data: Data) -> Part:
         "noise scale is how many samples, from more envs of the same steps, would make noise and "
         "signal equal: a batch far below it gains much from more samples, one far above it little."
     )
-    content = [drawn.html, numbers("The numbers of every probe", _table(records))]
-    return drawn.inside(section("worth", "Worth", lead, *content))
+    folded = numbers("The numbers of every probe", _table(records))
+    return section("worth", "Worth", lead, drawn, folded, link="Worth")
 
 
 def _ess_chart(records: Sequence[Data]) -> Data:
@@ -85,7 +86,9 @@ def _row(record: Data, cells: Sequence[Number]) -> Markup:
         f"{record['samples']:,}",
         "" if found is None else short(found),
     ]
-    return tag("tr", *(tag("td", one) for one in first), *(tag("td", shown(one)) for one in cells))
+    return tag(
+        "tr", *(tag("td", one) for one in first), *(tag("td", shown_brief(one)) for one in cells)
+    )
 
 
 _ADVANTAGES = {
@@ -103,7 +106,7 @@ def variance_section(data: Data) -> Part:
         "would have if they had nothing in common, plus the covariance of steps of one env, which "
         f"can be negative.{_ADVANTAGES.get(str(data.get('advantages')), '')}"
     )
-    return drawn.inside(section("variance", "Variance", lead, drawn.html))
+    return section("variance", "Variance", lead, drawn, link="Variance")
 
 
 def _parts(records: Sequence[Data], network: str) -> Data:

@@ -7,9 +7,9 @@ from nbyt.report.figures import forest
 from nbyt.report.figures.draw_forest import MOST
 from nbyt.report.figures.figure import figures_part
 from nbyt.report.html.element import Child, Markup, bullets, join, tag
-from nbyt.report.html.number import has_value, short, shown
-from nbyt.report.html.page import Part, grouped_table, numbers, section, table
-from nbyt.report.html.quantity import Number
+from nbyt.report.html.page import Part, grouped_table, numbers, section, table, wrap
+from nbyt.report.html.quantity import shown_brief
+from nbyt.report.numbers import Number, has_value, short
 from nbyt.results.values import Data
 
 # The signs differ in shape, so that no verdict is told by its colour alone.
@@ -58,13 +58,13 @@ def measured_range(checks: list[Data]) -> Markup:
 
 def _span(numbers: list[Number]) -> Markup:
     if len(numbers) == 1:
-        return shown(numbers[0])
+        return shown_brief(numbers[0])
     values = [number["value"] for number in numbers]
     low, high = short(min(values), 3), short(max(values), 3)
     return tag("span", low if low == high else f"{low} to {high}", class_="number")
 
 
-def overview_section(data: Data, names: Sequence[str]) -> Markup:
+def overview_section(data: Data, names: Sequence[str]) -> Part:
     """The table of claims, a filter, and the rule by which verdicts are made."""
     claims = data["claims"]
     head: list[Child] = ["claim", "verdict", "checks", "measured"]
@@ -82,7 +82,8 @@ def overview_section(data: Data, names: Sequence[str]) -> Markup:
         class_="notice",
     )
     body = grouped_table("Claims with their verdicts", head, bodies, class_="claims")
-    return section("claims", "The claims", None, _filter(claims), body, rule)
+    content = [_filter(claims), body, rule]
+    return section("claims", "The claims", None, *content, link="Claims")
 
 
 def _filter(claims: Sequence[Data]) -> Markup:
@@ -127,19 +128,18 @@ def claim_part(claim: Data, name: str) -> Part:
     """The claim as an article. name: its id on the page."""
     figures = figures_part(claim["figures"] or _forest(claim["checks"]), name)
     when = tag("span", claim["when"], class_="when") if claim["when"] else None
-    article = tag(
+    return wrap(
         "article",
         tag("h3", claim["claim"], id=f"{name}-title"),
         tag("p", badge(claim["word"]), when, class_="verdict-line"),
         _method(claim),
         bullets(claim["notes"], class_="notes"),
-        figures.html,
+        figures,
         _checks(claim["checks"]),
         id=name,
         class_="claim",
         aria_labelledby=f"{name}-title",
     )
-    return figures.inside(article)
 
 
 def _forest(checks: Sequence[Data]) -> list[Data]:
@@ -172,7 +172,7 @@ def _check(check: Data, keys: Sequence[str], same: bool) -> Markup:
     cells: list[Child] = [
         *(str(check["case"].get(key, "")) for key in keys),
         *([] if same else [check["quantity"]]),
-        shown(check["number"]),
+        shown_brief(check["number"]),
         check["asks"],
         answer(check["says"]),
     ]

@@ -6,8 +6,9 @@ from nbyt.report.figures.axes import reach, x_axis, y_axis
 from nbyt.report.figures.parts import figure, spread
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.key import key
-from nbyt.report.html.page import Part, chart, merged, numbers, section, table
-from nbyt.report.html.quantity import known, layout_mark, layout_name, shown, words
+from nbyt.report.html.page import Part, chart, numbers, section, table, wrap
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import known, layout_name, words
 from nbyt.report.pages.sweep.answer import (
     KINDS,
     advice_words,
@@ -33,20 +34,21 @@ class Row(NamedTuple):
 
 def advice_section(data: Data) -> Part:
     """A chart for each of the two answers, and the numbers behind it."""
-    title = "The advice beside what happened"
+    title, link = "The advice beside what happened", "The advice"
     found = {kind: one for kind, one in (data["advice"] or {}).items() if one is not None}
     if not found:
-        return Part(section("advice", title, None, tag("p", _why(data), class_="notice")))
-    parts = merged(_block(data, kind, one) for kind, one in found.items())
+        why = tag("p", _why(data), class_="notice")
+        return section("advice", title, None, why, link=link)
+    charts = [_block(data, kind, one) for kind, one in found.items()]
     lead = (
         "The advice measures the gradients of a few frozen policies, and foretells what share of "
         "the best layout's alignment each keeps. If that is what decides, the points go up from "
         "left to right."
     )
     places = [k for k, one in enumerate(data["layouts"]) if is_known(one, "per_sample")]
-    row = join([_key(data, places), tag("div", parts.html, class_="row")])
+    row = wrap("div", *charts, class_="row")
     folded = numbers("The numbers", join(_table(data, kind, one) for kind, one in found.items()))
-    return parts.inside(section("advice", title, lead, row, folded))
+    return section("advice", title, lead, _key(data, places), row, folded, link=link)
 
 
 def _why(data: Data) -> str:

@@ -3,12 +3,13 @@
 from nbyt.report.figures.axes import along, reach, x_axis
 from nbyt.report.figures.parts import band, figure, value_axis
 from nbyt.report.html.element import Markup, for_chart, tag
-from nbyt.report.html.key import key, slider_bar
-from nbyt.report.html.page import Part, Slider, chart_place, merged, section
-from nbyt.report.html.quantity import layout_name, words
+from nbyt.report.html.key import key
+from nbyt.report.html.page import Part, chart_place, section, slider_bar, wrap
+from nbyt.report.numbers import layout_name, words
 from nbyt.report.pages.sweep.answer import best_index, colours, is_known, kinds_of, layout_label
 from nbyt.results.values import Data
 
+_TITLE = "Learning curves"
 _SLIDER = "slider-curves"
 _TITLES = {"per_sample": "Over samples", "per_second": "Over seconds"}
 _HEIGHT = 380
@@ -18,28 +19,27 @@ def curves_section(data: Data) -> Part:
     """Both charts, and the slider that chooses the layout whose interval is drawn."""
     kinds = kinds_of(data)
     if not kinds:
-        return Part(section("curves", "Learning curves", "No training was finished."))
+        said = "No training was finished."
+        return section("curves", _TITLE, said, link=_TITLE)
     places = [place for place, one in enumerate(data["layouts"]) if is_known(one, kinds[0])]
     start = places.index(best_index(data, kinds[0]))
-    said = [layout_label(data, kinds[0], place) for place in places]
-    parts = merged(_figure(data, kind, places) for kind in kinds)
-    row = tag("div", parts.html, class_="row")
-    bar = slider_bar(_SLIDER, "Layout", said) if len(places) > 1 else None
-    inside = tag("div", bar, _key(data, places), row, class_="slides", role="group")
-    sliders = {_SLIDER: Slider(said, start)} if len(places) > 1 else {}
+    words_ = [layout_label(data, kinds[0], place) for place in places]
+    row = wrap("div", *(_figure(data, kind, places) for kind in kinds), class_="row")
+    bar = slider_bar(_SLIDER, "Layout", words_, start) if len(places) > 1 else None
+    inside = wrap("div", bar, _key(data, places), row, class_="slides", role="group")
     lead = (
         "The IQM of the return of the frozen policy, played in whole episodes; the key goes from "
         "the first layout to the last. The slider brings one layout forward, with its 95 % "
         "interval."
     )
-    return Part(section("curves", "Learning curves", lead, inside), parts.charts, sliders)
+    return section("curves", _TITLE, lead, inside, link=_TITLE)
 
 
 def _figure(data: Data, kind: str, places: list[int]) -> Part:
     frames = [_chart(data, kind, places, place) for place in places]
     words_ = f"{_TITLES[kind]}: the return of every layout while it is trained."
     drawn = chart_place(f"curves-{kind}", words_, frames, _SLIDER)
-    return drawn.inside(tag("figure", tag("h3", _TITLES[kind]), drawn.html))
+    return wrap("figure", tag("h3", _TITLES[kind]), drawn)
 
 
 def _key(data: Data, places: list[int]) -> Markup:

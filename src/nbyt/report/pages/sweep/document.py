@@ -5,23 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.report.html.element import Child, Markup, bullets, code, join, tag
-from nbyt.report.html.page import (
-    Part,
-    behaviour,
-    command,
-    facts,
-    frame,
-    header,
-    merged,
-    plotly_script,
-    section,
-    study_style,
-    style,
-    sweep_style,
-    table,
-    whole,
-)
-from nbyt.report.html.quantity import layout_mark, layout_name, words
+from nbyt.report.html.page import Page, Part, command, section, table, titled_facts
+from nbyt.report.html.quantity import layout_mark
+from nbyt.report.numbers import layout_name, words
 from nbyt.report.pages.sweep.advice import advice_section
 from nbyt.report.pages.sweep.answer import answer_section
 from nbyt.report.pages.sweep.curves import curves_section
@@ -29,7 +15,6 @@ from nbyt.report.pages.sweep.steps import steps_section
 from nbyt.report.pages.sweep.wins import wins_section
 from nbyt.report.tables.sweep import last_line
 from nbyt.results.values import Data
-from nbyt.store.atomic import write_text
 
 
 def made_section(data: Data) -> Part:
@@ -39,14 +24,12 @@ def made_section(data: Data) -> Part:
     ]
     content = [
         bullets(_assumptions(data)),
-        tag("h3", "Trained with"),
-        facts(_settings(data)),
+        titled_facts("Trained with", _settings(data)),
         tag("h3", "How to get this again"),
         command(str(data["reproduce"])),
-        tag("h3", "Versions") if versions else None,
-        facts(versions) if versions else None,
+        titled_facts("Versions", versions),
     ]
-    return Part(section("assumed", "What was assumed", None, join(content)))
+    return section("assumed", "What was assumed", None, *content, link="Assumptions")
 
 
 def _assumptions(data: Data) -> list[str]:
@@ -109,13 +92,14 @@ def cells_section(data: Data) -> Part:
     counts = data["cells"]
     if counts["done"] == counts["total"]:
         said = f"All {counts['total']} trainings are finished; none failed."
-        return Part(section("cells", "The trainings", said))
+        return section("cells", "The trainings", said, link="Trainings")
     lead = (
         f"{counts['done']} of {counts['total']} trainings are finished, {counts['failed']} "
         "failed. Numbers of a layout are those of its finished seeds."
     )
     body = table("Trainings of every layout", head, rows, class_="cells")
-    return Part(section("cells", "The trainings", lead, body, _reasons(data["failures"])))
+    why = _reasons(data["failures"])
+    return section("cells", "The trainings", lead, body, why, link="Trainings")
 
 
 def _row(data: Data, layout: Data) -> Markup:
@@ -167,44 +151,39 @@ def _reason(message: str, fix: str, own: Sequence[Data]) -> Markup:
     )
 
 
-_SECTIONS = {
-    "answer": ("Answer", answer_section),
-    "steps": ("Against T", steps_section),
-    "curves": ("Learning curves", curves_section),
-    "wins": ("Improvement", wins_section),
-    "advice": ("The advice", advice_section),
-    "cells": ("Trainings", cells_section),
-    "assumed": ("Assumptions", made_section),
-}
+_SECTIONS = (
+    answer_section,
+    steps_section,
+    curves_section,
+    wins_section,
+    advice_section,
+    cells_section,
+    made_section,
+)
 
 
 def render_sweep(data: Data) -> str:
-    """The page of a sweep as one HTML text that needs no other file and no network."""
-    return whole(
-        f"N by T: sweep of {data['env']}, batch {data['batch']}",
-        _body(data),
-        style=style() + study_style() + sweep_style(),
-        scripts=[plotly_script(), behaviour()],
-        lazy=True,
-    )
+    """Return the page of a sweep as HTML."""
+    return _page(data).html()
 
 
 def write_page(data: Data, path: Path) -> None:
-    """Nothing; `path` then holds the page, or what it held before."""
-    write_text(path, render_sweep(data))
+    """Write the page; `path` holds all of it, or what it held before."""
+    _page(data).write(path)
 
 
-def _body(data: Data) -> Part:
-    content = merged(part(data) for _, part in _SECTIONS.values())
-    links = {name: word for name, (word, _) in _SECTIONS.items()}
-    return content.inside(frame(_header(data, links), content.html))
-
-
-def _header(data: Data, links: dict[str, str]) -> Markup:
+def _page(data: Data) -> Page:
     seeds, layouts = len(data["seeds"]), len(data["layouts"])
-    about: list[Child] = [
+    about = (
         f"{layouts} layout{'s' * (layouts > 1)} of a batch of {data['batch']:,} samples, "
         f"{seeds} seed{'s' * (seeds > 1)} of each, {data['total']:,} steps of each training"
-    ]
-    title = join(["What every layout reached on ", tag("span", data["env"], class_="env")])
-    return header("nbyt sweep", title, about, links, ("Skip to the answer", "answer"))
+    )
+    return Page(
+        kind="sweep",
+        title=f"N by T: sweep of {data['env']}, batch {data['batch']}",
+        brand="nbyt sweep",
+        heading=join(["What every layout reached on ", tag("span", data["env"], class_="env")]),
+        about=[about],
+        skip="Skip to the answer",
+        sections=[build(data) for build in _SECTIONS],
+    )

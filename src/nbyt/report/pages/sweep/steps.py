@@ -4,7 +4,8 @@ from nbyt.report.figures.parts import figure, line, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart, section, side_by_side, table
-from nbyt.report.html.quantity import layout_mark, layout_name, shown
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import layout_name
 from nbyt.report.pages.sweep.answer import (
     KINDS,
     advised_index,
@@ -108,7 +109,8 @@ def steps_section(data: Data) -> Part:
     """A chart for each way of counting, and all numbers in a table."""
     kinds = kinds_of(data)
     if not kinds:
-        return Part(section("steps", "Performance against T", "No training was finished."))
+        said = "No training was finished."
+        return section("steps", "Performance against T", said, link="Against T")
     drawn = side_by_side(
         chart(f"steps-{kind}", f"{_TITLES[kind]} against T.", [_chart(data, kind)], _TITLES[kind])
         for kind in kinds
@@ -117,8 +119,8 @@ def steps_section(data: Data) -> Part:
         "Each dot is a training. The line goes through the IQM, the mean of the middle half of "
         "the seeds; its band is the 95 % interval."
     )
-    content = [_key(data), drawn.html, *standings(data, kinds)]
-    return drawn.inside(section("steps", "Performance against T", lead, *content))
+    content = [_key(data), drawn, *standings(data, kinds)]
+    return section("steps", "Performance against T", lead, *content, link="Against T")
 
 
 def _chart(data: Data, kind: str) -> Data:

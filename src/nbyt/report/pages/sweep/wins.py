@@ -2,9 +2,9 @@
 
 from nbyt.report.figures.parts import figure, spread, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, tag
-from nbyt.report.html.key import slider_bar
-from nbyt.report.html.page import Part, Slider, chart_place, numbers, section, table
-from nbyt.report.html.quantity import layout_mark, layout_name, shown, words
+from nbyt.report.html.page import Part, chart_place, numbers, section, slider_bar, table, wrap
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import layout_name, words
 from nbyt.report.pages.sweep.answer import best_index, colours, is_known, kinds_of, roles
 from nbyt.results.values import Data
 
@@ -14,30 +14,25 @@ _KIND = "per_sample"
 
 def wins_section(data: Data) -> Part:
     """A chart whose slider chooses the layout that all are held against; all pairs in a table."""
-    title = "Probability of improvement"
+    title, link = "Probability of improvement", "Improvement"
     if not kinds_of(data) or not data["wins"][_KIND]:
-        return Part(section("wins", title, "No training was finished."))
+        return section("wins", title, "No training was finished.", link=link)
     places = _held_against(data)
     if not places:
-        return Part(section("wins", title, "There is one layout only."))
+        return section("wins", title, "There is one layout only.", link=link)
     said = [_said(data, place) for place in places]
     frames = [_chart(data, place) for place in places]
     about = "The probability that a training of each layout beats one of the chosen layout."
     drawn = chart_place("wins", about, frames, _SLIDER)
-    bar = (
-        slider_bar(_SLIDER, "Held against", said)
-        if len(places) > 1
-        else tag("p", tag("strong", said[0]))
-    )
-    inside = tag("div", bar, drawn.html, class_="slides", role="group")
+    bar = slider_bar(_SLIDER, "Held against", said)
+    inside = wrap("div", bar, drawn, class_="slides", role="group")
     lead = (
         "How probable it is that a training of a layout ends with a higher mean return over "
         "training than one of the chosen layout, whatever their seeds; ties count half. Above a "
         "half it is better; where the interval holds a half, nobody can say."
     )
-    sliders = {_SLIDER: Slider(said, 0)} if len(places) > 1 else {}
     folded = numbers("All pairs", _pairs(data))
-    return Part(section("wins", title, lead, inside, folded), drawn.charts, sliders)
+    return section("wins", title, lead, inside, folded, link=link)
 
 
 def _held_against(data: Data) -> list[int]:
