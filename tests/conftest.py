@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
+# `make test-isas` says how to compile; its programs are not kept.
+KEEP_PROGRAMS = "XLA_FLAGS" not in os.environ
 # Tests compile many programs and run each for a moment: compiling in a hurry halves their time.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 )
 
-from hypothesis import settings
-from jaxtyping import install_import_hook
+from hypothesis import settings  # noqa: E402
+from jaxtyping import install_import_hook  # noqa: E402
 
 # The hook stays for the whole session; it must be in place before these packages are imported.
 install_import_hook(
@@ -46,10 +48,12 @@ from nbyt.results.training import (  # noqa: E402
     StageFacts,
 )
 from nbyt.results.values import Record  # noqa: E402
-from nbyt.store import seal, tensors  # noqa: E402
+from nbyt.store import formats, tensors  # noqa: E402
 from nbyt.train import hardware  # noqa: E402
 
-hardware.prepare(cache=False)
+# Compiled programs are shared by all workers and by the commands that tests start.
+os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".cache")
+hardware.prepare(cache=KEEP_PROGRAMS)
 
 
 def _start_a_rounding_error_away(size: float) -> None:
@@ -112,7 +116,7 @@ _MADE_UP = ("tests/store/", "tests/results/", "tests/policy/", "tests/sweep/test
 @pytest.fixture(autouse=True, scope="session")
 def records_are_as_their_types_say() -> Iterator[None]:
     """Decode every record that a test's commands write, and compare it with what was written."""
-    original = seal.sealed
+    original = formats.sealed
 
     def checked(facts: dict[str, Any], *, kind: str, where: str = "", **more: str) -> bytes:
         data = original(facts, kind=kind, where=where, **more)
@@ -125,7 +129,7 @@ def records_are_as_their_types_say() -> Iterator[None]:
         return data
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seal, "sealed", checked)
+        patch.setattr(formats, "sealed", checked)
         patch.setattr(tensors, "sealed", checked)
         yield
 

@@ -1,6 +1,6 @@
 """The law of the one door: `store.paths` alone makes, changes and removes files.
 
-Behind it no link below an output folder is followed; `tests/faults/test_planted_links.py` tries
+Behind it no link below an output folder is followed; `tests/store/test_planted_links.py` tries
 that. Here the source is read: whoever calls the system past the door needs a reason in `ALLOWED`.
 """
 
@@ -17,18 +17,18 @@ ALLOWED = {
     ("user_file.py", "os.open"): "reads a file that the user names",
     ("cli/main.py", "os.open"): "/dev/null, where a reader has gone",
     ("processes/serving.py", "os.open"): "/dev/null, in place of the driver's orders",
-    ("cli/streams.py", "open w"): "stdout or stderr again, by number, where an env has closed it",
+    ("cli/output.py", "open w"): "stdout or stderr again, by number, where an env has closed it",
     ("processes/heartbeat.py", ".open r+b"): "a temporary file of the driver's, mapped into memory",
     ("processes/heartbeat.py", "tempfile.mkstemp"): "that file: new, and closed to others",
     ("processes/heartbeat.py", ".unlink"): "that file",
     ("collect/pool.py", "tempfile.TemporaryFile"): "memory for arrays; it has no name",
     ("collect/pool.py", "np.memmap"): "that file, while the arrays are used",
     ("cli/doctor.py", "tempfile.TemporaryDirectory"): "a new folder, filled through the door",
-    ("sweep/cluster_pools.py", "tempfile.TemporaryDirectory"): "likewise",
+    ("sweep/cluster.py", "tempfile.TemporaryDirectory"): "likewise",
     ("sweep/ray_task.py", "tempfile.TemporaryDirectory"): "likewise",
-    ("workflow/auditing.py", "tempfile.TemporaryDirectory"): "likewise",
+    ("measure/auditing.py", "tempfile.TemporaryDirectory"): "likewise",
     ("sweep/ray_package.py", "tempfile.gettempdir"): "reads Ray's note there",
-    ("train/program_cache.py", ".mkdir"): "the user's cache, with rules of its own",
+    ("train/hardware.py", ".mkdir"): "the user's cache, with rules of its own",
 }
 CHANGING = {
     "os": "chmod chown link makedirs mkdir mkfifo mknod open remove removedirs rename renames "

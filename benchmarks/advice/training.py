@@ -12,6 +12,7 @@ from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
 from nbyt.stats import mean
+from nbyt.store.files import STAGE
 from nbyt.store.run import open_run
 from nbyt.train.loop import train
 from nbyt.train.plan import PPOPlan, PPOSettings, stage_updates
@@ -32,7 +33,7 @@ def trained(env: str, steps: int, seed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         run = open_run(Path(folder) / "run", plan.identity())
         train(plan, run, env=found)
-        kept = [read_stage(path) for path in run.stages()]
+        kept = [read_stage(path) for path in run.present(STAGE)]
     returns = [
         float(episode_returns(found, one.policy, one.params, seed).returns.mean()) for one in kept
     ]

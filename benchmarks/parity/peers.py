@@ -27,6 +27,7 @@ from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.files import read_stage
 from nbyt.policy.stage import Stage
 from nbyt.rng import stream
+from nbyt.store.files import METRICS, STAGE
 from nbyt.store.run import open_run
 from nbyt.train.loop import train
 from nbyt.train.plan import PPOPlan, PPOSettings
@@ -51,8 +52,8 @@ def train_nbyt(task: Task, seed: int) -> Learning:
     with TemporaryDirectory() as name:
         folder = open_run(Path(name) / "run", plan.identity())
         train(plan, folder)
-        rows = folder.read_metrics()
-        stage = read_stage(folder.stage_path(1))
+        rows = folder.read(METRICS)
+        stage = read_stage(folder.path_of(STAGE, 1))
     return Learning(
         [int(row["episodes"]) for row in rows],
         [row["mean_return"] for row in rows],

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbyt.store.folder import MARKER
+from nbyt.store.files import MARKER
 from nbyt.store.paths import is_leftover
 from nbyt.store.run import verify
 
@@ -106,7 +106,7 @@ def leftovers(folder: Path) -> list[str]:
 
 def damages(folder: Path) -> list[str]:
     """Say what is wrong with the folder, and with every run inside it, as `nbyt doctor` does."""
-    return [line for marker in folder.rglob(MARKER) for line in verify(marker.parent)]
+    return [line for marker in folder.rglob(MARKER.name) for line in verify(marker.parent)]
 
 
 def _without_times(data: bytes) -> bytes:

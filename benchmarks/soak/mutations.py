@@ -28,15 +28,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nbyt.cli import main as cli
-from nbyt.store.seal import sealed
-from nbyt.store.study import StudyFolder
+from nbyt.store.files import STUDY
+from nbyt.store.formats import sealed
+from nbyt.store.run import Folder
 
 ENV = "tabular:FrozenLake-v1"
 SIZES = "--network table --quiet"
 TRAIN = f"train {ENV} --envs 4 --steps 8 --minibatch 16 --total 96 --stages 2 {SIZES}"
 SWEEP = f"sweep {ENV} --batch 32 --layouts 4x8,8x4 --seeds 2 --total 128 --minibatch 16 {SIZES}"
 ADVISE = f"advise {ENV} --batch 16 --total 160 --stages 2 {SIZES}"
-STUDY = Path(__file__).parents[2] / "tests/golden/folders/study/study.json"
+_STUDY = Path(__file__).parents[2] / "tests/golden/folders/study/study.json"
 
 Path_ = tuple[str | int, ...]
 _DEEP: Any = []
@@ -141,7 +142,7 @@ def make_targets(folder: Path, wanted: set[str] | None = None) -> list[Target]:
             assert done.word == "finished", done
     if wanted is None or "study" in wanted:
         (folder / "study").mkdir()
-        StudyFolder(folder / "study").write_study(json.loads(STUDY.read_text())["facts"])
+        Folder(folder / "study").write(STUDY, json.loads(_STUDY.read_text())["facts"])
     if wanted is None or "probes" in wanted:
         probe_a_training(folder / "probes")
     return [one for one in _targets(folder) if (one.folder / one.file).exists()]

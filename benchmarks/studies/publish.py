@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.report.pages.study import write_study_page
-from nbyt.store.study import PAGE, STUDY, read_study
+from nbyt.results import plain
+from nbyt.store.files import PAGE, STUDY
+from nbyt.store.run import Folder
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
 _HEADS = {
@@ -42,11 +44,11 @@ python -m benchmarks.studies.publish runs/{name}
 def main(folder: Path) -> None:
     """Copy data and page, and write the table of verdicts, under the study's name in docs."""
     # Where it was made says nothing to anybody else.
-    data = {**read_study(folder), "out": ".", "report": PAGE}
+    data = {**plain(Folder(folder).require(STUDY)), "out": ".", "report": PAGE.name}
     target = _DOCS / data["study"]
     target.mkdir(exist_ok=True)
-    (target / STUDY).write_text(json.dumps(data, separators=(",", ":")) + "\n")
-    write_study_page(data, target / PAGE)
+    (target / STUDY.name).write_text(json.dumps(data, separators=(",", ":")) + "\n")
+    write_study_page(data, target / PAGE.name)
     (_DOCS / f"{data['study']}.md").write_text(page(data))
 
 

@@ -21,7 +21,8 @@ from benchmarks.timing.rounds import median
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs import resolve
 from nbyt.policy.stage import table
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.files import CELL
+from nbyt.store.run import Folder
 from nbyt.sweep.cells import Runner, make_jobs
 from nbyt.sweep.cluster import Cluster, ClusterPools
 from nbyt.sweep.grid import Grid, make_grid
@@ -39,7 +40,7 @@ MANY = 2000
 
 
 def main() -> None:
-    """Nothing; scale.json then holds seconds, ratios and bytes."""
+    """Measure seconds, ratios and bytes; write scale.json."""
     parser = argparse.ArgumentParser(prog="benchmarks.sweep.scale", description=__doc__)
     parser.add_argument("--rounds", type=int, default=6)
     rounds = parser.parse_args().rounds
@@ -172,15 +173,15 @@ def _write(rounds: int) -> dict[str, Any]:
     curve = Curve(tuple(range(20)), tuple(map(float, luck.normal(size=20))), 0)
     names = [f"4x16-seed-{seed}" for seed in range(TASKS)]
     with tempfile.TemporaryDirectory() as place:
-        folder = SweepFolder(Path(place))
+        folder = Folder(Path(place))
 
         def written() -> None:
             for name in names:
-                folder.save_cell(name, curve.as_dict())
+                folder.write(CELL, curve.as_dict(), name)
 
         def read() -> None:
             for name in names:
-                folder.load_cell(name)
+                folder.read(CELL, name)
 
         took = {
             work.__name__: median([1000 * _seconds(work) / TASKS for _ in range(rounds)]).as_dict()

@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.sweep import scale
 from benchmarks.timing.machine import in_words
 from nbyt.store.atomic import write_text
-from nbyt.store.sweep import SWEEP_LIMIT
+from nbyt.store.files import LIMIT
 
 RESULT = scale.RESULT
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
@@ -25,7 +25,7 @@ _NAMES = {
 
 
 def main() -> None:
-    """Nothing; the page is then written."""
+    """Write the page."""
     write_text(PAGE, page(json.loads(RESULT.read_text())))
 
 
@@ -107,7 +107,7 @@ def _plan(found: dict[str, Any]) -> dict[str, Any]:
         "all_hours": f"{_CELLS / rate / 3600:.1f}",
         "look": f"{look:.1f}",
         "flying": f"{2 * workers:,}",
-        "limit": SWEEP_LIMIT >> 20,
+        "limit": LIMIT >> 20,
         "pool": f"{128 * 4096 * found['pool']['bytes_a_step'] / 1e6:.0f}",
     }
 

@@ -16,7 +16,7 @@ from nbyt.collect.device import mesh_for, spread
 from nbyt.collect.evaluate import play_seeds
 from nbyt.rng import numpy_stream
 from nbyt.stats.runs import iqm, iqm_estimate
-from nbyt.store.run import slug
+from nbyt.store.text import slug
 from nbyt.sweep.grid import Grid
 from nbyt.sweep.run import curves_of
 from nbyt.train.algorithms.ppo import beginning

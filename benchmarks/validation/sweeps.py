@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.validation.cases import Case
-from nbyt.store.run import open_as, slug
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.run import Folder, open_run
+from nbyt.store.text import slug
 from nbyt.sweep.cells import InProcessRunner, Job, Outcome, Watch
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.sweep.run import run_cells
@@ -23,7 +23,7 @@ class Talking(InProcessRunner):
             print(f"{grid.env.id} {job[0].name} and {len(job) - 1} more", flush=True)
 
 
-def trained(case: Case) -> tuple[Grid, SweepFolder]:
+def trained(case: Case) -> tuple[Grid, Folder]:
     """The sweep of a task; what is there already is not trained again."""
     grid = case.grid()
     folder = folder_of(case, grid)
@@ -31,6 +31,6 @@ def trained(case: Case) -> tuple[Grid, SweepFolder]:
     return grid, folder
 
 
-def folder_of(case: Case, grid: Grid) -> SweepFolder:
+def folder_of(case: Case, grid: Grid) -> Folder:
     """Where the sweep of a task is kept."""
-    return open_as(SweepFolder, WORK / slug(case.name), grid.identity())
+    return open_run(WORK / slug(case.name), grid.identity(), "sweep")

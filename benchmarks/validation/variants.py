@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.validation.cases import Case
 from benchmarks.validation.sweeps import WORK
 from nbyt.store.atomic import write_json
-from nbyt.store.run import slug
+from nbyt.store.text import slug
 from nbyt.sweep.cells import train_job
 from nbyt.train import hardware
 
@@ -29,7 +29,7 @@ _FEW = (2, 32, 512)
 
 
 def train_varied(case: Case) -> None:
-    """Nothing; every change is then trained."""
+    """Train with every change."""
     for change, settings in CHANGES.items():
         grid = case.grid(**settings)
         for steps in _lengths(case, change):

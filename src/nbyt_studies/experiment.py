@@ -8,18 +8,19 @@ from typing import Any, TypeVar
 from nbyt.envs import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.store.atomic import canonical
+from nbyt.store.files import METRICS, RESULT, STUDY_TRAINING
 from nbyt.store.manifest import manifest
 from nbyt.store.paths import locked
-from nbyt.store.run import open_run
-from nbyt.store.study import StudyFolder
+from nbyt.store.run import Folder, open_run
+from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.algorithms.ppo import beginning
+from nbyt.train.algorithms.registry import Row
 from nbyt.train.loop import Watch, kept_stages, train
-from nbyt.train.metrics import Row
 from nbyt.train.plan import PPOPlan, PPOSettings
 
 Choice = TypeVar("Choice")
@@ -43,7 +44,7 @@ class Training:
 class Context:
     """What an experiment is given. Its results depend on `seed` and `quick` alone."""
 
-    folder: StudyFolder
+    folder: Folder
     seed: int
     quick: bool
     progress: Progress
@@ -87,15 +88,15 @@ class Context:
         # Runs that differ in anything have folders of their own.
         mark = hashlib.sha256(canonical(plan.identity())).hexdigest()[:8]
         made_by = manifest("reproduce", plan.identity(), plan.seed, hardware.describe())
-        folder = self.folder.training(f"{words}-{mark}")
+        folder = self.folder.path_of(STUDY_TRAINING, slug(f"{words}-{mark}"))
         # Another experiment may want the same run at the same time.
         with locked(folder.with_name(f"{folder.name}.lock")):
             run = open_run(folder, plan.identity(), manifest=made_by, inner=True)
-            if run.read_result() is None:
+            if run.read(RESULT) is None:
                 watch = Watch(self.progress, f"training {words}", last)
                 train(plan, run, (watch,), env=found)
         kept = tuple(kept_stages(plan, run))
-        return Training(found, layout, kept, tuple(run.read_metrics()))
+        return Training(found, layout, kept, tuple(run.read(METRICS) or []))
 
     def untrained(
         self,

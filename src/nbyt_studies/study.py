@@ -9,15 +9,16 @@ from typing import Any
 
 from nbyt.advice.run import OVERALL
 from nbyt.errors import StoreError
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.report.pages.study import write_study_page
+from nbyt.results import plain
 from nbyt.results.values import Data
 from nbyt.rng import require_seed
+from nbyt.store.files import EXPERIMENT, PAGE, STUDY
+from nbyt.store.formats import shown
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import at_work
-from nbyt.store.run import open_as
-from nbyt.store.seal import shown
-from nbyt.store.study import PAGE, StudyFolder, read_study
+from nbyt.store.run import Folder, open_run
 from nbyt.train import hardware
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.verdict import RULE, Check, Number, judge
@@ -127,13 +128,13 @@ class Study:
 
     def open_folder(
         self, out: Path | str | None, *, quick: bool, seed: int, force: bool = False
-    ) -> StudyFolder:
+    ) -> Folder:
         """Return the folder of this study, new or resumed; refuse another study's folder."""
         effort = _effort(quick)
         identity = {"study": self.name, "effort": effort, "seed": require_seed(seed)}
         made_by = manifest("reproduce", identity, seed, hardware.describe())
         path = Path(out) if out is not None else Path("runs") / f"{self.name}-{effort}-{seed}"
-        return open_as(StudyFolder, path, identity, manifest=made_by, force=force)
+        return open_run(path, identity, "reproduce", manifest=made_by, force=force)
 
     def command_line(self, *, quick: bool, seed: int) -> str:
         """Return the command that repeats the study."""
@@ -142,7 +143,7 @@ class Study:
 
     def reproduce(
         self,
-        folder: StudyFolder,
+        folder: Folder,
         *,
         quick: bool = False,
         seed: int = 0,
@@ -157,7 +158,7 @@ class Study:
         with at_work(folder.path):
             context = Context(folder, seed, quick, progress)
             names = [experiment.name for experiment in self.experiments]
-            known = {name for name in names if folder.load_experiment(name) is not None}
+            known = {name for name in names if folder.read(EXPERIMENT, name) is not None}
             done = 0
             for name in self._run(context, known, workers, device):
                 done += bool(name)
@@ -176,7 +177,7 @@ class Study:
             left = [experiment for experiment in left if experiment.alone]
         for experiment in left:
             data = experiment.run(context.named(experiment.words))
-            context.folder.save_experiment(experiment.name, data)
+            context.folder.write(EXPERIMENT, data, experiment.name)
             yield experiment.name
 
     def _judge(self, context: Context, known: set[str]) -> Reproduction:
@@ -186,7 +187,7 @@ class Study:
         """
         folder, results = context.folder, {}
         for experiment in self.experiments:
-            data = folder.load_experiment(experiment.name)
+            data = folder.read(EXPERIMENT, experiment.name)
             assert data is not None, "every experiment was run"
             results[experiment.name] = data
         study = {
@@ -201,15 +202,15 @@ class Study:
             "versions": versions(),
             "reproduce": self.command_line(quick=context.quick, seed=context.seed),
             "out": str(folder.path),
-            "report": str(folder.path / PAGE),
+            "report": str(folder.path / PAGE.name),
         }
-        folder.write_study(study)
+        folder.write(STUDY, study)
         # As it is read back: the page is then the same as `nbyt report` makes.
-        write_study_page(read_study(folder.path), folder.path / PAGE)
+        write_study_page(plain(folder.require(STUDY)), folder.path / PAGE.name)
         return Reproduction(study)
 
 
-def _judged(claim: Claim, results: Results, folder: StudyFolder, known: set[str]) -> Data:
+def _judged(claim: Claim, results: Results, folder: Folder, known: set[str]) -> Data:
     """Judge a claim. known: experiments that were run before, so anybody may have written them."""
     try:
         return claim.judged(results)

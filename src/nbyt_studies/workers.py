@@ -16,7 +16,8 @@ from nbyt.processes.heartbeat import Heartbeat
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.serving import Say, serve
 from nbyt.processes.worker import Bell, WorkerProcess, basic_setup
-from nbyt.store.study import StudyFolder
+from nbyt.store.files import EXPERIMENT
+from nbyt.store.run import Folder
 from nbyt.train import hardware
 from nbyt_studies.experiment import Context, Experiment
 
@@ -88,7 +89,7 @@ def main(heartbeat: Heartbeat) -> None:
     def begin(setup: dict[str, Any], say: Say) -> Callable[[dict[str, Any]], None]:
         hardware.prepare(setup["device"], quiet=True)
         context = Context(
-            StudyFolder(Path(setup["folder"])),
+            Folder(Path(setup["folder"])),
             setup["seed"],
             setup["quick"],
             lambda *progress: say({"progress": progress}),
@@ -103,7 +104,7 @@ def _run(context: Context, name: str, words: str, run: str) -> list[dict[str, st
     module, _, function = run.partition(":")
     try:
         data = getattr(import_module(module), function)(context.named(words))
-        context.folder.save_experiment(name, data)
+        context.folder.write(EXPERIMENT, data, name)
     except NbytError as error:
         return [error.as_facts()]
     return []

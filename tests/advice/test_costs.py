@@ -8,7 +8,8 @@ import pytest
 from nbyt.advice.costs import Costs, costs_from, measure_costs
 from nbyt.envs import resolve
 from nbyt.layout import Layout
-from nbyt.store.advice import AdviceFolder
+from nbyt.store.files import COSTS
+from nbyt.store.run import Folder
 from nbyt.train.plan import PPOSettings
 
 
@@ -77,9 +78,9 @@ def test_redrawn_seconds_are_as_wide_as_their_interval() -> None:
 
 def test_costs_survive_the_way_to_a_file_and_back(tmp_path: Path) -> None:
     costs = Costs(_timed(lambda t: 0.2 + 0.001 * t, noise=0.1))
-    folder = AdviceFolder(tmp_path)
-    folder.save_costs(costs.as_dict())
-    assert costs_from(folder.load_costs()) == costs
+    folder = Folder(tmp_path)
+    folder.write(COSTS, costs.as_dict())
+    assert costs_from(folder.read(COSTS)) == costs
 
 
 def test_updates_of_a_real_env_are_timed() -> None:

@@ -5,7 +5,8 @@ import pytest
 
 from nbyt.advice import rank
 from nbyt.advice.rank import Evidence, StageEvidence
-from nbyt.advice.reasons import advice, current, deciding, reasons, remedies
+from nbyt.advice.reasons import advice, current, reasons, remedies
+from nbyt.report.tables.advice import deciding
 from nbyt.stats.estimate import Estimate
 
 LAYOUTS = ((64, 1), (8, 8), (1, 64))

@@ -10,8 +10,9 @@ from nbyt.advice.stages import Measured, measure, stage_to_measure
 from nbyt.errors import StoreError
 from nbyt.exact import frozenlake
 from nbyt.measure.frozen_policy import FrozenStage
-from nbyt.store.advice import AdviceFolder
-from nbyt.store.run import open_as
+from nbyt.results import plain
+from nbyt.store.files import MEASUREMENT
+from nbyt.store.run import open_run
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def measured_twice(tmp_path_factory: pytest.TempPathFactory) -> list[list[Measur
     target = stage_to_measure(FrozenStage(control.env, control.stage))
 
     def in_folder(path: Path) -> list[Measured]:
-        folder = open_as(AdviceFolder, path, {})
+        folder = open_run(path, {}, "advise")
         return measure(request, [target, target], folder, lambda *_: None)
 
     return [in_folder(tmp_path_factory.mktemp("advice") / name) for name in ("one", "two")]
@@ -44,14 +45,14 @@ def test_a_measurement_of_another_question_or_without_its_arrays_is_refused(
     measured_twice, tmp_path: Path
 ) -> None:
     first = measured_twice[0][0]
-    env = first.target.frozen_policy.env
-    folder = open_as(AdviceFolder, tmp_path / "advice", {})
+    env = first.stage.frozen_policy.env
+    folder = open_run(tmp_path / "advice", {}, "advise")
     for steps, left_out, words in (
         ([8, 16], "", "measured with other layouts"),
         ([4, 16], "critic/along", "'critic/along' is missing"),
     ):
         arrays = {name: array for name, array in first.tensors.items() if name != left_out}
-        folder.save_measurement(1, arrays, first.data)
+        folder.write(MEASUREMENT, (arrays, plain(first.record)), 1)
         request = make_advice_request(env, batch=64, effort=effort("quick"), steps=steps)
         with pytest.raises(StoreError, match=words):
-            measure(request, [first.target], folder, lambda *_: None)
+            measure(request, [first.stage], folder, lambda *_: None)

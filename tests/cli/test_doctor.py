@@ -3,11 +3,11 @@
 import pytest
 
 from nbyt.cli import main
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.run import Folder
 
 
 def test_the_doctor_names_damaged_cells_and_no_others(
-    swept: SweepFolder, capsys: pytest.CaptureFixture[str]
+    swept: Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main.run(["doctor", "--dir", str(swept.path), "--json"]) == 0
     capsys.readouterr()

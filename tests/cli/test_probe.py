@@ -8,7 +8,8 @@ import pytest
 from nbyt.cli import main
 from nbyt.policy.files import stage_tensors
 from nbyt.policy.stage import Stage, table
-from nbyt.store.folder import RunFolder
+from nbyt.store.files import STAGE
+from nbyt.store.run import Folder
 
 _SIZES = ("--steps", "4,16", "--chains", "8", "--chain-steps", "16")
 _NUMBERS = {
@@ -140,6 +141,6 @@ def _stage_that_names_code(folder: Path) -> Path:
     from nbyt.policy.files import describe
 
     facts = {"env": "os:abort", "policy": describe(made.policy)}
-    run = RunFolder(folder)
-    run.save_stage(1, stage_tensors(Stage(made.policy, made.params, facts)), facts)
+    run = Folder(folder)
+    run.write(STAGE, (stage_tensors(Stage(made.policy, made.params, facts)), facts), 1)
     return folder / "stage-1"

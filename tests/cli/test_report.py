@@ -9,18 +9,17 @@ import pytest
 from tests.report.probes.probes_sample import head, training
 
 from nbyt.cli import main
-from nbyt.store.probes import ProbesFolder
-from nbyt.store.run import open_as
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.files import PROBES
+from nbyt.store.run import Folder, add_record, open_run
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A training that was probed three times."""
-    found = open_as(ProbesFolder, tmp_path / "probes", head())
-    found.write_log(head())
+    found = open_run(tmp_path / "probes", head(), "probe a training")
+    found.write(PROBES, head())
     for record in training(3)["records"]:
-        found.add(record)
+        add_record(found, record)
     return found.path
 
 
@@ -35,8 +34,8 @@ def test_the_page_is_made_and_counted(folder: Path, capsys: pytest.CaptureFixtur
 def test_a_loop_that_did_not_name_its_env(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = open_as(ProbesFolder, tmp_path / "loop", {"title": "a loop"})
-    found.write_log({"title": "a loop", "library": "torch"})
+    found = open_run(tmp_path / "loop", {"title": "a loop"}, "probe a training")
+    found.write(PROBES, {"title": "a loop", "library": "torch"})
     assert main.run(["report", str(found.path), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)["data"]
     assert (data["env"], data["probes"]) == (None, 0)
@@ -64,7 +63,7 @@ def test_a_damaged_record_is_named(folder: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_the_page_of_a_sweep_is_rebuilt(
-    swept: SweepFolder, capsys: pytest.CaptureFixture[str]
+    swept: Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main.run(["report", str(swept.path), "--json"]) == 0
     page = swept.path / "report.html"
@@ -79,7 +78,7 @@ def test_the_page_of_a_sweep_is_rebuilt(
 
 
 def test_a_damaged_sweep_has_no_page(
-    swept: SweepFolder, capsys: pytest.CaptureFixture[str]
+    swept: Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = swept.path / "sweep.json"
     path.write_bytes(path.read_bytes().replace(b'"total": 3000', b'"total": 3001'))

@@ -11,7 +11,7 @@ from examples.cleanrl_style import Agent, Collector, advantages_of, read_options
 
 from nbyt.collect.pool import Pool
 from nbyt.gradients.spec import fragment_advantages
-from nbyt.store.probes import read_probes
+from nbyt.store.run import read_probes
 
 WORDS = ["--envs", "16", "--steps", "32", "--minibatch", "128", "--total", "6144"]
 

@@ -22,11 +22,11 @@ from tests.faults.disk_limit import full_disk
 import nbyt
 from nbyt.errors import DiskError
 from nbyt.layout import Layout
+from nbyt.store.files import RESULT
 from nbyt.store.run import open_run
 from nbyt.train import loop
-from nbyt.train.algorithms.registry import AnyPlan
-from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
+from nbyt.train.plan import AnyPlan, PPOPlan, PPOSettings
 
 TABLE = PPOSettings(network="table", learning_rate=0.1)
 
@@ -52,7 +52,7 @@ def advise(out: Path) -> None:
 def trained(plan: AnyPlan) -> Callable[[Path], None]:
     def train(out: Path) -> None:
         run = open_run(out, plan.identity())
-        if run.read_result() is None:
+        if run.read(RESULT) is None:
             loop.train(plan, run)
 
     return train

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tests.store import kept
 
-from nbyt.store import seal, tensors
+from nbyt.store import formats, tensors
 from nbyt.store.tensors import write_folder
 
 # Protocol 2 of os.system("touch pwned"), spelled out: this repository imports no pickle.
@@ -87,14 +87,14 @@ def forge(folder: Path, content: bytes = GOOD, **changes: Any) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "stage.safetensors").write_bytes(content)
     record = json.loads(
-        seal.sealed(
-            kept.stage(), kind="stage", file="stage.safetensors", sha256=seal.sha256(content)
+        formats.sealed(
+            kept.stage(), kind="stage", file="stage.safetensors", sha256=formats.sha256(content)
         )
     )
     del record["self_sha256"]
     record |= changes
-    record["self_sha256"] = seal.sha256(seal.canonical(record))
-    (folder / "stage.json").write_bytes(seal.canonical(record))
+    record["self_sha256"] = formats.sha256(formats.canonical(record))
+    (folder / "stage.json").write_bytes(formats.canonical(record))
 
 
 def zipped(folder: Path) -> None:

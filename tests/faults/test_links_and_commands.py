@@ -12,16 +12,14 @@ from tests.report.probes.probes_sample import head, training
 from tests.studies.small_study import SMALL
 from tests.sweep.made_up import grid_of
 
-from nbyt.advice.budget import Budget
-from nbyt.advice.run import scout
+from nbyt.advice.budget import Budget, scout
 from nbyt.cli import main
 from nbyt.cli.probe import ProbeOptions, _keep
 from nbyt.errors import NbytError, StoreError
-from nbyt.integrations.loops import History
-from nbyt.store.folder import MARKER
-from nbyt.store.run import open_as
-from nbyt.store.seal import read_sealed
-from nbyt.store.sweep import SweepFolder
+from nbyt.integrations.base import BaseProbe
+from nbyt.store.files import MARKER, SWEEP_ADVICE
+from nbyt.store.formats import read_sealed
+from nbyt.store.run import open_run
 from nbyt.sweep.grid import advice_request
 from nbyt.sweep.timing_and_advice import add_part
 
@@ -43,10 +41,11 @@ def write(name: str, out: Path, *more: str) -> NbytError | None:
         if name == "study":
             SMALL.reproduce(SMALL.open_folder(out, quick=True, seed=3), quick=True, seed=3)
         elif name == "probes":
-            history = History(out, **head())
+            probe = BaseProbe()
+            probe._open_folder(out, **head())
             for record in training(3)["records"]:
-                history.add(record)
-            history.write_page()
+                probe._save(record)
+            probe.write_page()
         else:
             function, bound = main.parse([*COMMANDS[name].split(), "--out", str(out), *more], {})
             function(*bound.args, **bound.kwargs)
@@ -136,7 +135,7 @@ def test_a_training_writes_into_no_link(
     _plant_all(out, outside / name, folders=folders)
     for one in (MARKER, "result.json", "checkpoint.json"):
         (out / one).unlink(missing_ok=True)
-    shutil.copy(written_once / name / MARKER, out)
+    shutil.copy(written_once / name / MARKER.name, out)
     (out / "checkpoint.json").symlink_to(outside / name / "result.json")
     refused = _write_till_done(name, out, None)
     assert refused[0] == "checkpoint.json" and ("stage-1" in refused) == folders
@@ -205,8 +204,8 @@ def test_parts_that_are_links_are_refused_before_anything_is_done(
     outside: Path, tmp_path: Path
 ) -> None:
     grid = grid_of(2, (4, 8))
-    sweep = open_as(SweepFolder, tmp_path / "sweep", grid.identity())
-    sweep.advice.symlink_to(outside / "advise")
+    sweep = open_run(tmp_path / "sweep", grid.identity(), "sweep")
+    sweep.path_of(SWEEP_ADVICE).symlink_to(outside / "advise")
     with pytest.raises(StoreError, match="advice is a symlink"):
         add_part("advice", grid, sweep, lambda what, done, total: None)
     (tmp_path / "a-scout").symlink_to(outside / "advise")

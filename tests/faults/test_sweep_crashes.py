@@ -10,7 +10,7 @@ from tests.sweep.small import HOST, grid_of, set_traps
 from tests.sweep.traps import FOLDER, Crash
 
 from nbyt.errors import DiskError
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.run import Folder
 from nbyt.sweep.grid import Grid
 from nbyt.sweep.run import Tally, curves_of, failures_of, open_sweep, run_cells, table_text
 from nbyt.train import hardware
@@ -33,7 +33,7 @@ def programs_are_kept() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def unbroken(grid: Grid, tmp_path_factory: pytest.TempPathFactory) -> SweepFolder:
+def unbroken(grid: Grid, tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """The same sweep, with nothing in its way."""
     folder = open_sweep(grid, tmp_path_factory.mktemp("unbroken") / "sweep", force=False)
     assert run_cells(grid, folder) == Tally(12, 12, 0, {})
@@ -46,16 +46,16 @@ def no_traps() -> Iterator[None]:
     os.environ.pop(FOLDER, None)
 
 
-def table(grid: Grid, folder: SweepFolder) -> str:
+def table(grid: Grid, folder: Folder) -> str:
     return table_text(grid, curves_of(grid, folder), failures_of(grid, folder))
 
 
-def files(folder: SweepFolder) -> dict[str, bytes]:
+def files(folder: Folder) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.path.glob("cell-*")}
 
 
 def test_a_crash_in_any_cell_costs_that_cell_alone(
-    grid: Grid, unbroken: SweepFolder, tmp_path: Path
+    grid: Grid, unbroken: Folder, tmp_path: Path
 ) -> None:
     """Every run goes on from the last one, and is struck down in the cell after the next."""
     told = files(unbroken)
@@ -76,7 +76,7 @@ def test_a_crash_in_any_cell_costs_that_cell_alone(
 
 
 def test_cells_that_fail_are_told_kept_apart_and_retried(
-    grid: Grid, unbroken: SweepFolder, tmp_path: Path
+    grid: Grid, unbroken: Folder, tmp_path: Path
 ) -> None:
     folder = open_sweep(grid, tmp_path / "sweep", force=False)
 
@@ -107,7 +107,7 @@ def test_cells_that_fail_are_told_kept_apart_and_retried(
 
 
 def test_a_full_disk_and_damaged_files_leave_the_same_table(
-    grid: Grid, unbroken: SweepFolder, tmp_path: Path
+    grid: Grid, unbroken: Folder, tmp_path: Path
 ) -> None:
     folder = open_sweep(grid, tmp_path / "sweep", force=False)
     told = files(unbroken)

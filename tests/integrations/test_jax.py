@@ -19,7 +19,7 @@ from nbyt.gradients.engines import jax as function_engine
 from nbyt.integrations.jax import GradientProbe
 from nbyt.integrations.torch import GradientProbe as TorchProbe
 from nbyt.measure.live import BatchMeasurement
-from nbyt.store.probes import read_probes
+from nbyt.store.run import read_probes
 
 ENVS, STEPS = 8, 24
 LOSS = {"gamma": 0.9, "lam": 0.8, "value_coefficient": 0.7, "entropy_coefficient": 0.1}

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from nbyt.errors import UsageError
 from nbyt.integrations.torch import GradientProbe
-from nbyt.store.probes import read_probes
+from nbyt.store.run import read_probes
 
 T, N = 12, 8
 

@@ -16,6 +16,7 @@ from nbyt.policy import Stage, table
 from nbyt.policy.actor_critic import build
 from nbyt.policy.files import describe, read_stage, require_env, stage_tensors
 from nbyt.policy.networks import parse_network
+from nbyt.store.files import STAGE
 from nbyt.store.run import open_run
 
 SPACES = {
@@ -55,8 +56,8 @@ def stage_of(observation, actions, network, shared=False, moments=False) -> Stag
 def written(folder, tensors, facts):
     """The path of a stage with these tensors and facts, sealed as nbyt seals."""
     run = open_run(folder, {"seed": 0})
-    run.save_stage(1, tensors, facts)
-    return run.stage_path(1)
+    run.write(STAGE, (tensors, facts), 1)
+    return run.path_of(STAGE, 1)
 
 
 def assert_same(found: Stage, stage: Stage) -> None:

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbyt.report.html import quantity
-from nbyt.report.numbers import both, cell, percent, power_of_ten
-from nbyt.report.pages.probes.now import samples_words
+from nbyt.report.numbers import both, cell, percent, power_of_ten, samples_words, words
 from nbyt.stats import Estimate
 
 Number = dict[str, Any]
@@ -60,7 +58,7 @@ def _estimate(number: Number) -> str:
 FORMATTERS: dict[str, Callable[[Number], str]] = {
     "an Estimate": _estimate,
     "cells of a terminal": cell,
-    "numbers of a page": quantity.words,
+    "numbers of a page": words,
     "counts of samples": lambda number: samples_words(number, 1000.0),
     "shares in sentences": percent,
 }

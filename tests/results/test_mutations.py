@@ -13,11 +13,8 @@ from tests.report.study.study_sample import study
 from tests.store import kept
 from tests.sweep.made_up import curves_of, finished, grid_of
 
-from nbyt.store.advice import AdviceFolder
-from nbyt.store.probes import ProbesFolder
-from nbyt.store.run import open_as
-from nbyt.store.study import StudyFolder
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.files import ADVICE, COSTS, LOOK, PROBES, STUDY, SWEEP
+from nbyt.store.run import add_record, open_run
 
 REPORT = "report FOLDER --out SCRATCH/page.html --quiet"
 DOCTOR = "doctor --dir FOLDER --quiet"
@@ -30,21 +27,21 @@ CHANGES = 10  # with each seed
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with one of every kind: real data of pages, and a small training."""
     root = tmp_path_factory.mktemp("folders")
-    advice = open_as(AdviceFolder, root / "advise", {"command": "advise"})
+    advice = open_run(root / "advise", {"command": "advise"}, "advise")
     facts = kept.advice()
     facts["stages"] = [one for one in facts["stages"] if one["closer"]]  # one says all, and is fast
-    advice.write_advice(facts)
-    begun = open_as(AdviceFolder, root / "begun", {"command": "advise"})
-    begun.save_costs(kept.COSTS)
-    begun.save_look(1, 32, kept.look())
+    advice.write(ADVICE, facts)
+    begun = open_run(root / "begun", {"command": "advise"}, "advise")
+    begun.write(COSTS, kept.COSTS)
+    begun.write(LOOK, kept.look(), 1, 32)
     grid = grid_of(seeds=3, steps=(4, 8, 16))
-    sweep = open_as(SweepFolder, root / "sweep", {"command": "sweep"})
-    sweep.write_sweep(finished(grid, curves_of(grid), grid.cells[:2]))
-    open_as(StudyFolder, root / "study", {"study": "sample"}).write_study(study())
-    probes = open_as(ProbesFolder, root / "probes", head())
-    probes.write_log(head())
+    sweep = open_run(root / "sweep", {"command": "sweep"}, "sweep")
+    sweep.write(SWEEP, finished(grid, curves_of(grid), grid.cells[:2]))
+    open_run(root / "study", {"study": "sample"}, "reproduce").write(STUDY, study())
+    probes = open_run(root / "probes", head(), "probe a training")
+    probes.write(PROBES, head())
     for record in training(4)["records"]:
-        probes.add(record)
+        add_record(probes, record)
     done = run(f"{TRAIN} --out {root / 'train'}", root)
     assert done.word == "finished", done
     return root
@@ -94,8 +91,8 @@ def test_an_unchanged_file_is_used(name: str, folders: Path, tmp_path: Path) -> 
 def test_the_command_line_names_file_and_key(folders: Path, tmp_path: Path) -> None:
     facts = kept.advice()
     del facts["stages"][1]["layouts"][3]["actor"]["variance"]["low"]
-    folder = open_as(AdviceFolder, tmp_path / "advise", {"command": "advise"})
-    folder.write_advice(facts)
+    folder = open_run(tmp_path / "advise", {"command": "advise"}, "advise")
+    folder.write(ADVICE, facts)
     done = subprocess.run(
         [sys.executable, "-m", "nbyt.cli.main", "report", str(folder.path)],
         capture_output=True,

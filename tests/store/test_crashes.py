@@ -12,8 +12,9 @@ PRELUDE = """
 import json, os, random, resource, signal, sys, time
 from pathlib import Path
 import numpy as np
-from nbyt.errors import DiskError
+from nbyt.store.files import CHECKPOINT, METRICS, RESULT, STAGE
 from nbyt.store.run import load_stage, open_run, verify
+from nbyt.errors import DiskError
 from tests.store import kept
 run = open_run(Path(sys.argv[1]), {"seed": 0})
 
@@ -31,23 +32,23 @@ KILL = (
     PRELUDE
     + """
 random.seed(20)
-run.save_checkpoint(*content(0))
+run.write(CHECKPOINT, content(0))
 seen = []
 for _ in range(20):
     child = os.fork()
     if child == 0:
-        i = number(run.load_checkpoint())
+        i = number(run.read(CHECKPOINT))
         while True:
             i += 1
-            run.save_checkpoint(*content(i))
+            run.write(CHECKPOINT, content(i))
     time.sleep(random.uniform(0.01, 0.12))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    pair = run.load_checkpoint()
+    pair = run.read(CHECKPOINT)
     assert consistent(pair) and verify(run.path) == [], verify(run.path)
     seen.append(number(pair))
 open_run(run.path, {"seed": 0})
-run.save_checkpoint(*content(1))
+run.write(CHECKPOINT, content(1))
 print(json.dumps({"seen": seen, "files": sorted(os.listdir(run.path))}))
 """
 )
@@ -89,20 +90,20 @@ def outcomes(save, load):
             return found
 
 def checkpoint():
-    pair = run.load_checkpoint()
+    pair = run.read(CHECKPOINT)
     assert consistent(pair)
     return number(pair)
 
 def stage():
-    if not run.stage_path(1).exists():
+    if not run.path_of(STAGE, 1).exists():
         return None
-    pair = load_stage(run.stage_path(1))
+    pair = load_stage(run.path_of(STAGE, 1))
     assert consistent(pair)
     return number(pair)
 
 print(json.dumps({
-    "checkpoint": outcomes(lambda i: run.save_checkpoint(*content(i)), checkpoint),
-    "stage": outcomes(lambda i: run.save_stage(1, *content(i)), stage),
+    "checkpoint": outcomes(lambda i: run.write(CHECKPOINT, content(i)), checkpoint),
+    "stage": outcomes(lambda i: run.write(STAGE, content(i), 1), stage),
 }))
 """
 )
@@ -110,18 +111,18 @@ print(json.dumps({
 FULL = (
     PRELUDE
     + """
-run.save_checkpoint(*content(1))
-run.save_stage(1, *content(1))
-run.write_result(kept.RESULT)
+run.write(CHECKPOINT, content(1))
+run.write(STAGE, content(1), 1)
+run.write(RESULT, kept.RESULT)
 before = {str(p): p.read_bytes() for p in run.path.rglob("*") if p.is_file()}
 resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 messages = []
 for save in (
-    lambda: run.save_checkpoint(*content(2)),
-    lambda: run.save_stage(1, *content(2)),
-    lambda: run.save_stage(2, *content(2)),
-    lambda: run.write_result({"a": "x" * 50_000}),
-    lambda: run.write_metrics([{"a": i} for i in range(20_000)]),
+    lambda: run.write(CHECKPOINT, content(2)),
+    lambda: run.write(STAGE, content(2), 1),
+    lambda: run.write(STAGE, content(2), 2),
+    lambda: run.write(RESULT, {"a": "x" * 50_000}),
+    lambda: run.write(METRICS, [{"a": i} for i in range(20_000)]),
 ):
     try:
         save()

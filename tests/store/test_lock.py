@@ -13,7 +13,7 @@ pytest.importorskip("fcntl", reason="Windows locks in its own way, for which thi
 WINDOWS = """
 import errno, os, sys, time, types
 import fcntl
-from nbyt.store import lock
+from nbyt.store import paths
 
 def locking(descriptor, mode, size):
     assert mode == 1
@@ -57,11 +57,11 @@ WORK = """
 import sys, time
 from pathlib import Path
 from nbyt.errors import StoreError
-from nbyt.store import lock
+from nbyt.store import paths
 
-lock._PATIENCE = float(sys.argv[2])
+paths._PATIENCE = float(sys.argv[2])
 try:
-    with lock.at_work(Path(sys.argv[1])):
+    with paths.at_work(Path(sys.argv[1])):
         print("at work", flush=True)
         sys.stdin.read()
 except StoreError as error:

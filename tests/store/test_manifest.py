@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbyt import __version__
+from nbyt.store.files import FAILED
 from nbyt.store.manifest import manifest, tidy
-from nbyt.store.run import open_as, open_run
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.run import open_run
 
 TOKEN = "tok-5ecr3t"
 
@@ -113,10 +113,10 @@ def test_long_texts_are_tidied_in_no_time() -> None:
 
 
 def test_why_a_cell_failed_is_kept_without_secrets(home: Path, tmp_path: Path) -> None:
-    sweep = open_as(SweepFolder, tmp_path / "sweep", {"command": "sweep"})
+    sweep = open_run(tmp_path / "sweep", {"command": "sweep"}, "sweep")
     message = f"GET http://u:{TOKEN}@sim/step?key={TOKEN} failed in {home}/env.py"
-    sweep.save_failure("4x8-seed-0", {"code": "env", "message": message, "where": "", "fix": ""})
-    kept = sweep.load_failure("4x8-seed-0")
+    sweep.write(FAILED, {"code": "env", "message": message, "where": "", "fix": ""}, "4x8-seed-0")
+    kept = sweep.read(FAILED, "4x8-seed-0")
     assert kept is not None and kept.message == "GET http://sim/step failed in ~/env.py"
 
 

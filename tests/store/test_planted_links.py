@@ -13,14 +13,33 @@ import pytest
 from tests.faults.links import TARGETS, plant, require_links, seen, written
 
 from nbyt.errors import StoreError
-from nbyt.store.advice import PAGE, AdviceFolder, read_advice
 from nbyt.store.atomic import write_text
-from nbyt.store.folder import MARKER, RunFolder, load_stage
+from nbyt.store.files import (
+    ADVICE,
+    CELL,
+    CHECKPOINT,
+    COSTS,
+    EXPERIMENT,
+    FAILED,
+    LOOK,
+    MARKER,
+    MEASUREMENT,
+    METRICS,
+    PAGE,
+    PROBES,
+    RESULT,
+    RETURNS,
+    STAGE,
+    STUDY,
+    STUDY_TRAINING,
+    SWEEP,
+    SWEEP_ADVICE,
+    TABLE,
+    TIMES,
+    TRAINING,
+)
 from nbyt.store.paths import locked
-from nbyt.store.probes import ProbesFolder, read_probes
-from nbyt.store.run import open_as, open_run, verify
-from nbyt.store.study import StudyFolder, read_study
-from nbyt.store.sweep import SweepFolder, read_sweep
+from nbyt.store.run import Folder, add_record, load_stage, open_run, read_probes, verify
 
 IDENTITY = {"command": "test"}
 OUTSIDE = 777  # a number that stands in files outside only
@@ -47,111 +66,112 @@ def _after(opens: Calls, read: Callable[[], object]) -> object:
 
 
 def _run(out: Path, number: int = 0, *, inner: bool = False) -> Uses:
-    run, arrays = RunFolder(out), {"w": np.full(4, number)}
+    run, arrays = Folder(out), {"w": np.full(4, number)}
     return Uses(
         [lambda: open_run(out, IDENTITY, inner=inner)],
         [
-            run.load_checkpoint,
-            run.read_result,
-            run.read_metrics,
-            lambda: load_stage(run.stage_path(1)),
-            lambda: load_stage(run.stage_path(1) / "stage.json"),
+            lambda: run.read(CHECKPOINT),
+            lambda: run.read(RESULT),
+            lambda: run.read(METRICS),
+            lambda: load_stage(run.path_of(STAGE, 1)),
+            lambda: load_stage(run.path_of(STAGE, 1) / "stage.json"),
         ],
         [
-            lambda: run.save_checkpoint(arrays, {"update": number}),
-            lambda: run.save_stage(1, arrays, {"number": number}),
-            lambda: run.write_metrics([{"update": number}]),
-            lambda: run.write_result({"share": number}),
+            lambda: run.write(CHECKPOINT, (arrays, {"update": number})),
+            lambda: run.write(STAGE, (arrays, {"number": number}), 1),
+            lambda: run.write(METRICS, [{"update": number}]),
+            lambda: run.write(RESULT, {"share": number}),
         ],
     )
 
 
 def _advice(out: Path, number: int = 0, *, inner: bool = False) -> Uses:
-    advice, arrays = AdviceFolder(out), {"a": np.full(3, number)}
+    advice, arrays = Folder(out), {"a": np.full(3, number)}
     own = Uses(
-        [lambda: open_as(AdviceFolder, out, IDENTITY, inner=inner)],
+        [lambda: open_run(out, IDENTITY, "advise", inner=inner)],
         [
-            advice.load_costs,
-            lambda: advice.load_measurement(1),
-            lambda: advice.load_returns(4, 16),
-            lambda: advice.load_look(1, 32),
-            lambda: read_advice(out),
+            lambda: advice.read(COSTS),
+            lambda: advice.read(MEASUREMENT, 1),
+            lambda: advice.read(RETURNS, 4, 16),
+            lambda: advice.read(LOOK, 1, 32),
+            lambda: advice.require(ADVICE),
         ],
         [
-            lambda: advice.save_costs({"timed": [number]}),
-            lambda: advice.save_measurement(1, arrays, {"env": number}),
-            lambda: advice.save_returns(4, 16, [float(number)]),
-            lambda: advice.save_look(1, 32, {"number": number}),
-            lambda: advice.write_advice({"number": number}),
-            lambda: write_text(out / PAGE, f"{number}"),
+            lambda: advice.write(COSTS, {"timed": [number]}),
+            lambda: advice.write(MEASUREMENT, (arrays, {"env": number}), 1),
+            lambda: advice.write(RETURNS, {"returns": [float(number)]}, 4, 16),
+            lambda: advice.write(LOOK, {"number": number}, 1, 32),
+            lambda: advice.write(ADVICE, {"number": number}),
+            lambda: write_text(out / PAGE.name, f"{number}"),
         ],
     )
-    return own.with_part(_run(advice.training(4, 16), number, inner=True))
+    return own.with_part(_run(advice.path_of(TRAINING, 4, 16), number, inner=True))
 
 
 def _sweep(out: Path, number: int = 0) -> Uses:
-    sweep = SweepFolder(out)
+    sweep = Folder(out)
     own = Uses(
-        [lambda: open_as(SweepFolder, out, IDENTITY)],
+        [lambda: open_run(out, IDENTITY, "sweep")],
         [
-            lambda: sweep.load_cell("4x8-seed-0"),
-            lambda: sweep.load_failure("4x8-seed-1"),
-            sweep.load_times,
-            lambda: read_sweep(out),
+            lambda: sweep.read(CELL, "4x8-seed-0"),
+            lambda: sweep.read(FAILED, "4x8-seed-1"),
+            lambda: sweep.read(TIMES),
+            lambda: sweep.require(SWEEP),
         ],
         [
-            lambda: sweep.save_failure("4x8-seed-0", {"number": number}),
-            lambda: sweep.save_cell("4x8-seed-0", {"number": number}),
-            lambda: sweep.save_failure("4x8-seed-1", {"number": number}),
-            lambda: sweep.save_times({"number": number}),
-            lambda: sweep.write_table(f"{number}"),
-            lambda: sweep.write_sweep({"number": number}),
-            lambda: write_text(out / PAGE, f"{number}"),
+            lambda: sweep.write(FAILED, {"number": number}, "4x8-seed-0"),
+            lambda: sweep.write(CELL, {"number": number}, "4x8-seed-0"),
+            lambda: sweep.remove(FAILED, "4x8-seed-0"),
+            lambda: sweep.write(FAILED, {"number": number}, "4x8-seed-1"),
+            lambda: sweep.write(TIMES, {"number": number}),
+            lambda: sweep.write(TABLE, f"{number}"),
+            lambda: sweep.write(SWEEP, {"number": number}),
+            lambda: write_text(out / PAGE.name, f"{number}"),
         ],
     )
-    return own.with_part(_advice(sweep.advice, number, inner=True))
+    return own.with_part(_advice(sweep.path_of(SWEEP_ADVICE), number, inner=True))
 
 
 def _study(out: Path, number: int = 0) -> Uses:
-    study = StudyFolder(out)
-    training = study.training("lake")
+    study = Folder(out)
+    training = study.path_of(STUDY_TRAINING, "lake")
 
     def lock() -> None:
         with locked(training.with_name("lake.lock")):
             pass
 
     own = Uses(
-        [lambda: open_as(StudyFolder, out, IDENTITY)],
-        [lambda: study.load_experiment("visits"), lambda: read_study(out)],
+        [lambda: open_run(out, IDENTITY, "reproduce")],
+        [lambda: study.read(EXPERIMENT, "visits"), lambda: study.require(STUDY)],
         [
             lock,
-            lambda: study.save_experiment("visits", {"number": number}),
-            lambda: study.write_study({"number": number}),
-            lambda: write_text(out / PAGE, f"{number}"),
+            lambda: study.write(EXPERIMENT, {"number": number}, "visits"),
+            lambda: study.write(STUDY, {"number": number}),
+            lambda: write_text(out / PAGE.name, f"{number}"),
         ],
     )
     return own.with_part(_run(training, number, inner=True))
 
 
 def _probes(out: Path, number: int = 0) -> Uses:
-    probes = ProbesFolder(out)
+    probes = Folder(out)
     return Uses(
-        [lambda: open_as(ProbesFolder, out, IDENTITY)],
+        [lambda: open_run(out, IDENTITY, "probe a training")],
         [lambda: read_probes(out)],
         [
-            lambda: probes.write_log({"number": number}),
-            lambda: probes.add({"update": 1, "number": number}),
-            lambda: probes.add({"update": 2, "number": number}),
-            lambda: write_text(out / PAGE, f"{number}"),
+            lambda: probes.write(PROBES, {"number": number}),
+            lambda: add_record(probes, {"update": 1, "number": number}),
+            lambda: add_record(probes, {"update": 2, "number": number}),
+            lambda: write_text(out / PAGE.name, f"{number}"),
         ],
     )
 
 
-KINDS: dict[type[RunFolder], Callable[..., Uses]] = {
-    RunFolder: _run,
-    SweepFolder: _sweep,  # holds an advice, which holds a training
-    StudyFolder: _study,
-    ProbesFolder: _probes,
+KINDS: dict[str, Callable[..., Uses]] = {
+    "train": _run,
+    "sweep": _sweep,  # holds an advice, which holds a training
+    "reproduce": _study,
+    "probe a training": _probes,
 }
 
 
@@ -161,7 +181,7 @@ def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
-def _filled(kind: type[RunFolder], out: Path, number: int = 0) -> Path:
+def _filled(kind: str, out: Path, number: int = 0) -> Path:
     """A folder of that kind with all that it can hold."""
     uses = KINDS[kind](out, number)
     for call in (*uses.opens, *uses.writes):
@@ -180,7 +200,7 @@ def _results(calls: Calls) -> list[object]:
     return found
 
 
-def _each_link(kind: type[RunFolder], tmp_path: Path, target: str) -> Iterator[tuple[Path, str]]:
+def _each_link(kind: str, tmp_path: Path, target: str) -> Iterator[tuple[Path, str]]:
     """Folders of that kind with a link at one of its names each; nothing outside may change."""
     require_links()
     filled = _filled(kind, tmp_path / "filled")
@@ -200,7 +220,7 @@ def _each_link(kind: type[RunFolder], tmp_path: Path, target: str) -> Iterator[t
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("target", TARGETS)
-def test_no_link_is_followed_by_a_write(tmp_path: Path, kind: type[RunFolder], target: str) -> None:
+def test_no_link_is_followed_by_a_write(tmp_path: Path, kind: str, target: str) -> None:
     for out, name in _each_link(kind, tmp_path, target):
         uses = KINDS[kind](out, 1)
         results = _results([*uses.opens, *uses.writes])
@@ -209,7 +229,7 @@ def test_no_link_is_followed_by_a_write(tmp_path: Path, kind: type[RunFolder], t
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_link_is_followed_by_a_read(tmp_path: Path, kind: type[RunFolder]) -> None:
+def test_no_link_is_followed_by_a_read(tmp_path: Path, kind: str) -> None:
     for out, name in _each_link(kind, tmp_path, "twin"):
         for result in (*_results(KINDS[kind](out).reads), verify(out)):
             assert str(OUTSIDE) not in repr(result), f"{name} was read"
@@ -218,21 +238,19 @@ def test_no_link_is_followed_by_a_read(tmp_path: Path, kind: type[RunFolder]) ->
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("target", TARGETS)
 def test_force_removes_links_and_not_what_they_point_at(
-    tmp_path: Path, kind: type[RunFolder], target: str
+    tmp_path: Path, kind: str, target: str
 ) -> None:
     for out, name in _each_link(kind, tmp_path, target):
-        if name == MARKER:  # a marker that is a link proves nothing
+        if name == MARKER.name:  # a marker that is a link proves nothing
             with pytest.raises(StoreError, match="is a symlink"):
-                open_as(kind, out, {"command": "other"}, force=True)
+                open_run(out, {"command": "other"}, kind, force=True)
         elif not name.endswith(".lock"):  # locks stay, another process may wait for them
-            open_as(kind, out, {"command": "other"}, force=True)
+            open_run(out, {"command": "other"}, kind, force=True)
             assert not (out / name).is_symlink(), name
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_folders_in_place_of_files_are_refused_in_words(
-    tmp_path: Path, kind: type[RunFolder]
-) -> None:
+def test_folders_in_place_of_files_are_refused_in_words(tmp_path: Path, kind: str) -> None:
     filled = _filled(kind, tmp_path / "filled")
     for name in written(filled):
         if (filled / name).is_file():
@@ -242,14 +260,14 @@ def test_folders_in_place_of_files_are_refused_in_words(
             (out / name / "theirs.txt").write_text("x")
             uses = KINDS[kind](out, 1)
             _results([*uses.opens, *uses.reads, *uses.writes])
-            _results([lambda out=out: open_as(kind, out, {"command": "other"}, force=True)])
+            _results([lambda out=out: open_run(out, {"command": "other"}, kind, force=True)])
             assert (out / name / "theirs.txt").read_text() == "x"
             shutil.rmtree(out)
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o027, 0o077])
 @pytest.mark.parametrize("kind", KINDS)
-def test_modes_are_what_the_umask_leaves(tmp_path: Path, kind: type[RunFolder], umask: int) -> None:
+def test_modes_are_what_the_umask_leaves(tmp_path: Path, kind: str, umask: int) -> None:
     before = os.umask(umask)
     try:
         out = _filled(kind, tmp_path / "above" / "out")

@@ -8,11 +8,9 @@ import pytest
 from tests.store import kept
 
 from nbyt.errors import StoreError
-from nbyt.store.advice import AdviceFolder
-from nbyt.store.probes import ProbesFolder
-from nbyt.store.run import RunFolder, load_stage, open_as, open_run, verify
-from nbyt.store.study import StudyFolder
-from nbyt.store.sweep import SweepFolder
+from nbyt.results import plain
+from nbyt.store.files import CELL, CHECKPOINT, METRICS, RESULT, STAGE, SWEEP
+from nbyt.store.run import Folder, load_stage, open_run, verify
 
 IDENTITY = {"env": "CartPole-v1", "seed": 0, "layout": {"envs": 8, "steps": 16}}
 ARRAYS = {"w": np.arange(4.0)}
@@ -25,48 +23,48 @@ def snapshot(folder: Path) -> dict[str, bytes | None]:
     }
 
 
-def full_run(out: Path) -> RunFolder:
+def full_run(out: Path) -> Folder:
     run = open_run(out, IDENTITY)
-    run.save_stage(0, ARRAYS, kept.stage(0))
-    run.save_stage(10, ARRAYS, kept.stage(10))
-    run.save_checkpoint(ARRAYS, kept.checkpoint(5))
-    run.write_metrics([{"update": 1, "return": 0.1}])
-    run.write_result(kept.RESULT)
+    run.write(STAGE, (ARRAYS, kept.stage(0)), 0)
+    run.write(STAGE, (ARRAYS, kept.stage(10)), 10)
+    run.write(CHECKPOINT, (ARRAYS, kept.checkpoint(5)))
+    run.write(METRICS, [{"update": 1, "return": 0.1}])
+    run.write(RESULT, kept.RESULT)
     return run
 
 
 def test_everything_comes_back_after_reopening(tmp_path: Path) -> None:
     full_run(tmp_path / "a" / "b")
     run = open_run(tmp_path / "a" / "b", IDENTITY)
-    assert run.load_checkpoint() is None, "a run with a result needs none"
-    assert load_stage(run.stage_path(10))[1] == kept.stage(10)
-    assert [stage.name for stage in run.stages()] == ["stage-0", "stage-10"]
-    assert run.read_metrics() == [{"update": 1, "return": 0.1}]
-    assert run.read_result() == kept.RESULT
+    assert run.read(CHECKPOINT) is None, "a run with a result needs none"
+    assert plain(load_stage(run.path_of(STAGE, 10))[1]) == kept.stage(10)
+    assert [stage.name for stage in run.present(STAGE)] == ["stage-0", "stage-10"]
+    assert run.read(METRICS) == [{"update": 1, "return": 0.1}]
+    assert plain(run.read(RESULT)) == kept.RESULT
     assert verify(run.path) == []
 
 
 def test_the_checkpoint_of_an_unfinished_run_comes_back(tmp_path: Path) -> None:
     full_run(tmp_path / "run").path.joinpath("result.json").unlink()
-    tensors, facts = open_run(tmp_path / "run", IDENTITY).load_checkpoint()
+    tensors, facts = open_run(tmp_path / "run", IDENTITY).read(CHECKPOINT)
     np.testing.assert_array_equal(tensors["w"], ARRAYS["w"])
     assert (facts.updates, facts.rows) == (5, 5)
 
 
 def test_new_run_has_nothing(tmp_path: Path) -> None:
     run = open_run(tmp_path / "run", IDENTITY)
-    assert run.load_checkpoint() is None
-    assert run.read_result() is None
-    assert run.read_metrics() == []
-    assert run.stages() == []
+    assert run.read(CHECKPOINT) is None
+    assert run.read(RESULT) is None
+    assert run.read(METRICS) is None
+    assert run.present(STAGE) == []
 
 
 def test_cleared_checkpoint_is_gone(tmp_path: Path) -> None:
     run = full_run(tmp_path / "run")
-    run.clear_checkpoint()
-    assert run.load_checkpoint() is None
+    run.remove(CHECKPOINT)
+    assert run.read(CHECKPOINT) is None
     assert not list(run.path.glob("checkpoint*"))
-    run.clear_checkpoint()
+    run.remove(CHECKPOINT)
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -113,29 +111,29 @@ TRAINING = {"algo": "ppo", "env": "CartPole-v1", "seed": 0}
 @pytest.mark.parametrize(
     ("kind", "identity", "said"),
     [
-        (RunFolder, TRAINING, "a training, made by `nbyt train`"),
-        (SweepFolder, {"command": "sweep"}, "a sweep, made by `nbyt sweep`"),
-        (AdviceFolder, {"command": "advise"}, "an advice, made by `nbyt advise`"),
-        (StudyFolder, {"study": "post"}, "a study, made by `nbyt reproduce`"),
-        (ProbesFolder, {"command": "probe a training"}, "probes of a training, made by Grad"),
+        ("train", TRAINING, "a training, made by `nbyt train`"),
+        ("sweep", {"command": "sweep"}, "a sweep, made by `nbyt sweep`"),
+        ("advise", {"command": "advise"}, "an advice, made by `nbyt advise`"),
+        ("reproduce", {"study": "post"}, "a study, made by `nbyt reproduce`"),
+        ("probe a training", {"command": "probe a training"}, "probes of a training, made by Grad"),
     ],
 )
 def test_the_folder_of_another_command_is_named_in_one_line(
-    tmp_path: Path, kind: type[RunFolder], identity: dict, said: str
+    tmp_path: Path, kind: str, identity: dict, said: str
 ) -> None:
-    open_as(kind, tmp_path, identity)
-    other = RunFolder if kind is not RunFolder else SweepFolder
-    wanted = TRAINING if kind is not RunFolder else {"command": "sweep"}
+    open_run(tmp_path, identity, kind)
+    other = "train" if kind != "train" else "sweep"
+    wanted = TRAINING if kind != "train" else {"command": "sweep"}
     with pytest.raises(StoreError) as error:
-        open_as(other, tmp_path, {**wanted, "more": {str(k): k for k in range(20)}})
+        open_run(tmp_path, {**wanted, "more": {str(k): k for k in range(20)}}, other)
     assert said in error.value.message and "->" not in error.value.message
     assert "--force" in error.value.fix and error.value.where == "--out"
 
 
 def test_force_clears_what_another_command_left(tmp_path: Path) -> None:
-    sweep = open_as(SweepFolder, tmp_path, {"command": "sweep"})
-    sweep.save_cell("4x16-seed-0", {"return": 1.0})
-    sweep.write_sweep({"env": "x"})
+    sweep = open_run(tmp_path, {"command": "sweep"}, "sweep")
+    sweep.write(CELL, {"return": 1.0}, "4x16-seed-0")
+    sweep.write(SWEEP, {"env": "x"})
     (tmp_path / "notes.txt").write_text("mine")
     open_run(tmp_path, TRAINING, force=True)
     assert {one.name for one in tmp_path.iterdir()} == {"nbyt-run.json", "notes.txt"}
@@ -143,7 +141,7 @@ def test_force_clears_what_another_command_left(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [["sweep"], {}, None, 1, "no such command"])
 def test_a_marker_that_names_no_command_of_ours_is_still_compared(tmp_path, command) -> None:
-    open_as(SweepFolder, tmp_path, {"command": command})
+    open_run(tmp_path, {"command": command}, "sweep")
     with pytest.raises(StoreError, match="other settings"):
         open_run(tmp_path, TRAINING)
 
@@ -156,7 +154,7 @@ def test_identity_is_compared_as_json(tmp_path: Path) -> None:
 def test_force_clears_our_files_only(tmp_path: Path) -> None:
     run = full_run(tmp_path / "run")
     (run.path / "notes.txt").write_text("theirs")
-    (run.stage_path(0) / "plot.png").write_text("theirs")
+    (run.path_of(STAGE, 0) / "plot.png").write_text("theirs")
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "stage.json").write_text("theirs")
     (run.path / "stage-3").symlink_to(tmp_path / "precious")
@@ -216,22 +214,22 @@ def test_damaged_checkpoint_says_how_to_restart(tmp_path: Path) -> None:
     file = next(run.path.glob("checkpoint-*.safetensors"))
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(StoreError, match="is damaged") as caught:
-        run.load_checkpoint()
+        run.read(CHECKPOINT)
     assert "delete checkpoint*" in caught.value.fix and "restarts the run" in caught.value.fix
     for path in run.path.glob("checkpoint*"):
         path.unlink()
-    assert run.load_checkpoint() is None
+    assert run.read(CHECKPOINT) is None
 
 
 def test_verify_names_every_bad_file(tmp_path: Path) -> None:
     run = full_run(tmp_path / "run")
-    run.save_stage(2, ARRAYS, kept.stage())
+    run.write(STAGE, (ARRAYS, kept.stage()), 2)
     bad = ["nbyt-run.json", "result.json", "metrics.csv", "checkpoint.json"]
     for name in bad:
         (run.path / name).write_bytes(b'{"a\xff"\n,,,')
-    (run.stage_path(0) / "stage.safetensors").write_bytes(b"")
-    (run.stage_path(10) / "stage.json").unlink()
-    (run.path / "stage-11").symlink_to(run.stage_path(2))
+    (run.path_of(STAGE, 0) / "stage.safetensors").write_bytes(b"")
+    (run.path_of(STAGE, 10) / "stage.json").unlink()
+    (run.path / "stage-11").symlink_to(run.path_of(STAGE, 2))
     reasons = verify(run.path)
     for name in [*bad, "stage-0/stage.safetensors", "stage-10/stage.json", "stage-11"]:
         assert sum(f"{run.path / name} " in reason for reason in reasons) == 1
@@ -251,11 +249,11 @@ def test_a_training_in_place_of_a_stage_names_its_stages(tmp_path: Path) -> None
     assert "a training" in error.value.message and "stage-0, stage-10" in error.value.message
     assert f"`nbyt probe {run.path}/stage-10`" in error.value.fix
     for number in range(20):
-        run.save_stage(number, ARRAYS, kept.stage(number))
+        run.write(STAGE, (ARRAYS, kept.stage(number)), number)
     with pytest.raises(StoreError, match="stage-0 to stage-19, 20 of them"):
         load_stage(run.path)
 
 
 def test_stage_numbers_are_numbers(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="format code"):
-        RunFolder(tmp_path).stage_path("../../x")  # type: ignore[arg-type]
+        Folder(tmp_path).path_of(STAGE, "../../x")  # type: ignore[arg-type]

@@ -15,7 +15,8 @@ from tests.studies.small_study import SMALL, lengths, longer_than
 from nbyt.cli import main
 from nbyt.cli import reproduce as command
 from nbyt.errors import NbytError, StoreError
-from nbyt.store.study import read_study
+from nbyt.results import plain
+from nbyt.store.files import EXPERIMENT, STUDY
 from nbyt_studies.experiment import Experiment
 from nbyt_studies.post.experiments import costs, delay, visits
 from nbyt_studies.study import Study
@@ -32,7 +33,7 @@ def test_a_study_is_done_once_and_the_same_way(tmp_path: Path) -> None:
     fresh = SMALL.reproduce(other, quick=True, seed=3)
     assert fresh.data["claims"] == first.data["claims"]
     assert first.verdicts == {"long": "holds"} and first.report.exists()
-    assert read_study(folder.path) == json.loads(json.dumps(first.data))
+    assert plain(folder.require(STUDY)) == json.loads(json.dumps(first.data))
 
 
 def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
@@ -43,14 +44,14 @@ def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
     folder = SMALL.open_folder(tmp_path / "a", quick=True, seed=0)
     with pytest.raises(KeyboardInterrupt):
         SMALL.reproduce(folder, quick=True, progress=stop)
-    assert folder.load_experiment("lengths") and folder.load_experiment("ends") is None
+    assert folder.read(EXPERIMENT, "lengths") and folder.read(EXPERIMENT, "ends") is None
     mark = (folder.path / "experiment-lengths.json").stat().st_mtime_ns
     resumed = SMALL.reproduce(folder, quick=True)
     assert (folder.path / "experiment-lengths.json").stat().st_mtime_ns == mark
     whole = SMALL.open_folder(tmp_path / "b", quick=True, seed=0)
     assert SMALL.reproduce(whole, quick=True).data["claims"] == resumed.data["claims"]
     for name in ("lengths", "ends"):
-        assert whole.load_experiment(name) == folder.load_experiment(name)
+        assert whole.read(EXPERIMENT, name) == folder.read(EXPERIMENT, name)
 
 
 def test_workers_find_what_one_process_finds(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_workers_find_what_one_process_finds(tmp_path: Path) -> None:
     some.reproduce(beside, quick=True, workers=2, progress=lambda *x: said.append(x[0]))
     assert any(what.startswith("delayed rewards and slippery ground, ") for what in said)
     for one in some.experiments:
-        assert alone.load_experiment(one.name) == beside.load_experiment(one.name)
+        assert alone.read(EXPERIMENT, one.name) == beside.read(EXPERIMENT, one.name)
 
 
 def test_an_error_in_a_worker_ends_the_study_in_words(tmp_path: Path) -> None:
@@ -77,9 +78,9 @@ def test_an_error_in_a_worker_ends_the_study_in_words(tmp_path: Path) -> None:
 def test_the_verdict_follows_the_data(tmp_path: Path) -> None:
     folder = SMALL.open_folder(tmp_path / "a", quick=True, seed=0)
     SMALL.reproduce(folder, quick=True)
-    data = folder.load_experiment("lengths")
+    data = folder.read(EXPERIMENT, "lengths")
     data["lengths"] = {"value": 0.5, "low": 0.4, "high": 0.6}
-    folder.save_experiment("lengths", data)
+    folder.write(EXPERIMENT, data, "lengths")
     assert SMALL.reproduce(folder, quick=True).verdicts == {"long": "does not hold"}
     hard = replace(SMALL, claims=(longer_than(0.55),))
     assert hard.claims[0].judged({"lengths": data})["verdict"] == "cannot be told"
@@ -161,6 +162,6 @@ def test_an_experiment_that_somebody_changed_is_named(tmp_path: Path) -> None:
     small = replace(small, claims=(longer_than(0.0),))
     folder = small.open_folder(tmp_path / "study", quick=True, seed=0)
     for wrong in ({}, {"lengths": None}, {"lengths": {"value": "x", "low": "x", "high": 1}}):
-        folder.save_experiment("lengths", wrong)
+        folder.write(EXPERIMENT, wrong, "lengths")
         with pytest.raises(StoreError, match=r"experiment-lengths\.json is not what nbyt writes"):
             small.reproduce(folder, quick=True)

@@ -11,7 +11,8 @@ from gymnasium.spaces import Box, MultiDiscrete
 
 from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
-from nbyt.store.run import RunFolder, open_run
+from nbyt.store.files import METRICS
+from nbyt.store.run import Folder, open_run
 from nbyt.train.loop import train
 from nbyt.train.plan import PPOPlan, PPOSettings
 
@@ -84,7 +85,7 @@ def test_trains(tmp_path: Path, case: str) -> None:
     )
     result = train(plan, open_run(tmp_path, plan.identity()))
     assert math.isfinite(result.final_return.value)
-    rows = RunFolder(tmp_path).read_metrics()
+    rows = Folder(tmp_path).read(METRICS)
     assert [row["steps"] for row in rows] == [total // 3, 2 * total // 3, total]
     before, after = (read_stage(Path(stage)).params for stage in result.stages)
     leaves = zip(_weights(before), _weights(after), strict=True)

@@ -12,7 +12,8 @@ from safetensors.numpy import load_file
 from nbyt.errors import EnvError, RunInterruptedError, StoreError
 from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
-from nbyt.store.run import RunFolder, open_run, verify
+from nbyt.store.files import CHECKPOINT, METRICS, STAGE
+from nbyt.store.run import Folder, open_run, verify
 from nbyt.train import loop
 from nbyt.train.loop import kept_stages, train
 from nbyt.train.plan import PPOPlan, PPOSettings, stage_updates
@@ -88,7 +89,7 @@ def test_a_killed_run_resumes_bit_for_bit(tmp_path: Path) -> None:
     """kill -9 leaves no chance to save; the run goes on from its last checkpoint."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "killed")])
     assert done.returncode == -signal.SIGKILL
-    saved = RunFolder(tmp_path / "killed").load_checkpoint()
+    saved = Folder(tmp_path / "killed").read(CHECKPOINT)
     assert saved is not None and 1 <= saved[1].updates < 5
     run(plan(), tmp_path / "killed")
     run(plan(), tmp_path / "whole")
@@ -99,10 +100,10 @@ def test_a_host_run_resumes_its_weights(tmp_path: Path) -> None:
     wanted = plan("gym:CartPole-v1")
     with pytest.raises(RunInterruptedError):
         run(wanted, tmp_path, StopAfter(2))
-    begun = RunFolder(tmp_path).load_checkpoint()
+    begun = Folder(tmp_path).read(CHECKPOINT)
     assert begun is not None
     result = run(wanted, tmp_path)
-    assert len(RunFolder(tmp_path).read_metrics()) == 6
+    assert len(Folder(tmp_path).read(METRICS)) == 6
     assert result.final_return.replicates >= 20
 
 
@@ -149,7 +150,7 @@ def test_bad_rows_can_be_dropped(tmp_path: Path, name: str) -> None:
     settings = PPOSettings(network="8", on_nonfinite="drop")
     wanted = plan(f"tests.train.lying_envs:{name}", settings=settings)
     run(wanted, tmp_path)
-    rows = RunFolder(tmp_path).read_metrics()
+    rows = Folder(tmp_path).read(METRICS)
     assert sum(row["dropped"] for row in rows) > 0
     assert all(row["policy_loss"] is not None for row in rows)
     weights = read_stage(tmp_path / "stage-3").params
@@ -169,12 +170,12 @@ def test_weights_to_begin_with(tmp_path: Path) -> None:
 
 def test_a_stage_that_is_none_of_the_plan_is_refused(tmp_path: Path) -> None:
     run(plan(), tmp_path)
-    folder = RunFolder(tmp_path)
+    folder = Folder(tmp_path)
     assert [one.facts["updates"] for one in kept_stages(plan(), folder)] == list(plan().stages)
-    folder.stage_path(1).rename(tmp_path / "away")
+    folder.path_of(STAGE, 1).rename(tmp_path / "away")
     with pytest.raises(StoreError, match="stage-1"):
         kept_stages(plan(), folder)
-    folder.stage_path(2).rename(folder.stage_path(1))
+    folder.path_of(STAGE, 2).rename(folder.path_of(STAGE, 1))
     with pytest.raises(StoreError, match="this run keeps one after"):
         kept_stages(plan(), folder)
 

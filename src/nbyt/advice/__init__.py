@@ -1,1 +1,1 @@
-"""Train, measure and rank in one go."""
+"""Advise on N x T: train, measure, time and rank."""

@@ -1,25 +1,39 @@
-"""Beyond one batch: with a budget of seconds or samples, how large should a batch be?
+"""Propose a batch size for a budget of seconds or samples.
 
 A scout measures stages at one batch; variance falls with N and cost is fitted over N and T, so
 both are known for every other batch too. Per second: the highest alignment per second. Per sample
 the smallest batch always wastes least, so the largest that loses little is taken.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nbyt.advice.costs import Costs
+from nbyt.advice.assemble import AdviceInputs
+from nbyt.advice.costs import Costs, costs_from, measure_costs
 from nbyt.advice.rank import Answer, Place, StageEvidence, answer
 from nbyt.advice.request import AdviceRequest
-from nbyt.advice.stages import DRAWS
+from nbyt.advice.stages import (
+    DRAWS,
+    collected_by,
+    measure,
+    open_folder,
+    train_stages,
+)
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
+from nbyt.measure.frozen_policy import Collector
+from nbyt.measure.request import Progress
 from nbyt.numbers import BUDGET
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats.ranking import Rows
+from nbyt.store.files import COSTS
+from nbyt.store.paths import at_work, resolved_entry
+from nbyt.store.text import slug
 
 SCOUT = 2048
 BATCHES = tuple(2**power for power in range(8, 15))
@@ -38,13 +52,13 @@ class Budget:
 
 
 def budget_from(text: str) -> Budget:
-    """The budget that a text names: 90s, 10m and 2h are time; 500k, 2M and 1e6 are samples."""
+    """Parse a budget: 90s, 10m and 2h are time; 500k, 2M and 1e6 are samples."""
     kind = "seconds" if text.strip().endswith(("s", "m", "h")) else "samples"
     return Budget(text, kind, BUDGET.read(text, "budget"))
 
 
 def candidates(request: AdviceRequest) -> list[Layout]:
-    """Every layout of every batch whose T the scout measures."""
+    """Return every layout of every batch whose T the scout measures."""
     # As many envs as the scout's batch has samples are no limit that anybody has set.
     most = max(BATCHES) if request.max_envs >= request.batch else request.max_envs
     return [
@@ -58,7 +72,7 @@ def candidates(request: AdviceRequest) -> list[Layout]:
 def propose(
     budget: Budget, request: AdviceRequest, stages: Sequence[StageEvidence], costs: Costs
 ) -> dict[str, Any]:
-    """The batch to use, the best layout of every other, and what each gets out of the budget."""
+    """Return the batch to use, the best layout of every batch, and how many updates each gets."""
     layouts = candidates(request)
     splits = [(one.envs, one.steps) for one in layouts]
     prices = _prices(budget, splits, costs, request.seed)
@@ -84,7 +98,7 @@ def propose(
 
 
 def _prices(budget: Budget, splits: list[tuple[int, int]], costs: Costs, seed: int) -> Rows:
-    """What an update of each layout costs, in the budget's own unit."""
+    """Return the price of an update of each layout, in the budget's unit."""
     if budget.kind == "seconds":
         return costs.redrawn(splits, DRAWS, numpy_stream(seed, "advise.budget"))
     sizes = np.array([float(envs * steps) for envs, steps in splits])
@@ -92,7 +106,7 @@ def _prices(budget: Budget, splits: list[tuple[int, int]], costs: Costs, seed: i
 
 
 def _columns(stage: StageEvidence, steps: list[int]) -> StageEvidence:
-    """The stage with a column for each of these T, which may repeat."""
+    """Return the stage with a column for each of these T, which may repeat."""
     own = stage.evidence
     places = [own.steps.index(length) for length in steps]
     picked = {name: getattr(own, name)[:, places] for name in ("along", "mean_sq", "variance")}
@@ -106,7 +120,7 @@ def _columns(stage: StageEvidence, steps: list[int]) -> StageEvidence:
 
 
 def _best_of_each(found: Answer) -> list[Place]:
-    """The best place of every batch, best batch first."""
+    """Return the best place of every batch, best batch first."""
     first: dict[int, Place] = {}
     for place in found.places:
         first.setdefault(place.envs * place.steps, place)
@@ -129,7 +143,7 @@ def _row(place: Place, layout: Layout, updates: int) -> dict[str, Any]:
 
 
 def _largest(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The largest batch of those that lose little."""
+    """Return the largest batch of those that lose little."""
     near = [row for row in rows if (row["regret"]["value"] or 0.0) <= _LITTLE]
     return max(near, key=lambda row: row["batch"])
 
@@ -143,3 +157,40 @@ def _sentence(budget: Budget, chosen: dict[str, Any]) -> str:
         f"{chosen['updates']:,} updates with {chosen['gradient_steps']:,} gradient steps of "
         f"{chosen['minibatch']} samples."
     )
+
+
+def scout(
+    ask: Callable[[int], AdviceRequest],
+    budget: Budget,
+    out: Path | None,
+    collector: Collector | None = None,
+    progress: Progress = lambda what, done, total: None,
+) -> Data:
+    """Return the batch to use for a budget, from a quick measurement at one batch.
+
+    ask: makes the request for a batch. The scout has its own folder next to that of the advice.
+    """
+    request = ask(SCOUT)
+    scout = None if out is None else out.with_name(f"{out.name}-scout")
+    name = slug(f"scout-{request.env.id.partition(':')[2]}-seed{request.seed}")
+    path = resolved_entry(scout or Path("runs") / name)
+    folder = open_folder(request, [], path, force=False, inner=True)
+    with at_work(folder.path):
+        known = folder.read(COSTS)
+        costs = costs_from(known) if known is not None else _scout_costs(request, progress)
+        folder.write(COSTS, costs.as_dict())
+        stages = train_stages(request, folder, progress)
+        stages = [collected_by(collector, stage) for stage in stages]
+        finding = AdviceInputs(request, measure(request, stages, folder, progress), costs)
+    return propose(budget, request, finding.evidence, costs)
+
+
+def _scout_costs(request: AdviceRequest, progress: Progress) -> Costs:
+    """Time the corners: the smallest and the largest batch, short and long T."""
+    layouts = candidates(request)
+    corners = []
+    for size in (min(each.batch for each in layouts), max(each.batch for each in layouts)):
+        same = sorted((each for each in layouts if each.batch == size), key=lambda each: each.steps)
+        corners += [same[0], same[-1]]
+    env, settings = request.env, request.settings
+    return measure_costs(env, settings, corners, vector=request.vector, progress=progress)

@@ -1,4 +1,4 @@
-"""What an update costs: seconds as a function of N and T, timed at a few layouts.
+"""Seconds of an update as a function of N and T, timed at a few layouts.
 
 An update takes c + a T + b N T seconds: T rounds of stepping all envs have a fixed part each, a;
 b is what a sample costs to collect and to learn from. With one batch size c and b N T are one.
@@ -38,12 +38,12 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds of an update at the timed (envs, steps), round by round; all others by the fit."""
+    """Seconds of an update at the timed (envs, steps), by round; others are predicted by a fit."""
 
     timed: dict[Split, list[float]]
 
     def seconds(self, layouts: Sequence[Split]) -> tuple[Estimate, ...]:
-        """Of one update of each layout: the fit of every round, Student's t over the rounds.
+        """Estimate the seconds of one update of each layout, with Student's t over the rounds.
 
         How badly the fit misses the timed ones is part of the interval.
         """
@@ -53,7 +53,7 @@ class Costs:
     def redrawn(
         self, layouts: Sequence[Split], draws: int, generator: np.random.Generator
     ) -> Float[np.ndarray, "rows layouts"]:
-        """Seconds of each layout, then `draws` times the same with errors as they may be.
+        """Return the seconds of each layout, then `draws` rows of the same with random errors.
 
         What slows a whole round slows all layouts alike, and so does not change their order.
         """
@@ -69,7 +69,7 @@ class Costs:
     def _fitted(
         self, layouts: Sequence[Split]
     ) -> tuple[Float[np.ndarray, "layouts rounds"], float]:
-        """Logarithms of the seconds in every round, and how far the fit is off on average."""
+        """Return the logarithms of the seconds in every round, and the root mean square misfit."""
         known = list(self.timed)
         rounds = np.array([self.timed[split] for split in known]).T
         design = _design(known, known)
@@ -78,7 +78,7 @@ class Costs:
         return np.log(_design(layouts, known) @ found.T), float(np.sqrt(np.mean(misfit**2)))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data, from which `costs_from` makes the same again."""
+        """Return the data of costs.json, which `costs_from` reads."""
         return {"timed": [[*split, rounds] for split, rounds in self.timed.items()]}
 
 
@@ -96,7 +96,7 @@ def measure_costs(
     vector: str = "sync",
     progress: Progress = lambda what, done, total: None,
 ) -> Costs:
-    """Updates of nbyt's own PPO timed at a few of the layouts.
+    """Time updates of nbyt's own PPO at a few of the layouts.
 
     trained: a T that is among them; its programs are compiled anyway.
     """
@@ -107,16 +107,16 @@ def measure_costs(
 
 
 class Trainer(Protocol):
-    """A training at one layout, under way."""
+    """A running training with one layout."""
 
     layout: Layout
 
     def seconds(self) -> float:
-        """Seconds of one update, over a turn."""
+        """Return the seconds of one update, averaged over a turn."""
         ...
 
     def close(self) -> None:
-        """Let the envs go."""
+        """Close the envs."""
         ...
 
 
@@ -127,7 +127,7 @@ def time_layouts(
     rounds: int = ROUNDS,
     progress: Progress = lambda what, done, total: None,
 ) -> Costs:
-    """The costs that trainings of these layouts have, timed in interleaved rounds."""
+    """Time trainings of these layouts in interleaved rounds."""
     turns = len(layouts) + rounds
     trainers: list[Trainer] = []
     try:
@@ -146,7 +146,7 @@ def time_layouts(
 
 
 def _design(layouts: Sequence[Split], timed: Sequence[Split]) -> Float[np.ndarray, "layouts terms"]:
-    """The terms of the cost; that of the batch only where batches of different size were timed."""
+    """Return the terms of the cost; that of the batch only where different batches were timed."""
     envs, steps = np.array(layouts, float).T
     terms = [np.ones_like(steps), steps]
     if len({n * t for n, t in timed}) > 1:
@@ -157,7 +157,7 @@ def _design(layouts: Sequence[Split], timed: Sequence[Split]) -> Float[np.ndarra
 def _fit(
     design: Float[np.ndarray, "splits terms"], seconds: Float[np.ndarray, " splits"]
 ) -> Float[np.ndarray, " terms"]:
-    """The terms' coefficients, none below 0, with equal relative errors."""
+    """Fit the terms' coefficients, none below 0, with equal relative errors."""
     found, _ = optimize.nnls(design / seconds[:, None], np.ones(len(seconds)))
     return np.maximum(found, 1e-12)
 
@@ -175,7 +175,7 @@ def _estimate(logarithms: Float[np.ndarray, " rounds"], misfit: float) -> Estima
 def update_seconds(
     env: DeviceEnv | HostEnv, settings: PPOSettings, layout: Layout, *, vector: str = "sync"
 ) -> float:
-    """Seconds of one update, tried once after one that compiles; a huge one is tried in part."""
+    """Time one update after one that compiles; a huge one is extrapolated from a part."""
     tried = _tried(layout)
     trainer = _Trainer(env, settings, tried, vector)
     trainer.close()
@@ -184,7 +184,7 @@ def update_seconds(
 
 
 def _tried(layout: Layout) -> Layout:
-    """The layout, or as much of it as can be tried in a few seconds."""
+    """Return the layout, or as much of it as takes a few seconds."""
     steps = min(layout.steps, _MOST_TRIED)
     envs = min(layout.envs, max(1, _MOST_TRIED // steps))
     epochs = min(layout.epochs, max(1, _MOST_TRIED // (envs * steps)))
@@ -193,7 +193,7 @@ def _tried(layout: Layout) -> Layout:
 
 
 def spread_out(layouts: Sequence[Layout], trained: int | None) -> list[Layout]:
-    """A few of the layouts from the first to the last; the one that is trained takes a place."""
+    """Choose a few layouts from the first to the last, the one that is trained among them."""
     places = np.linspace(0, len(layouts) - 1, SPLITS).round().astype(int)
     own = [place for place, layout in enumerate(layouts) if layout.steps == trained]
     if own and len(layouts) > SPLITS and own[0] not in places:
@@ -203,12 +203,12 @@ def spread_out(layouts: Sequence[Layout], trained: int | None) -> list[Layout]:
 
 
 def updates_of_a_turn(seconds: float) -> int:
-    """How many updates make a turn, where one takes so long."""
+    """Return how many updates make a turn, given the seconds of one."""
     return max(1, round(_TURN_SECONDS / max(seconds, 1e-3)))
 
 
 class _Trainer:
-    """PPO at one layout, warmed up; what it learns is thrown away."""
+    """PPO with one layout, warmed up; its policy is discarded."""
 
     def __init__(
         self, env: DeviceEnv | HostEnv, settings: PPOSettings, layout: Layout, vector: str
@@ -229,11 +229,11 @@ class _Trainer:
         self._updates = updates_of_a_turn(self.first)
 
     def seconds(self) -> float:
-        """Seconds of one update, over a turn."""
+        """Return the seconds of one update, averaged over a turn."""
         return self._go(self._updates) / self._updates
 
     def close(self) -> None:
-        """Let the envs go."""
+        """Close the envs."""
         self._source.close()
 
     def _go(self, count: int) -> float:

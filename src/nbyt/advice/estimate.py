@@ -1,4 +1,4 @@
-"""What an advice will cost, before it starts: env steps, and seconds from a short trial."""
+"""Predict what an advice will cost: env steps, and seconds from a short trial."""
 
 import time
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class Forecast:
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data, for --dry-run."""
+        """Return the data that --dry-run prints."""
         return {
             "training_steps": self.training,
             "pool_steps": self.pools,
@@ -50,7 +50,7 @@ class Forecast:
 
 
 def forecast(request: AdviceRequest, pace: Pace, *, trained: bool, timed: bool) -> Forecast:
-    """What the question costs, if stages are trained for it and updates timed, or not."""
+    """Predict the cost of a request, with or without training stages and timing updates."""
     effort = request.effort
     targets = request.stages * effort.trainings
     longest = max(request.steps[-1], 1024)
@@ -66,7 +66,7 @@ def forecast(request: AdviceRequest, pace: Pace, *, trained: bool, timed: bool) 
 
 
 def startable(env: Any, most: int, vector: str = "sync", *, batch: int = 2**31) -> int:
-    """As many host envs as can be started and reset, `most` at most: halved until it works.
+    """Return how many host envs can be started and reset at once: `most`, halved until it works.
 
     No more are tried than a layout of the batch can have.
     """
@@ -92,7 +92,7 @@ def _try_start(env: HostEnv, envs: int, vector: str) -> None:
 
 
 def step_pace(env: Any) -> Pace:
-    """The pace of one env of this process alone; device envs are as quick as their policy."""
+    """Time the steps of one host env in this process; a device env takes no time of its own."""
     if not isinstance(env, HostEnv):
         return Pace(0.0)
     env.action_space.seed(0)
@@ -109,7 +109,7 @@ def step_pace(env: Any) -> Pace:
 
 
 def full_pace(request: AdviceRequest, steps: Pace) -> Pace:
-    """The pace with learning, from one update of the layout that is trained first."""
+    """Add the pace of learning, from one update of the layout that is trained first."""
     layout = request.layout(request.trained[0])
     taken = update_seconds(request.env, request.settings, layout, vector=request.vector)
     learning = max(taken - layout.batch * steps.step, 0.0)
@@ -119,7 +119,7 @@ def full_pace(request: AdviceRequest, steps: Pace) -> Pace:
 def require_time(
     request: AdviceRequest, pace: Pace, limit: float, *, trained: bool, timed: bool
 ) -> Forecast:
-    """The forecast, or an error that says how long it would take and what would be quicker."""
+    """Return the forecast, or raise a UsageError that says what would be quicker."""
     expected = forecast(request, pace, trained=trained, timed=timed)
     if expected.seconds <= limit:
         return expected
@@ -139,7 +139,7 @@ def require_time(
 
 
 def in_words(seconds: float) -> str:
-    """A time as the command line reads it: 40s, 12m, 3h."""
+    """Format a time as the command line reads it: 40s, 12m, 3h."""
     for size, word in ((3600, "h"), (60, "m")):
         if seconds >= 2 * size:
             return f"{-(-seconds // size):.0f}{word}"

@@ -1,13 +1,12 @@
-"""Where the libraries' defaults stand: each by the T it cuts advantages at, in the user's batch."""
+"""Other libraries: where their defaults are in the ranking, and the advice in their settings."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from math import log
-from typing import Any
 
 from nbyt.dialects import explain, load, names
 from nbyt.dialects.carrying import NUMBERS, Carried, library_settings, shared_settings
-from nbyt.dialects.dialect import Dialect
 from nbyt.dialects.explaining import Explanation
 from nbyt.dialects.pasting import pasted, pasted_change
 from nbyt.dialects.solving import fewest_changes
@@ -21,45 +20,49 @@ FIRST = ("sb3", "cleanrl", "rllib", "rsl_rl", "brax", "rejax")
 _OWN = "nbyt"
 
 
-def defaults(layouts: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
-    """Every library that has a default T, and the compared layout whose T is nearest to it."""
-    found = []
-    for name in _others():
-        dialect = load(name)
-        sizes = _default_sizes(dialect)
-        if sizes is None:
+def defaults(layouts: Sequence[tuple[int, int]]) -> list[Data]:
+    """Return every library that has a default T, and the compared layout with the nearest T.
+
+    T is where a library cuts advantages. envs: None where a library has no default for it.
+    """
+    rows = []
+    for dialect in map(load, _others()):
+        envs, steps = None, dialect.defaults.get(dialect.key("steps"))
+        with contextlib.suppress(DialectError):
+            sizes = explain(dialect.id).layout
+            envs, steps = sizes["batch"] // sizes["fragment"], sizes["fragment"]
+        if not isinstance(steps, int):
             continue
-        steps = sizes["steps"]
         near = min(layouts, key=lambda layout: abs(log(layout[1] / steps)))
-        found.append(
+        rows.append(
             {
-                "id": name,
+                "id": dialect.id,
                 "library": dialect.library,
-                "envs": sizes["envs"],
+                "envs": envs,
                 "steps": steps,
                 "placed_at": list(near),
                 "exact": near[1] == steps,
             }
         )
-    return found
+    return rows
 
 
 def settings(layout: Layout, learning: Data, own: Carried | None = None) -> list[Data]:
-    """The layout in every library's words, as text to paste, with these settings of PPO.
+    """Write the layout and these settings of PPO for every library, as text to paste.
 
     own: the user's settings, whose library comes first: only what changes is pasted there.
     """
-    found: list[Data | None] = []
+    texts: list[Data | None] = []
     if own is not None:
         mine = own.source.dialect.id
-        found = [_changed(layout, learning, own) or _written(mine, layout, learning, own)]
-    known = [one["id"] for one in found if one]
-    found += [_written(name, layout, learning, own) for name in _others() if name not in known]
-    return [one for one in found if one is not None]
+        texts = [_changed(layout, learning, own) or _written(mine, layout, learning, own)]
+    known = [text["id"] for text in texts if text]
+    texts += [_written(name, layout, learning, own) for name in _others() if name not in known]
+    return [text for text in texts if text is not None]
 
 
 def _changed(layout: Layout, learning: Data, own: Carried) -> Data | None:
-    """What changes in the user's own settings; None where their library cannot say it."""
+    """Return what changes in the user's own settings; None where their library cannot say it."""
     dialect, values = own.source.dialect, own.values
     change = fewest_changes(
         own.source.reading, layout, same_minibatch=values["minibatch"] == layout.minibatch
@@ -83,7 +86,7 @@ def _changed(layout: Layout, learning: Data, own: Carried) -> Data | None:
 
 
 def _written(name: str, layout: Layout, learning: Data, own: Carried | None) -> Data | None:
-    """Everything in a library's words; None for a layout that it cannot have."""
+    """Write everything for a library; None for a layout that it cannot have."""
     target, total = load(name), None if own is None else own.values.get("total")
     try:
         found = translated(_in_our_words(layout, learning, total), target)
@@ -105,7 +108,7 @@ def _written(name: str, layout: Layout, learning: Data, own: Carried | None) -> 
 
 
 def _in_our_words(layout: Layout, learning: Data, total: int | None) -> Explanation:
-    """The layout as our own settings; a run whose length nobody named has none."""
+    """Return the layout as nbyt's own settings, without a total where none was given."""
     sizes = {
         "envs": layout.envs,
         "steps": layout.steps,
@@ -118,16 +121,6 @@ def _in_our_words(layout: Layout, learning: Data, total: int | None) -> Explanat
 
 
 def _others() -> list[str]:
-    """All dialects but our own, those with most users first."""
+    """Return all dialects but nbyt's own, those with most users first."""
     rest = [name for name in names() if name not in (*FIRST, _OWN)]
     return [*FIRST, *rest]
-
-
-def _default_sizes(dialect: Dialect) -> dict[str, Any] | None:
-    """N and T of the defaults, T being where advantages are cut; N is None where there is none."""
-    try:
-        layout = explain(dialect.id).layout
-    except DialectError:
-        steps = dialect.defaults.get(dialect.key("steps"))
-        return None if not isinstance(steps, int) else {"envs": None, "steps": steps}
-    return {"envs": layout["batch"] // layout["fragment"], "steps": layout["fragment"]}

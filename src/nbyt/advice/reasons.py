@@ -1,12 +1,13 @@
-"""Why: the sentences that go with an answer, each with the numbers that it rests on.
+"""The sentences that go with an answer: why, what would help, and the numbers behind each.
 
-Everything here reads the plain data of the JSON output.
+They are made from the data of the JSON output.
 """
 
 from collections.abc import Sequence
 
 from nbyt.advice.rank import Answer, Place
-from nbyt.report.numbers import listed, named, percent, said, surely
+from nbyt.report.numbers import layout_name, listed, percent, said, surely
+from nbyt.report.tables.advice import deciding
 from nbyt.results.values import Data
 
 _SOURCES = {
@@ -22,12 +23,6 @@ _POOR_CRITIC = 0.5
 _NOISY = 0.5
 
 
-def deciding(stages: Sequence[Data]) -> Data:
-    """The stage that counts most, of those that order the layouts at all."""
-    clear = [stage for stage in stages if stage["clear"]] or list(stages)
-    return max(clear, key=lambda stage: stage["weight"])
-
-
 def reasons(
     answer: Answer,
     stages: Sequence[Data],
@@ -36,7 +31,7 @@ def reasons(
     timed: bool = False,
     alone: Answer | None = None,
 ) -> list[str]:
-    """What decides between the layouts: direction or noise, which term, which source, phase.
+    """Say what decides between the layouts: direction or noise, which term, which source, phase.
 
     timed: whether the answer is per second, so that time decides too. alone: the answer for the
     actor alone, where actor and critic decide.
@@ -63,7 +58,7 @@ def reasons(
 
 
 def remedies(answer: Answer, stages: Sequence[Data], objective: str) -> list[str]:
-    """What would help beside another split: lambda, the critic, staggered starts, more data."""
+    """Say what else would help: lambda, the critic, staggered starts, more data."""
     stage = deciding(stages)
     layouts = {one["steps"]: one for one in stage["layouts"]}
     best = layouts[answer.best.steps]
@@ -76,7 +71,7 @@ def remedies(answer: Answer, stages: Sequence[Data], objective: str) -> list[str
 
 
 def _sides(layouts: dict[int, Data], best: Data, name: str, objective: str) -> list[str]:
-    """What the shortest and the longest T lose in: direction, or noise."""
+    """Say what the shortest and the longest T lose: direction, or to noise."""
     found = []
     for word, steps in (("Shorter", min(layouts)), ("Longer", max(layouts))):
         if steps == best["steps"]:
@@ -96,13 +91,13 @@ def _sides(layouts: dict[int, Data], best: Data, name: str, objective: str) -> l
         }[factor]
         found.append(
             f"{word} T {loses[0]}: at {name} {loses[1]} is {said(other[objective][factor])} for "
-            f"{named(other)}, and {said(best[objective][factor])} for {named(best)}."
+            f"{layout_name(other)}, and {said(best[objective][factor])} for {layout_name(best)}."
         )
     return found
 
 
 def _time(layouts: dict[int, Data], best: Data) -> list[str]:
-    """What an update takes, at the advised layout and where it takes longest."""
+    """Say what an update takes, at the advised layout and at the slowest."""
     known = [one for one in layouts.values() if one["seconds"]["value"] is not None]
     if not known:
         return []
@@ -111,8 +106,8 @@ def _time(layouts: dict[int, Data], best: Data) -> list[str]:
     if slowest is best or slowest["seconds"]["value"] < (1 + _SMALL) * own["value"]:
         return ["An update takes about the same time whatever the split."]
     return [
-        f"An update takes {_milliseconds(slowest['seconds'])} with {named(slowest)}, and "
-        f"{_milliseconds(own)} with {named(best)}."
+        f"An update takes {_milliseconds(slowest['seconds'])} with {layout_name(slowest)}, and "
+        f"{_milliseconds(own)} with {layout_name(best)}."
     ]
 
 
@@ -123,14 +118,14 @@ def _milliseconds(seconds: Data) -> str:
 
 
 def _loss(best: Data, other: Data) -> float | None:
-    """How much smaller a factor is; a negative one has lost all of it and more."""
+    """Return the share by which a factor is smaller than the best."""
     if best["value"] is None or other["value"] is None or best["value"] <= 0:
         return None
     return 1 - other["value"] / best["value"]
 
 
 def _critic(answer: Answer, alone: Answer, stages: Sequence[Data]) -> list[str]:
-    """Where the critic changes the answer: the stage at which it gains most by the change."""
+    """Say where the critic changes the answer: at the stage where it gains most."""
     mine, other = answer.best.steps, alone.best.steps
     gains = {}
     for stage in stages:
@@ -167,7 +162,7 @@ def _terms(best: Data, name: str, objective: str) -> list[str]:
     else:
         return []
     text = percent(covariance, whole)
-    return [f"The noise of {named(best)} at {name} {kind} {text} of the variance."]
+    return [f"The noise of {layout_name(best)} at {name} {kind} {text} of the variance."]
 
 
 def _sources(stage: Data, objective: str) -> list[str]:
@@ -180,7 +175,7 @@ def _sources(stage: Data, objective: str) -> list[str]:
         whole = parts["variance"]["value"]
         name = max(_SOURCES, key=lambda one: parts[one]["value"] or 0.0)
         found.append(
-            f"Its largest source at {named(layout)} is {_SOURCES[name]}: "
+            f"Its largest source at {layout_name(layout)} is {_SOURCES[name]}: "
             f"{percent(parts[name], whole)} of the variance."
         )
     return found
@@ -192,12 +187,12 @@ def _phase(stage: Data, best: Data, objective: str) -> list[str]:
         return []
     return [
         f"Envs that all start at a reset together would add {ratio:.1f} times the variance of "
-        f"{named(best)}, which more envs do not remove."
+        f"{layout_name(best)}, which more envs do not remove."
     ]
 
 
 def _phase_ratio(stage: Data, best: Data, objective: str) -> float | None:
-    """What synchronised starts add to the variance, as a multiple of it; None if that is unsure."""
+    """Return what synchronised starts add to the variance, as a multiple; None if unclear."""
     looked = stage["closer"] or {"layouts": []}
     own = [one for one in looked["layouts"] if one["steps"] == best["steps"]]
     if not own:
@@ -210,7 +205,7 @@ def _phase_ratio(stage: Data, best: Data, objective: str) -> float | None:
 
 
 def _harm(answer: Answer) -> list[str]:
-    """The layouts whose gradient points away from the true one, by the stages where it does."""
+    """Name the layouts whose gradient points away from the true one, by stage."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for place in sorted(answer.places, key=lambda place: place.steps):
         if place.harmful:
@@ -223,7 +218,7 @@ def _harm(answer: Answer) -> list[str]:
 
 
 def _other_lambda(stage: Data, best: Data, objective: str) -> list[str]:
-    """Another lambda, where its alignment at the advised T or elsewhere is clearly higher."""
+    """Offer another lambda where its alignment is significantly higher."""
     own = best[objective]["alignment"]
     looked = stage["closer"] or {"layouts": []}
     others = [one for one in looked["layouts"] if one["lambda"] != stage["lambda"]]
@@ -234,7 +229,7 @@ def _other_lambda(stage: Data, best: Data, objective: str) -> list[str]:
     if not surely(top[objective]["alignment"], above=own["value"]):
         return []
     return [
-        f"Another lambda: {named(top)} with lambda {top['lambda']:g} has alignment "
+        f"Another lambda: {layout_name(top)} with lambda {top['lambda']:g} has alignment "
         f"{said(top[objective]['alignment'])} at {stage['name']}, against {said(own)} with "
         f"lambda {stage['lambda']:g}."
     ]
@@ -266,8 +261,8 @@ def _larger_batch(best: Data, objective: str) -> list[str]:
         return []
     more = 4 * noise["value"] / (1 + 3 * noise["value"])
     return [
-        f"A larger batch: the noise factor of {named(best)} is {said(noise)}; with four times the "
-        f"envs it would be about {more:.2f}."
+        f"A larger batch: the noise factor of {layout_name(best)} is {said(noise)}; with four "
+        f"times the envs it would be about {more:.2f}."
     ]
 
 
@@ -281,7 +276,7 @@ def advice(
     timed: bool = False,
     alone: Answer | None = None,
 ) -> Data:
-    """One answer as JSON promises it, per sample or, if timed, per second.
+    """Return one answer as in the JSON output, per sample or, if timed, per second.
 
     samples: env steps of all pools, for what more would cost. alone: the answer for the actor
     alone, where actor and critic decide.
@@ -306,7 +301,7 @@ def advice(
 
 
 def sentence(answer: Answer) -> str:
-    """The answer in one sentence."""
+    """Return the answer in one sentence."""
     best = answer.best
     ties = [f"{place.envs}x{place.steps}" for place in answer.ties]
     if answer.open:
@@ -318,7 +313,7 @@ def sentence(answer: Answer) -> str:
 
 
 def current(answer: Answer, steps: int) -> Data:
-    """The user's own layout in the ranking, and what a change would bring."""
+    """Return the user's own layout in the ranking, and whether to change it."""
     place, best = answer.place(steps), answer.best
     name = f"{place.envs}x{place.steps}"
     if place is best:
@@ -344,7 +339,7 @@ def _placed(place: Place, libraries: Sequence[Data]) -> Data:
 
 
 def _to_settle(answer: Answer, samples: int) -> Data | None:
-    """What it would take to tell the best from the worst, where nothing is told apart."""
+    """Return how many env steps would separate best and worst, where all tie."""
     if not answer.open:
         return None
     more = answer.more_needed()

@@ -1,4 +1,4 @@
-"""The user's own layout on the command line: 8x256, or a library and its settings."""
+"""--current: the user's own layout, such as 8x256, or a library and its settings."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -26,12 +26,12 @@ class Own:
 
     @property
     def values(self) -> dict[str, Any]:
-        """Settings of ours that the user's say: of PPO, and minibatch, epochs and total."""
+        """Return the user's values of nbyt's settings: of PPO, and minibatch, epochs and total."""
         return {} if self.carried is None else self.carried.values
 
 
 def own_layout(words: Sequence[str], batch: int | None) -> Own | None:
-    """The layout in use; None if none is given. It must have the batch asked for.
+    """Read the user's layout; None if none is given. It must have the batch asked for.
 
     With a library's settings, T is where that library cuts advantages.
     """
@@ -61,7 +61,7 @@ def _read(words: Sequence[str]) -> Own:
 
 
 def with_own(settings: PPOSettings, own: Own | None, flags: Collection[str]) -> PPOSettings:
-    """The settings, with the user's own for those that no flag names."""
+    """Return the settings, with the user's own where no flag names them."""
     values = {} if own is None else own.values
     known = settings.as_dict()
     taken = {name: value for name, value in values.items() if name in known and name not in flags}
@@ -69,7 +69,7 @@ def with_own(settings: PPOSettings, own: Own | None, flags: Collection[str]) -> 
 
 
 def remarks(own: Own | None, request: AdviceRequest, flags: Collection[str]) -> list[str]:
-    """What of the user's own settings is not part of the question, and why."""
+    """Return warnings about the user's settings that are not used, and why."""
     if own is None or own.carried is None:
         return []
     source, used = own.carried.source, _used(request)
@@ -89,7 +89,7 @@ def remarks(own: Own | None, request: AdviceRequest, flags: Collection[str]) -> 
 
 
 def settled(own: Own | None, request: AdviceRequest, flags: Collection[str]) -> Carried | None:
-    """What was carried; what the stages given decide instead stays the user's own business."""
+    """Return what was carried, with the values that are used where the given stages decide."""
     if own is None or own.carried is None:
         return None
     used = _used(request)

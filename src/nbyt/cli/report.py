@@ -10,11 +10,10 @@ from nbyt.report.pages.advice import write_page
 from nbyt.report.pages.probes import write_probes_page
 from nbyt.report.pages.study import write_study_page
 from nbyt.report.pages.sweep import write_page as write_sweep_page
-from nbyt.store.advice import PAGE, read_advice
+from nbyt.results import plain
+from nbyt.store.files import ADVICE, PAGE, PROBES, STUDY, SWEEP
 from nbyt.store.paths import resolved, resolved_entry
-from nbyt.store.probes import holds_probes, read_probes
-from nbyt.store.study import holds_study, read_study
-from nbyt.store.sweep import holds_sweep, read_sweep
+from nbyt.store.run import Folder, read_probes
 
 
 def run(
@@ -34,7 +33,7 @@ def run(
         The file to write; without, report.html in that folder.
     """
     folder = resolved(folder, "folder")
-    target = resolved_entry(out or folder / PAGE)
+    target = resolved_entry(out or folder / PAGE.name)
     found = _page(folder, target)
     if not common.json:
         show(str(target))
@@ -43,23 +42,23 @@ def run(
 
 def _page(folder: Path, target: Path) -> dict[str, Any]:
     """Write the page to `target`, and return what it is about."""
-    if holds_study(folder):
+    if Folder(folder).has(STUDY):
         return _study_page(folder, target)
-    if holds_sweep(folder):
+    if Folder(folder).has(SWEEP):
         return _sweep_page(folder, target)
-    if holds_probes(folder):
+    if Folder(folder).has(PROBES):
         return _probes_page(folder, target)
     return _advice_page(folder, target)
 
 
 def _advice_page(folder: Path, target: Path) -> dict[str, Any]:
-    data = read_advice(folder)
+    data = plain(Folder(folder).require(ADVICE))
     write_page({**data, "report": str(target)}, target)
     return {"env": data["env"], "batch": data["batch"]}
 
 
 def _study_page(folder: Path, target: Path) -> dict[str, Any]:
-    data = read_study(folder)
+    data = plain(Folder(folder).require(STUDY))
     write_study_page({**data, "report": str(target)}, target)
     return {"study": data["study"], "claims": len(data["claims"])}
 
@@ -72,6 +71,6 @@ def _probes_page(folder: Path, target: Path) -> dict[str, Any]:
 
 
 def _sweep_page(folder: Path, target: Path) -> dict[str, Any]:
-    data = read_sweep(folder)
+    data = plain(Folder(folder).require(SWEEP))
     write_sweep_page({**data, "report": str(target)}, target)
     return {"env": data["env"], "batch": data["batch"], "cells": data["cells"]}

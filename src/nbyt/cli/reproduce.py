@@ -13,7 +13,7 @@ from nbyt.cli.progress import watched
 from nbyt.errors import RunInterruptedError
 from nbyt.numbers import Seed, WorkerCount
 from nbyt.report.tables.study import claim_table
-from nbyt.store.study import StudyFolder
+from nbyt.store.run import Folder
 from nbyt.system import usable_cores
 from nbyt.train import hardware
 
@@ -45,7 +45,7 @@ class Study(Protocol):
     claims: Sequence[_Identified]
     cpu_minutes: tuple[int, int]
     worker_gb: int
-    open_folder: Callable[..., StudyFolder]
+    open_folder: Callable[..., Folder]
     command_line: Callable[..., str]
     reproduce: Callable[..., _Reproduction]
 
@@ -123,7 +123,7 @@ def run(
 
 
 def _reproduce(
-    study: Study, folder: StudyFolder, options: ReproduceOptions, *, quiet: bool
+    study: Study, folder: Folder, options: ReproduceOptions, *, quiet: bool
 ) -> _Reproduction:
     quick, seed = options.quick, options.seed
     console = talk(quiet=quiet)

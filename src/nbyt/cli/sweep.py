@@ -36,7 +36,7 @@ from nbyt.numbers import (
 )
 from nbyt.report.tables.sweep import failure_lines, layout_table, sweep_lines
 from nbyt.store.paths import at_work
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.run import Folder
 from nbyt.store.text import plain
 from nbyt.sweep.cells import InProcessRunner, Runner
 from nbyt.sweep.grid import Grid, make_grid
@@ -183,7 +183,7 @@ def _grid(env: str, options: SweepOptions, settings: PPOSettings) -> Grid:
 
 
 def _sweep(
-    grid: Grid, folder: SweepFolder, runner: Runner, options: SweepOptions, console: Console
+    grid: Grid, folder: Folder, runner: Runner, options: SweepOptions, console: Console
 ) -> Sweep:
     try:
         with at_work(folder.path):
@@ -204,7 +204,7 @@ def _sweep(
 
 
 def _cells(
-    grid: Grid, folder: SweepFolder, runner: Runner, options: SweepOptions, progress: Any
+    grid: Grid, folder: Folder, runner: Runner, options: SweepOptions, progress: Any
 ) -> Tally:
     return run_cells(
         grid,

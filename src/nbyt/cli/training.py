@@ -1,6 +1,5 @@
 """Parts that training commands share: options, the run folder, progress and results."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,18 +13,17 @@ from nbyt.collect.evaluate import LONGEST
 from nbyt.integrations.trackers import TensorBoard, WeightsAndBiases
 from nbyt.numbers import UPDATES, Count, Seed, Steps, UpdatesText, read_if_given
 from nbyt.policy.actor_critic import Params
-from nbyt.policy.files import require_env
-from nbyt.policy.stage import Stage
+from nbyt.policy.files import read_stage, require_env
+from nbyt.results import plain
 from nbyt.stats import Estimate
-from nbyt.store.folder import METRICS
+from nbyt.store.files import METRICS, RESULT, STAGE
 from nbyt.store.manifest import manifest
-from nbyt.store.run import RunFolder, open_run
+from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.adaptive import AdaptivePlan
-from nbyt.train.algorithms.registry import AnyPlan
 from nbyt.train.loop import Listener, Result, train
-from nbyt.train.plan import stage_updates
+from nbyt.train.plan import AnyPlan, stage_updates
 
 
 @dataclass(frozen=True)
@@ -84,12 +82,12 @@ def carry_out(
     """Train as planned, or read the result of a complete run, and show it."""
     console = talk(quiet=common.quiet)
     folder = _folder(plan, options)
-    known = folder.read_result()
+    known = folder.read(RESULT)
     if known is None:
         result = _train(plan, folder, weights, options, console)
     else:
         console.print(f"{folder.path} is complete; nothing to do")
-        result = _known_result(plan, folder, known)
+        result = _known_result(plan, folder, plain(known))
     outcome = _outcome(plan, folder, result)
     warn(console, outcome.warnings)
     if not common.json:
@@ -97,11 +95,11 @@ def carry_out(
     return outcome
 
 
-def weights_of(plan: AnyPlan, path: Path | None, read: Callable[[Path], Stage]) -> Params | None:
+def weights_of(plan: AnyPlan, path: Path | None) -> Params | None:
     """Read the initial weights from the stage at `path`; None without one."""
     if path is None:
         return None
-    stage = read(path)
+    stage = read_stage(path, plan.algo)
     require_env(stage, plan.env, str(path))
     return stage.params
 
@@ -121,7 +119,7 @@ def would_do(plan: AnyPlan, data: dict[str, Any], *, as_json: bool) -> Outcome:
     return Outcome({"layout": plan.layout.as_dict(), **data})
 
 
-def _folder(plan: AnyPlan, options: RunOptions) -> RunFolder:
+def _folder(plan: AnyPlan, options: RunOptions) -> Folder:
     sizes = f"{plan.layout.envs}x{plan.layout.steps}"
     if isinstance(plan, AdaptivePlan):
         sizes = f"auto-{plan.layout.batch}"
@@ -134,7 +132,7 @@ def _folder(plan: AnyPlan, options: RunOptions) -> RunFolder:
 
 def _train(
     plan: AnyPlan,
-    folder: RunFolder,
+    folder: Folder,
     weights: Params | None,
     options: RunOptions,
     console: Console,
@@ -149,8 +147,8 @@ def _train(
         return train(plan, folder, tuple(listeners), weights=weights)
 
 
-def _known_result(plan: AnyPlan, folder: RunFolder, known: dict[str, Any]) -> Result:
-    stages = [str(folder.stage_path(number + 1)) for number in range(len(plan.stages))]
+def _known_result(plan: AnyPlan, folder: Folder, known: dict[str, Any]) -> Result:
+    stages = [str(folder.path_of(STAGE, number + 1)) for number in range(len(plan.stages))]
     final = Estimate(**known["final_return"])
     findings: dict[str, Any] = {
         name: known[name] for name in ("changes", "last_layout") if name in known
@@ -158,7 +156,7 @@ def _known_result(plan: AnyPlan, folder: RunFolder, known: dict[str, Any]) -> Re
     return Result(final, known["unfinished"], known["spoiled"], None, stages, findings)
 
 
-def _outcome(plan: AnyPlan, folder: RunFolder, result: Result) -> Outcome:
+def _outcome(plan: AnyPlan, folder: Folder, result: Result) -> Outcome:
     warnings = []
     if result.final_return.low == result.final_return.high:
         warnings.append(
@@ -184,13 +182,13 @@ def _outcome(plan: AnyPlan, folder: RunFolder, result: Result) -> Outcome:
         "updates": plan.updates,
         "stages": result.stages,
         "out": str(folder.path),
-        "metrics": str(folder.path / METRICS),
+        "metrics": str(folder.path / METRICS.name),
         **result.findings,
     }
     return Outcome(data, warnings)
 
 
-def _show(plan: AnyPlan, folder: RunFolder, result: Result) -> None:
+def _show(plan: AnyPlan, folder: Folder, result: Result) -> None:
     speed = "-" if result.steps_per_second is None else f"{result.steps_per_second:,.0f} steps/s"
     rows = [
         ("env", plan.env),

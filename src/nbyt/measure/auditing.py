@@ -18,18 +18,19 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.products import Layer, group_sums, grouped, layers, paired
 from nbyt.gradients.spec import fragment_advantages
 from nbyt.layout import Layout
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.minibatch import Audit
 from nbyt.minibatch.auditing import squared_weights
 from nbyt.minibatch.epochs import Asked, usual_split
 from nbyt.minibatch.reading import read
-from nbyt.minibatch.rules import Minibatches
+from nbyt.minibatch.schemes import Minibatches
 from nbyt.objective.ppo import Batch
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.files import read_stage
 from nbyt.policy.stage import Stage
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.variance import Drawn, penalty, sample_variance
+from nbyt.store.files import STAGE
 from nbyt.store.run import open_run
 from nbyt.train.loop import Watch, train
 from nbyt.train.plan import PPOPlan, PPOSettings
@@ -219,7 +220,7 @@ def brief_stage(env: DeviceEnv | HostEnv, seed: int, progress: Progress) -> Stag
     with tempfile.TemporaryDirectory() as folder:
         run = open_run(Path(folder) / "run", plan.identity(), manifest={})
         train(plan, run, (Watch(progress, "training", _TRAINED),), env=env)
-        return read_stage(run.stages()[-1])
+        return read_stage(run.present(STAGE)[-1])
 
 
 def measured_cost(

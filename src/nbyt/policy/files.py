@@ -21,13 +21,16 @@ from nbyt.policy.distributions import Categorical, Gaussian, Head, MultiCategori
 from nbyt.policy.networks import Network
 from nbyt.policy.q_policy import QPolicy
 from nbyt.policy.stage import Stage
+from nbyt.results import plain
+from nbyt.store.formats import shown
 from nbyt.store.run import load_stage
-from nbyt.store.seal import shown
 from nbyt.store.tensors import match
 
 Tensors = dict[str, np.ndarray]
 
 _HEADS = {"Categorical": Categorical, "MultiCategorical": MultiCategorical, "Gaussian": Gaussian}
+# The policies of algorithms that have no actor and critic.
+_POLICIES: dict[str, type[ActorCritic]] = {"dqn": QPolicy}
 _PAIRS = (("vector", "mlp"), ("index", "mlp"), ("index", "table"), ("image", "cnn"))
 _LARGEST = 1 << 31
 _MOST_LAYERS = 10
@@ -50,18 +53,10 @@ def stage_tensors(stage: Stage) -> Tensors:
     return tensors
 
 
-def read_stage(path: Path) -> Stage:
-    """The stage of an actor and a critic, or a StoreError that says what is wrong with it."""
-    return _read(path, ActorCritic, "ppo")
-
-
-def read_q_stage(path: Path) -> Stage:
-    """The stage of a Q-policy, or a StoreError that says what is wrong with it."""
-    return _read(path, QPolicy, "dqn")
-
-
-def _read(path: Path, kind: type[ActorCritic], algo: str) -> Stage:
-    tensors, facts = load_stage(path)
+def read_stage(path: Path, algo: str = "ppo") -> Stage:
+    """Read a stage that this algorithm has written; raise a StoreError that says what is wrong."""
+    tensors, kept = load_stage(path)
+    facts = plain(kept)
     found = facts.get("algo", "ppo")  # stages that do not say are older than DQN
     if found != algo:
         raise StoreError(
@@ -71,7 +66,9 @@ def _read(path: Path, kind: type[ActorCritic], algo: str) -> Stage:
         )
     _require_usable(tensors, path)
     normalised = any(name.startswith(_MOMENTS) for name in tensors)
-    policy, template = _revive(kind, facts["policy"], normalised, str(path))
+    policy, template = _revive(
+        _POLICIES.get(algo, ActorCritic), facts["policy"], normalised, str(path)
+    )
     names = {name.rpartition("/")[2]: name for name in shapes(template)}
     if policy.network.kind == "table":
         tensors = {names.get(name, name): array for name, array in tensors.items()}

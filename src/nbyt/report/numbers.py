@@ -1,4 +1,8 @@
-"""Numbers for narrow columns: a common power of ten, and no digit that the interval denies."""
+"""Numbers with their intervals as text: one rule for digits, several widths to print them in.
+
+A number is {"value", "low", "high"} and perhaps "reason" and "approximate". Its decimals leave two
+digits of the interval's width, so that no digit is printed that the interval denies.
+"""
 
 import math
 from collections.abc import Sequence
@@ -7,13 +11,142 @@ from typing import Any
 from nbyt.stats.estimate import rounded
 
 WIDTH = 80
-Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "approximate"
+Number = dict[str, Any]
+_ENDS = ("value", "low", "high")
+_LARGE = 1e6
+_MOST_DECIMALS = 5
+_SMALL_COUNT = 100  # samples below which every digit counts
+
+
+def has_value(number: Number) -> bool:
+    """Return True if there is a value to draw."""
+    return _is_finite(number.get("value"))
+
+
+def known(number: Number | None) -> bool:
+    """Return True if there is a value with both ends of its interval."""
+    return number is not None and all(_is_finite(number.get(end)) for end in _ENDS)
+
+
+def has_interval(number: Number) -> bool:
+    """Return True if there is an interval that has a width."""
+    return known(number) and number["low"] < number["high"]
+
+
+def is_bare(number: Number) -> bool:
+    """Return True for a value that is exact, or that has no interval at all."""
+    ends = [number.get("low"), number.get("high")]
+    return has_value(number) and (ends == [None, None] or ends == [number["value"]] * 2)
+
+
+def words(number: Number, scale: float = 1.0, unit: str = "") -> str:
+    """Format value and interval, such as 0.31 [0.27, 0.36]; say why if undetermined."""
+    if not has_value(number):
+        reason = number.get("reason")
+        return f"undetermined: {reason}" if reason else "undetermined"
+    value, low, high = formatted(number, scale)
+    return f"{mark(number)}{value}{unit} [{low}, {high}]"
+
+
+def brief_words(number: Number) -> str:
+    """Format like `words`, but only the value where it is exact or has no interval."""
+    return mark(number) + short(number["value"]) if is_bare(number) else words(number)
+
+
+def formatted(number: Number, scale: float = 1.0) -> list[str]:
+    """Format value, low and high with the decimals that the interval's width leaves."""
+    scaled = _scaled(number, scale)
+    size = max(abs(x) for x in scaled if x is not None)
+    decimals = _decimals(scaled)
+    if decimals > _MOST_DECIMALS or size >= _LARGE:
+        return ["?" if x is None else f"{x:.3g}" for x in scaled]
+    texts = ("?" if x is None else rounded(x, max(0, decimals)) for x in scaled)
+    return [text.replace("-", "\u2212") for text in texts]
+
+
+def mark(number: Number) -> str:
+    """Return the sign before a number whose interval is approximate."""
+    return "≈\u202f" if number.get("approximate") else ""
+
+
+def short(value: float, digits: int = 4) -> str:
+    """Format a value in significant digits; a whole number below a million keeps all of them."""
+    whole = 10**digits <= abs(value) < _LARGE
+    text = f"{value:.0f}" if whole else f"{value:.{digits}g}"
+    return text.replace("-", "\u2212").replace("e+0", "e").replace("e\u22120", "e\u2212")
+
+
+def samples_words(number: Number, scale: float = 1.0) -> str:
+    """Format samples, such as ≈ 12,300 [9,900 to 15,400]; other digits are noise."""
+    if not has_value(number) or scale * abs(number["value"]) < _SMALL_COUNT:
+        return words(number, scale)
+    value, low, high = _scaled(number, scale)
+    assert value is not None
+    width = value / 10 if low is None or high is None else high - low
+    texts = [None if end is None else _count(end, width) for end in (low, high)]
+    if low is not None and high is not None:
+        interval = f"{texts[0]} to {texts[1]}"
+    else:
+        interval = f"{texts[0]} or more" if texts[0] else f"up to {texts[1]}" if texts[1] else ""
+    return f"{mark(number)}{_count(value, width)} [{interval or 'no interval'}]"
+
+
+def share(value: float | None) -> str:
+    """Format a share that is counted, not estimated, in per cent."""
+    if value is None or not math.isfinite(value):
+        return "undetermined"
+    return "< 1 %" if 0 < value < 0.01 else f"{100 * value:.0f} %"
+
+
+def said(number: Number) -> str:
+    """Format a number for a sentence, such as .31 [.27, .36]."""
+    if number["value"] is None:
+        return "undetermined"
+    value, low, high = (_two_decimals(number[end]) for end in _ENDS)
+    return f"{'about ' if number.get('approximate') else ''}{value} [{low}, {high}]"
+
+
+def percent(number: Number, whole: float = 1.0) -> str:
+    """Format a number as a share of a whole for a sentence, such as 31 % [27, 36]."""
+    if number["value"] is None or not whole:
+        return "an undetermined share"
+    value, low, high = (
+        "?" if number[end] is None else rounded(100 * number[end] / whole, 0) for end in _ENDS
+    )
+    return f"{value} % [{low}, {high}]"
+
+
+def both(number: Number) -> str:
+    """Format value and interval for a terminal, in three significant digits."""
+    if number["value"] is None:
+        return "undetermined"
+    value, low, high = ("?" if number[end] is None else f"{number[end]:.3g}" for end in _ENDS)
+    return f"{'~' if number.get('approximate') else ''}{value} [{low}, {high}]"
+
+
+def cell(number: Number, power: int = 0) -> str:
+    """Format a number for a narrow column, such as .31 [.27 .36]; a dash if there is no value."""
+    if number["value"] is None:
+        return "-"
+    scaled = [None if number[end] is None else number[end] / 10.0**power for end in _ENDS]
+    # A third decimal only for small numbers.
+    most = 3 if max(abs(x) for x in scaled if x is not None) < 0.1 else 2
+    decimals = max(0, min(most, _decimals(scaled)))
+    value, low, high = ("?" if x is None else _narrow(x, decimals) for x in scaled)
+    return f"{value} [{low} {high}]"
+
+
+def power_of_ten(numbers: list[Number]) -> int:
+    """Return the power to divide a column by; 0 if its numbers read well as they are."""
+    sizes = [abs(n["value"]) for n in numbers if n["value"]]
+    exponent = math.floor(math.log10(max(sizes))) if sizes else 0
+    return 0 if -2 <= exponent <= 2 else exponent
 
 
 def fitted(
     heads: Sequence[str], rows: Sequence[Sequence[str]], *, padding: int = 1
 ) -> list[list[str]]:
-    """The cells, with each interval under its value where 80 columns would not hold the table.
+    """Put each interval under its value if the table needs more than 80 columns otherwise.
 
     heads: the columns' titles; a column without one holds remarks, which wrap between words.
     padding: what separates two columns.
@@ -25,107 +158,73 @@ def fitted(
 
 
 def longest_word(cells: Sequence[str]) -> int:
-    """The width that cells need so as to wrap between words only."""
+    """Return the width that cells need to wrap between words only."""
     return _width(cells, wraps=True)
 
 
-def _width(cells: Sequence[str], *, wraps: bool) -> int:
-    pieces = [piece for one in cells for piece in (one.split() if wraps else one.splitlines())]
-    return max(map(len, pieces), default=0)
-
-
-def said(number: Number) -> str:
-    """A value with its interval, such as .31 [.27, .36]."""
-    if number["value"] is None:
-        return "undetermined"
-    low, high = ("?" if number[x] is None else _words_figure(number[x]) for x in ("low", "high"))
-    mark = "about " if number.get("approximate") else ""
-    return f"{mark}{_words_figure(number['value'])} [{low}, {high}]"
-
-
-def percent(number: Number, whole: float = 1.0) -> str:
-    """The same as a share of something, in per cent."""
-    if number["value"] is None or not whole:
-        return "an undetermined share"
-    value, low, high = (
-        "?" if number[x] is None else rounded(100 * number[x] / whole, 0)
-        for x in ("value", "low", "high")
-    )
-    return f"{value} % [{low}, {high}]"
-
-
-def named(layout: Any) -> str:
-    """A layout as people say it, such as 64x32."""
+def layout_name(layout: Any) -> str:
+    """Name a layout as people say it, such as 64x32."""
     return f"{layout['envs']}x{layout['steps']}"
 
 
-def listed(words: list[str]) -> str:
-    """Words with commas, and an "and" before the last."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+def listed(texts: list[str]) -> str:
+    """Join words with commas, and an "and" before the last."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def surely(number: Number, *, above: float | None = None, below: float | None = None) -> bool:
-    """Whether the whole interval is above, or below, a bound."""
+    """Return True if the whole interval is above, or below, a bound."""
     if above is not None:
         return number["low"] is not None and number["low"] > above
     return number["high"] is not None and below is not None and number["high"] < below
 
 
-def _words_figure(x: float) -> str:
-    plain = f"{x:.2f}" if abs(x) >= 0.095 or x == 0 else f"{x:.2g}"
-    return plain.replace("0.", ".", 1) if plain.lstrip("-").startswith("0.") else plain
+def _scaled(number: Number, scale: float) -> list[float | None]:
+    ends = [number.get(end) for end in _ENDS]
+    return [scale * x if x is not None and _is_finite(x) else None for x in ends]
 
 
-_LONGEST = 5
-_SMALL = 0.1
+def _decimals(ends: Sequence[float | None]) -> int:
+    """Leave two digits of the interval's width, or of the largest end if it has none."""
+    _, low, high = ends
+    width = 0.0 if low is None or high is None else abs(high - low)
+    size = max(abs(x) for x in ends if x is not None)
+    return 1 - math.floor(math.log10(width or size or 1.0))
 
 
-def power_of_ten(numbers: list[Number]) -> int:
-    """The power to divide a column by; 0 where its numbers read well as they are."""
-    sizes = [abs(n["value"]) for n in numbers if n["value"]]
-    if not sizes:
-        return 0
-    exponent = math.floor(math.log10(max(sizes)))
-    return 0 if -2 <= exponent <= 2 else exponent
+def _count(value: float, width: float) -> str:
+    """Round samples to two digits of the interval's width or of their own."""
+    step = _step(width) if abs(value) >= _step(width) else _step(abs(value))
+    text = f"{round(value / step) * step:,}" if abs(value) >= 1 else rounded(value, 0)
+    return text.replace("-", "\u2212")
 
 
-def cell(number: Number, power: int = 0) -> str:
-    """Value and interval, such as .31 [.27 .36]; a dash where there is no value."""
-    if number["value"] is None:
-        return "-"
-    bounds = [number[name] for name in ("value", "low", "high")]
-    scaled = [None if x is None else x / 10.0**power for x in bounds]
-    decimals = _decimals(scaled)
-    value, low, high = ("?" if x is None else _figure(x, decimals) for x in scaled)
-    return f"{value} [{low} {high}]"
+def _step(size: float) -> int:
+    return int(10 ** max(math.floor(math.log10(size)) - 1, 0)) if size > 0 else 1
 
 
-def both(number: Number) -> str:
-    """Value and interval in three significant digits, or that there are none."""
-    if number["value"] is None:
-        return "undetermined"
-    mark = "~" if number.get("approximate") else ""
-    low, high = ("?" if number[x] is None else f"{number[x]:.3g}" for x in ("low", "high"))
-    return f"{mark}{number['value']:.3g} [{low}, {high}]"
+def _two_decimals(x: float | None) -> str:
+    if x is None:
+        return "?"
+    return _without_zero(f"{x:.2f}" if abs(x) >= 0.095 or x == 0 else f"{x:.2g}")
 
 
-def _figure(x: float, decimals: int) -> str:
-    """The number with so many decimals, or with an exponent where that would take long."""
-    plain = rounded(x, decimals)
-    if plain.lstrip("-").startswith("0."):
-        plain = plain.replace("0.", ".", 1)
-    if len(plain) <= _LONGEST:
+def _narrow(x: float, decimals: int) -> str:
+    """Format with decimals, or with an exponent if that would take more than five letters."""
+    plain = _without_zero(rounded(x, decimals))
+    if len(plain) <= 5:
         return plain
     return f"{x:.0e}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
 
 
-def _decimals(numbers: list[float | None]) -> int:
-    """Decimals that leave two digits of the interval's width; a third only for small numbers."""
-    sizes = [abs(x) for x in numbers if x is not None]
-    _, low, high = numbers
-    width = 0.0 if low is None or high is None else high - low
-    size = width or max(sizes)
-    if size <= 0:
-        return 1
-    most = 3 if max(sizes) < _SMALL else 2
-    return max(0, min(most, 1 - math.floor(math.log10(size))))
+def _without_zero(text: str) -> str:
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def _width(cells: Sequence[str], *, wraps: bool) -> int:
+    pieces = [piece for text in cells for piece in (text.split() if wraps else text.splitlines())]
+    return max(map(len, pieces), default=0)
+
+
+def _is_finite(x: Any) -> bool:
+    return isinstance(x, (int, float)) and math.isfinite(x)

@@ -1,13 +1,13 @@
-"""Results as types: what every JSON file of nbyt holds, and the one door that decodes it.
+"""Results as types: what every JSON file of nbyt holds, and the one place that decodes it.
 
 A file's hash proves that it is whole, not that nbyt wrote it. So each record that is read back is
-decoded into a frozen type here, and what does not fit is refused with the path of the key. Code
-behind this door need not ask again. No JAX.
+decoded into a frozen type here, and one that does not fit is refused with the path of the key.
+Code that is given a record need not check it again. No JAX.
 
     decoding     decode and plain: dictionaries to types and back
     values       the numbers, texts and estimates that records are made of
     training     stages, checkpoints, results and the marker of a run
-    measurement  one stage's measurement, and the closer look at it
+    measurement  one stage's measurement and its diagnostics
     advice       advice.json, and what an advice keeps on its way
     sweep        sweep.json, its cells, failures and times
     figures      the figures of a study
@@ -15,6 +15,33 @@ behind this door need not ask again. No JAX.
     probes       a probed training: probes.json and its records
 """
 
+from nbyt.results.advice import Advice, Costs, Returns
 from nbyt.results.decoding import decode, plain
+from nbyt.results.measurement import Look, Measurement
+from nbyt.results.probes import ProbeLog, ProbeRecord
+from nbyt.results.study import Study
+from nbyt.results.sweep import CellCurve, Failure, Sweep
+from nbyt.results.training import CheckpointFacts, Marker, Result, StageFacts, TrainedStage
+from nbyt.results.values import Data
 
-__all__ = ["decode", "plain"]
+__all__ = [
+    "Advice",
+    "CellCurve",
+    "CheckpointFacts",
+    "Costs",
+    "Data",
+    "Failure",
+    "Look",
+    "Marker",
+    "Measurement",
+    "ProbeLog",
+    "ProbeRecord",
+    "Result",
+    "Returns",
+    "StageFacts",
+    "Study",
+    "Sweep",
+    "TrainedStage",
+    "decode",
+    "plain",
+]

@@ -1,4 +1,4 @@
-"""An advice: advice.json, and what is kept on the way to it."""
+"""The records of advice.json, costs.json and returns-*.json."""
 
 from typing import Annotated, Literal
 
@@ -89,7 +89,7 @@ class CurrentLayout(Placed, frozen=True, kw_only=True):
 
 
 class ToSettle(Record, frozen=True, kw_only=True):
-    """What it would take to tell the best from the worst."""
+    """How many more samples would separate the best from the worst."""
 
     sentence: Text
     samples: Count | None
@@ -115,7 +115,7 @@ class Answer(Record, frozen=True, kw_only=True):
 
     @property
     def layouts(self) -> set[tuple[int, int]]:
-        """The layouts that were ranked."""
+        """Return the layouts that were ranked."""
         return {(one.envs, one.steps) for one in self.ranking}
 
     def __post_init__(self) -> None:

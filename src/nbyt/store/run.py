@@ -1,4 +1,4 @@
-"""Opening a run: a new folder, the same run resumed, or a refusal that touches nothing."""
+"""The folder of a run: opened anew, resumed or refused; read, written and verified."""
 
 import errno
 import json
@@ -7,14 +7,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from nbyt.errors import StoreError
-from nbyt.results import decode
-from nbyt.results.training import Marker
-from nbyt.store.advice import AdviceFolder
+from nbyt.results import Data, StageFacts, plain
 from nbyt.store.atomic import canonical
-from nbyt.store.folder import MARKER, RESULT, RunFolder, load_stage
+from nbyt.store.files import (
+    CHECKPOINT,
+    COMMANDS,
+    MARKER,
+    PROBES,
+    RECORD,
+    RESULT,
+    STAGE,
+    Command,
+    Entry,
+    Kind,
+    Sealed,
+    Value,
+    clear,
+)
 from nbyt.store.paths import (
     at_work,
     disk_errors,
@@ -23,63 +35,89 @@ from nbyt.store.paths import (
     remove_leftovers,
     require_no_links,
     resolved,
+    resolved_entry,
 )
-from nbyt.store.probes import ProbesFolder
-from nbyt.store.seal import read_sealed, write_sealed
-from nbyt.store.study import StudyFolder
-from nbyt.store.sweep import SweepFolder
-from nbyt.store.text import slug
+from nbyt.store.tensors import Tensors
+
+_NAMED = 5  # settings that are named where a run has others
+_BRIEF = 30  # characters of each
+_MOST_NAMED = 6  # stages
 
 
 @dataclass(frozen=True)
-class Maker:
-    """A command, what its folders hold, and how to handle them."""
+class Folder:
+    """The folder of a run; `nbyt.store.files` lists what it can hold. Opened by `open_run`."""
 
-    holds: str
-    command: str
-    folder: type[RunFolder]
+    path: Path
+
+    def path_of(self, entry: Entry[Any, Any], *key: int | str) -> Path:
+        """Return where an entry is, or would be."""
+        return entry.path(self.path, *key)
+
+    def has(self, entry: Entry[Any, Any], *key: int | str) -> bool:
+        """Return True if the entry is there, whole or not."""
+        return os.path.lexists(entry.path(self.path, *key))
+
+    def present(self, entry: Entry[Any, Any]) -> list[Path]:
+        """List the files of an entry, in order of their number."""
+        return entry.present(self.path)
+
+    def read(self, entry: Entry[Kind, Any], *key: int | str) -> Kind | None:
+        """Read an entry; None if it is not there."""
+        path = entry.path(self.path, *key)
+        if not os.path.lexists(path):
+            return None
+        try:
+            return entry.read(path)
+        except StoreError:
+            if isinstance(entry, Sealed) and entry.remade:
+                return None
+            raise
+
+    def require(self, entry: Sealed[Kind]) -> Kind:
+        """Read an entry that the user expects here; raise a StoreError if it is not."""
+        path = entry.path(self.path)
+        if not os.path.lexists(path):
+            what, fix = entry.absent
+            raise StoreError(f"{self.path} holds {what}", where=str(self.path), fix=fix)
+        return entry.read(path)
+
+    def write(self, entry: Entry[Any, Value], value: Value, *key: int | str) -> Path:
+        """Write an entry, all of it or after a crash nothing, and return where it is."""
+        path = entry.path(self.path, *key)
+        entry.write(path, value)
+        return path
+
+    def remove(self, entry: Entry[Any, Any], *key: int | str) -> None:
+        """Remove an entry if it is there."""
+        entry.remove(entry.path(self.path, *key))
 
 
-_MAKERS = {
-    "train": Maker("a training", "`nbyt train`", RunFolder),
-    "sweep": Maker("a sweep", "`nbyt sweep`", SweepFolder),
-    "advise": Maker("an advice", "`nbyt advise`", AdviceFolder),
-    "reproduce": Maker("a study", "`nbyt reproduce`", StudyFolder),
-    "probe a training": Maker("the probes of a training", "GradientProbe", ProbesFolder),
-}
-
-
-def maker_of(identity: dict[str, Any]) -> Maker | None:
-    """Who made a folder with that identity; None where it does not say."""
-    # Trainings and studies have no command in their identity, but a word that no other has.
-    told = [name for key, name in (("study", "reproduce"), ("algo", "train")) if key in identity]
-    name = identity.get("command", told[0] if told else None)
-    return _MAKERS.get(name) if isinstance(name, str) else None
+def command_of(identity: Data) -> str | None:
+    """Return the command that wrote a folder with that identity; None where it does not say."""
+    # Trainings and studies have no command in their identity, but a key that no other has.
+    implied = [name for key, name in (("study", "reproduce"), ("algo", "train")) if key in identity]
+    name = identity.get("command", implied[0] if implied else None)
+    return name if isinstance(name, str) and name in COMMANDS else None
 
 
 def verify(folder: Path) -> list[str]:
-    """One line for each bad file in a run folder, with the reason; an empty list is good news."""
+    """Return one line for each bad file in a run folder, with the reason."""
+    entries = dict.fromkeys(entry for one in COMMANDS.values() for entry in one.entries)
     try:
-        run = AdviceFolder(Path(folder).resolve())
-        kinds = (run, StudyFolder(run.path), ProbesFolder(run.path), SweepFolder(run.path))
-        stages, parts = run.stages(), [part for kind in kinds for part in kind.checks()]
+        path = Path(folder).resolve()
+        checks: list[Callable[[], object]] = [partial(_check_marker, path)]
+        for entry in entries:
+            checks += [partial(entry.read, part) for part in entry.present(path)]
     except (OSError, ValueError) as error:
         return [f"{folder} cannot be listed: {getattr(error, 'strerror', None) or error}"]
-    checks: list[Callable[[], object]] = [
-        partial(_check_marker, run.path / MARKER),
-        run.load_checkpoint,
-        run.read_result,
-        run.read_metrics,
-        *(partial(load_stage, stage) for stage in stages),
-        *parts,
-    ]
     return [reason for check in checks if (reason := _reason(check))]
 
 
-def _check_marker(path: Path) -> None:
-    if not os.path.lexists(path):
-        raise StoreError(f"{path} is missing: this is not an nbyt run")
-    decode(read_sealed(path, kind="run")["facts"], Marker, path)
+def _check_marker(folder: Path) -> None:
+    if not MARKER.present(folder):
+        raise StoreError(f"{folder / MARKER.name} is missing: this is not an nbyt run")
+    MARKER.read(folder / MARKER.name)
 
 
 def _reason(check: Callable[[], object]) -> str:
@@ -87,40 +125,21 @@ def _reason(check: Callable[[], object]) -> str:
         check()
     except StoreError as error:
         return error.message
-    except Exception as error:  # a doctor who faints helps nobody
+    except Exception as error:  # one bad file must not hide the others
         return f"{type(error).__name__}: {error}"
     return ""
 
 
-__all__ = ["RunFolder", "load_stage", "open_as", "open_run", "slug", "verify"]
-
-_NAMED = 5  # settings that are named where a run has others
-_BRIEF = 30  # characters of each
-Folder = TypeVar("Folder", bound=RunFolder)
-
-
 def open_run(
     out: Path,
-    identity: dict[str, Any],
+    identity: Data,
+    command: str = "train",
     *,
-    manifest: dict[str, Any] | None = None,
-    force: bool = False,
-    inner: bool = False,
-) -> RunFolder:
-    """The training run in `out`, made or resumed; see `open_as`."""
-    return open_as(RunFolder, out, identity, manifest=manifest, force=force, inner=inner)
-
-
-def open_as(
-    kind: type[Folder],
-    out: Path,
-    identity: dict[str, Any],
-    *,
-    manifest: dict[str, Any] | None = None,
+    manifest: Data | None = None,
     force: bool = False,
     inner: bool = False,
 ) -> Folder:
-    """The run in `out`, made or resumed, as a folder of that kind.
+    """Open the run in `out`, made or resumed, as a folder of that command.
 
     `identity` holds the settings that decide the numbers; a run is resumed only by the same ones.
     With `force`, a run of another identity is cleared and begun anew; a folder that is not an nbyt
@@ -136,29 +155,60 @@ def open_as(
             where="--out",
             fix="choose another --out, or an empty folder",
         )
-    there = _identity(path)
-    changes = [] if there is None else differences(there, wanted)
-    maker = maker_of(there or {})
+    folder = Folder(path)
+    marker = folder.read(MARKER)
+    changes = [] if marker is None else differences(marker.identity, wanted)
+    writer = command_of(marker.identity) if marker is not None else None
     if changes and not force:
-        raise _refused(path, changes, None if maker is None or maker.folder is kind else maker)
+        raise _refused(path, changes, COMMANDS[writer] if writer not in (None, command) else None)
     _prepare(path)
     with at_work(path):
         with disk_errors(path, 0):
             remove_leftovers(path)
-            if os.path.lexists(path / RESULT):
-                RunFolder(path).clear_checkpoint()  # a crash after the result has left it
+            if folder.has(RESULT):
+                folder.remove(CHECKPOINT)  # a crash after the result has left it
             if changes:
                 # By what is there: a sweep's cells are unknown to a training.
-                (kind if maker is None else maker.folder)(path).clear()
+                clear(path, COMMANDS[writer or command].entries)
         # The marker is replaced last: a crash in between leaves a folder that is known as ours.
-        if changes or not os.path.lexists(path / MARKER):
-            facts = {"identity": wanted, "manifest": manifest or {}}
-            write_sealed(path / MARKER, facts, kind="run")
-    return kind(path)
+        if changes or not folder.has(MARKER):
+            folder.write(MARKER, {"identity": wanted, "manifest": manifest or {}})
+    return folder
+
+
+def load_stage(path: Path) -> tuple[Tensors, StageFacts]:
+    """Read the arrays and facts of a stage, given its folder or one of its two files.
+
+    A stage that is a link is refused: in a run that somebody sent us, it may lead anywhere.
+    """
+    path = Path(path)
+    folder = path.parent if path.name in ("stage.json", "stage.safetensors") else path
+    folder = resolved_entry(folder, "stage")
+    if not os.path.isdir(folder):
+        raise StoreError(
+            f"{folder} is not a stage folder",
+            where=str(folder),
+            fix="give the folder of one stage, such as runs/cartpole/stage-3",
+        )
+    stages = STAGE.present(folder)
+    if stages and not os.path.lexists(folder / "stage.json"):
+        raise StoreError(
+            f"{folder} is a training, and not one of its stages: {_named(stages)}",
+            where=str(folder),
+            fix=f"give a stage: `nbyt probe {stages[-1]}`, or `--from {stages[-1]}`",
+        )
+    return STAGE.read(folder)
+
+
+def _named(stages: list[Path]) -> str:
+    names = [stage.name for stage in stages]
+    if len(names) > _MOST_NAMED:
+        return f"{names[0]} to {names[-1]}, {len(names)} of them"
+    return ", ".join(names)
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Each setting that differs, as `key: old -> new`; nested keys are joined by dots."""
+    """List the settings that differ, as `key: old -> new`; nested keys are joined by dots."""
     before, after = _flat(old), _flat(new)
     return [
         f"{key}: {_brief(before.get(key))} -> {_brief(after.get(key))}"
@@ -168,27 +218,19 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 
 def _is_foreign(path: Path) -> bool:
-    """Whether something is at `path` that is neither a run nor an empty folder."""
+    """Return True if something is at `path` that is neither a run nor an empty folder."""
     if not os.path.isdir(path):
         return os.path.lexists(path)
-    if os.path.lexists(path / MARKER):
+    if os.path.lexists(path / MARKER.name):
         return False
     with disk_errors(path, 0):
         return any(not is_leftover(name) for name in os.listdir(path))
 
 
-def _identity(path: Path) -> dict[str, Any] | None:
-    """That of the run which is there; None where there is none."""
-    if not os.path.lexists(path / MARKER):
-        return None
-    facts = read_sealed(path / MARKER, kind="run")["facts"]
-    return decode(facts, Marker, path / MARKER).identity
-
-
-def _refused(path: Path, changes: list[str], maker: Maker | None) -> StoreError:
-    """Why a run cannot go into a folder; maker: the other command whose folder it is."""
-    if maker is not None:
-        message = f"{path} holds {maker.holds}, made by {maker.command}"
+def _refused(path: Path, changes: list[str], writer: Command | None) -> StoreError:
+    """Say why a run cannot go into a folder. writer: the other command whose folder it is."""
+    if writer is not None:
+        message = f"{path} holds {writer.holds}, made by {writer.name}"
     else:
         more = len(changes) - _NAMED
         named = changes[:_NAMED] + ([f"and {more} more"] if more > 0 else [])
@@ -220,3 +262,22 @@ def _brief(leaf: str | None) -> str:
     if leaf is None:
         return "(absent)"
     return leaf if len(leaf) <= _BRIEF else leaf[: _BRIEF - 3] + "..."
+
+
+def add_record(folder: Folder, record: Data) -> None:
+    """Write the record of a probed update, in place of an older one of that update.
+
+    Records of later updates are removed: the training was begun again, or went back to a
+    checkpoint.
+    """
+    folder.write(RECORD, record, record["update"])
+    there = folder.present(RECORD)
+    for path in there[there.index(folder.path_of(RECORD, record["update"])) + 1 :]:
+        RECORD.remove(path)
+
+
+def read_probes(folder: Path) -> Data:
+    """Read what is known of a probed training, and its records in order of their update."""
+    head = Folder(Path(folder)).require(PROBES)
+    records = [plain(RECORD.read(path)) for path in RECORD.present(Path(folder))]
+    return {**plain(head), "records": records}

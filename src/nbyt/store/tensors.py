@@ -12,8 +12,7 @@ import safetensors.numpy
 
 from nbyt.errors import NbytError, StoreError
 from nbyt.store.atomic import read_bytes, write_bytes
-from nbyt.store.paths import OpenFolder, disk_errors, opened, remove_file, temporary_name
-from nbyt.store.seal import (
+from nbyt.store.formats import (
     JSON_LIMIT,
     read_sealed,
     require_room,
@@ -22,6 +21,7 @@ from nbyt.store.seal import (
     shown,
     write_sealed,
 )
+from nbyt.store.paths import OpenFolder, disk_errors, opened, remove_file, temporary_name
 
 HEADER_LIMIT = 16 << 20
 ENTRY_LIMIT = 10_000

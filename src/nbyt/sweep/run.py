@@ -12,14 +12,15 @@ from typing import Any
 from nbyt.advice.request import EPOCHS, default_minibatch
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import NbytError
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.numbers import RETRIES
 from nbyt.report.pages.sweep import write_page
 from nbyt.results import plain
+from nbyt.store.files import CELL, FAILED, PAGE, SWEEP, TABLE
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import at_work
-from nbyt.store.run import open_as, slug
-from nbyt.store.sweep import PAGE, SweepFolder, read_sweep
+from nbyt.store.run import Folder, open_run
+from nbyt.store.text import slug
 from nbyt.sweep.cells import InProcessRunner, Job, Runner, make_jobs
 from nbyt.sweep.grid import Cell, Grid, make_grid
 from nbyt.sweep.summary import summarise
@@ -70,7 +71,7 @@ class Tally:
 
 def run_cells(
     grid: Grid,
-    folder: SweepFolder,
+    folder: Folder,
     *,
     runner: Runner | None = None,
     retries: int = 0,
@@ -86,7 +87,7 @@ def run_cells(
     runner = runner or InProcessRunner()
     done = curves_of(grid, folder)
     left = [cell for cell in grid.cells if cell not in done]
-    given_up = [] if retry_failed else [c for c in left if folder.load_failure(c.name) is not None]
+    given_up = [] if retry_failed else [c for c in left if folder.read(FAILED, c.name) is not None]
     tally = Tally(len(grid.cells), len(grid.cells) - len(left), len(given_up), {})
     left = [cell for cell in left if cell not in set(given_up)]
     progress(tally)
@@ -96,10 +97,10 @@ def run_cells(
     return tally
 
 
-def curves_of(grid: Grid, folder: SweepFolder) -> dict[Cell, Curve]:
+def curves_of(grid: Grid, folder: Folder) -> dict[Cell, Curve]:
     """The curve of every cell that is done."""
     samples = tuple(number * grid.batch for number in grid.points)
-    found = {cell: folder.load_cell(cell.name) for cell in grid.cells}
+    found = {cell: folder.read(CELL, cell.name) for cell in grid.cells}
     # A curve with other points is none of this sweep's: like a damaged one, it is trained again.
     return {
         cell: Curve(kept.samples, kept.returns, kept.unfinished)
@@ -108,16 +109,16 @@ def curves_of(grid: Grid, folder: SweepFolder) -> dict[Cell, Curve]:
     }
 
 
-def failures_of(grid: Grid, folder: SweepFolder) -> dict[Cell, dict[str, Any]]:
+def failures_of(grid: Grid, folder: Folder) -> dict[Cell, dict[str, Any]]:
     """Why cells that are not done failed."""
     done = curves_of(grid, folder)
-    found = {cell: folder.load_failure(cell.name) for cell in grid.cells if cell not in done}
+    found = {cell: folder.read(FAILED, cell.name) for cell in grid.cells if cell not in done}
     return {cell: plain(kept) for cell, kept in found.items() if kept is not None}
 
 
 def _attempt(
     grid: Grid,
-    folder: SweepFolder,
+    folder: Folder,
     runner: Runner,
     cells: Sequence[Cell],
     tally: Tally,
@@ -140,12 +141,13 @@ def _attempt(
         for cell, outcome in outcomes:
             running.pop(home[cell], None)
             if not isinstance(outcome, NbytError):
-                folder.save_cell(cell.name, outcome.as_dict())
+                folder.write(CELL, outcome.as_dict(), cell.name)
+                folder.remove(FAILED, cell.name)
                 tally.done += 1
             else:
                 failed.append(cell)
                 if last:
-                    folder.save_failure(cell.name, outcome.as_dict())
+                    folder.write(FAILED, outcome.as_dict(), cell.name)
                     tally.failed += 1
             progress(tally)
     return failed
@@ -200,17 +202,17 @@ def run_sweep(
         return conclude(grid, folder, tally, advice=advice)
 
 
-def open_sweep(grid: Grid, out: Path | str | None, *, force: bool) -> SweepFolder:
+def open_sweep(grid: Grid, out: Path | str | None, *, force: bool) -> Folder:
     """The folder of the sweep, new or resumed; another sweep's folder is refused."""
     env = grid.env.id.rpartition(":")[2]
     path = Path(out) if out is not None else Path("runs") / slug(f"sweep-{env}-{grid.batch}")
     made_by = manifest("sweep", grid.identity(), grid.seeds[0], hardware.describe())
-    return open_as(SweepFolder, path, grid.identity(), manifest=made_by, force=force)
+    return open_run(path, grid.identity(), "sweep", manifest=made_by, force=force)
 
 
 def conclude(
     grid: Grid,
-    folder: SweepFolder,
+    folder: Folder,
     tally: Tally,
     *,
     advice: bool = True,
@@ -222,7 +224,7 @@ def conclude(
     step_limit: seconds that a host env may take over one step.
     """
     curves, failures = curves_of(grid, folder), failures_of(grid, folder)
-    table = folder.write_table(table_text(grid, curves, failures))
+    table = folder.write(TABLE, table_text(grid, curves, failures))
     left_out = []
     if curves:
         given: dict[str, Any] = {"step_limit": step_limit, "progress": progress}
@@ -236,11 +238,11 @@ def conclude(
         "reproduce": command_line(grid, advice=advice),
         "out": str(folder.path),
         "table": str(table),
-        "report": str(folder.path / PAGE),
+        "report": str(folder.path / PAGE.name),
     }
-    folder.write_sweep(data)
+    folder.write(SWEEP, data)
     # As it is read back: the page is then the same as `nbyt report` makes.
-    write_page(read_sweep(folder.path), folder.path / PAGE)
+    write_page(plain(folder.require(SWEEP)), folder.path / PAGE.name)
     return Sweep(data)
 
 

@@ -7,27 +7,29 @@ in a worker process. What cannot be had is left out, with a sentence that says w
 import sys
 
 from nbyt.advice.costs import Costs, costs_from, measure_costs
-from nbyt.advice.run import answer_request, open_folder
+from nbyt.advice.run import answer_request
+from nbyt.advice.stages import open_folder
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import DiskError, NbytError, RunInterruptedError, StoreError
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import WorkerProcess
+from nbyt.results import plain
 from nbyt.results.values import Data
-from nbyt.store.advice import read_advice
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.files import ADVICE, SWEEP_ADVICE, TIMES
+from nbyt.store.run import Folder
 from nbyt.sweep.cells import first_failure, worker_setup
 from nbyt.sweep.grid import Grid, GridSpec, advice_request
 from nbyt.sweep.ray_task import WORKER_MODULE
 
 
 def add_timing_and_advice(
-    grid: Grid, folder: SweepFolder, *, advice: bool, step_limit: float, progress: Progress
+    grid: Grid, folder: Folder, *, advice: bool, step_limit: float, progress: Progress
 ) -> list[str]:
     """Add what is missing to the folder; return a sentence for each part that could not be had."""
     if len(grid.layouts) < 2:
         return []  # nothing to compare
-    kinds = ["times"] if folder.load_times() is None else []
+    kinds = ["times"] if folder.read(TIMES) is None else []
     kinds += ["advice"] if advice else []
     left_out = []
     for kind in kinds:
@@ -44,35 +46,35 @@ def add_timing_and_advice(
     return left_out
 
 
-def add_part(kind: str, grid: Grid, folder: SweepFolder, progress: Progress) -> None:
+def add_part(kind: str, grid: Grid, folder: Folder, progress: Progress) -> None:
     """Add the "times" or the "advice" to the folder."""
     if kind == "advice":
         request = advice_request(grid)
-        advice = open_folder(request, [], folder.advice, force=False, inner=True)
+        advice = open_folder(request, [], folder.path_of(SWEEP_ADVICE), force=False, inner=True)
         answer_request(request, advice, progress=progress)
     else:
         costs = measure_costs(
             grid.env, grid.settings, grid.layouts, vector=grid.vector, progress=progress
         )
-        folder.save_times(costs.as_dict())
+        folder.write(TIMES, costs.as_dict())
 
 
-def load_costs(folder: SweepFolder) -> Costs | None:
+def load_costs(folder: Folder) -> Costs | None:
     """Load the seconds of an update of each layout; None if they were not timed."""
-    times = folder.load_times()
+    times = folder.read(TIMES)
     return None if times is None else costs_from(times)
 
 
-def load_advice(folder: SweepFolder) -> Data | None:
+def load_advice(folder: Folder) -> Data | None:
     """Load the advice in the sweep's folder; None if there is none."""
     try:
-        return read_advice(folder.advice)
+        return plain(Folder(folder.path_of(SWEEP_ADVICE)).require(ADVICE))
     except StoreError:
         return None
 
 
 def _add_in_worker(
-    kind: str, grid: Grid, folder: SweepFolder, step_limit: float, progress: Progress
+    kind: str, grid: Grid, folder: Folder, step_limit: float, progress: Progress
 ) -> None:
     spec = GridSpec.from_grid(grid).as_dict()
     with ProcessReaper() as reaper:

@@ -15,7 +15,7 @@ from nbyt.processes.heartbeat import BUILT, Heartbeat
 from nbyt.processes.serving import Say, serve
 from nbyt.store import tensors
 from nbyt.store.atomic import write_bytes
-from nbyt.store.sweep import SweepFolder
+from nbyt.store.run import Folder
 from nbyt.sweep.cells import Job, Outcome, as_nbyt_error, same_layout, train_job
 from nbyt.sweep.grid import Cell, Grid, GridSpec
 from nbyt.train import hardware
@@ -68,7 +68,7 @@ class _TaskServer:
         from nbyt.sweep.timing_and_advice import add_part
 
         grid = self._grid(task["grid"], task["grid"]["seeds"][0])
-        folder = SweepFolder(Path(task["folder"]))
+        folder = Folder(Path(task["folder"]))
         add_part(task["part"], grid, folder, lambda *what: self._report(progress=what))
         return []
 

@@ -14,6 +14,7 @@ from nbyt.errors import EnvUsageError
 from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
 from nbyt.stats import Estimate, mean
+from nbyt.store.files import STAGE
 from nbyt.store.run import open_run
 from nbyt.train.loop import train
 from nbyt.train.plan import PPOPlan, PPOSettings
@@ -57,7 +58,7 @@ def run_control(folder: Path, seed: int) -> Control:
     plan = PPOPlan(env.id, layout, 100_000, seed, settings, (layout.updates(100_000),))
     run = open_run(folder / "control", plan.identity())
     train(plan, run)
-    stage = read_stage(run.stage_path(1))
+    stage = read_stage(run.path_of(STAGE, 1))
     returns = np.concatenate(
         [
             episode_returns(env, stage.policy, stage.params, seed + 1 + turn).returns

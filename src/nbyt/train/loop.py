@@ -16,7 +16,6 @@ from nbyt.policy.actor_critic import Params
 from nbyt.policy.files import (
     describe,
     from_tensors,
-    read_q_stage,
     read_stage,
     shapes,
     stage_tensors,
@@ -27,11 +26,12 @@ from nbyt.processes.signals import StopRequest, stop_on_signal
 from nbyt.results import decode
 from nbyt.results.training import TrainedStage
 from nbyt.stats import Estimate, mean
+from nbyt.store.files import CHECKPOINT, METRICS, RESULT, STAGE
 from nbyt.store.paths import at_work
-from nbyt.store.run import RunFolder
+from nbyt.store.run import Folder
 from nbyt.store.tensors import match
-from nbyt.train.algorithms.registry import Algorithm, AnyPlan, build_algorithm
-from nbyt.train.metrics import Row, UpdateMetrics
+from nbyt.train.algorithms.registry import Algorithm, Row, UpdateMetrics, build_algorithm
+from nbyt.train.plan import AnyPlan
 
 _CHECKPOINT_SECONDS = 15.0
 # A large replay buffer takes seconds to save; saving takes at most this part of the time.
@@ -125,7 +125,7 @@ class Run:
     """A run under way."""
 
     plan: AnyPlan
-    folder: RunFolder
+    folder: Folder
     env: DeviceEnv | HostEnv
     algorithm: Algorithm
     updates_made: int = 0
@@ -134,7 +134,7 @@ class Run:
 
 def train(
     plan: AnyPlan,
-    folder: RunFolder,
+    folder: Folder,
     listeners: tuple[Listener, ...] = (),
     *,
     weights: Params | None = None,
@@ -212,18 +212,18 @@ def _save_stage(run: Run) -> None:
     }
     number = plan.stages.index(run.updates_made) + 1
     stage = Stage(algorithm.policy, algorithm.params, facts)
-    run.folder.save_stage(number, stage_tensors(stage), facts)
+    run.folder.write(STAGE, (stage_tensors(stage), facts), number)
 
 
 def _save_checkpoint(run: Run) -> None:
-    run.folder.write_metrics(run.rows)
+    run.folder.write(METRICS, run.rows)
     facts = {"updates": run.updates_made, "rows": len(run.rows)}
-    run.folder.save_checkpoint(to_tensors(run.algorithm.state()), facts)
+    run.folder.write(CHECKPOINT, (to_tensors(run.algorithm.state()), facts))
 
 
 def _resume(run: Run) -> None:
     """Put the run where its checkpoint stands, if there is one."""
-    saved = run.folder.load_checkpoint()
+    saved = run.folder.read(CHECKPOINT)
     if saved is None:
         return
     tensors, facts = saved
@@ -231,7 +231,7 @@ def _resume(run: Run) -> None:
     match(tensors, shapes(template), str(run.folder.path))
     run.algorithm.restore(from_tensors(template, tensors))
     run.updates_made = facts.updates
-    rows = run.folder.read_metrics()
+    rows = run.folder.read(METRICS) or []
     run.rows = [row for row in rows if _made_by(row, run.updates_made)]
     there = len(run.rows)
     if there != facts.rows:
@@ -242,13 +242,12 @@ def _resume(run: Run) -> None:
         )
 
 
-def kept_stages(plan: AnyPlan, folder: RunFolder) -> list[Stage]:
+def kept_stages(plan: AnyPlan, folder: Folder) -> list[Stage]:
     """Read the stages of a run that is complete; refuse any that is not one of its plan."""
-    read = read_q_stage if plan.algo == "dqn" else read_stage
     found = []
     for number, updates in enumerate(plan.stages, start=1):
-        path = folder.stage_path(number) / "stage.json"
-        stage = read(path)
+        path = folder.path_of(STAGE, number) / "stage.json"
+        stage = read_stage(path, plan.algo)
         made = decode(stage.facts, TrainedStage, path).updates
         if made != updates:
             raise StoreError(
@@ -280,9 +279,10 @@ def _evaluate(run: Run) -> Evaluation:
 
 def _finish(run: Run, seen: Evaluation, speed: float | None) -> Result:
     final, findings = mean(seen.returns), run.algorithm.findings()
-    stages = [str(run.folder.stage_path(n + 1)) for n in range(len(run.plan.stages))]
-    run.folder.write_metrics(run.rows)
-    run.folder.write_result(
+    stages = [str(run.folder.path_of(STAGE, n + 1)) for n in range(len(run.plan.stages))]
+    run.folder.write(METRICS, run.rows)
+    run.folder.write(
+        RESULT,
         {
             "env": run.env.id,
             "final_return": {**final.as_dict(), "replicates": final.replicates},
@@ -292,7 +292,7 @@ def _finish(run: Run, seen: Evaluation, speed: float | None) -> Result:
             "layout": run.plan.layout.as_dict(),
             "updates": run.plan.updates,
             **findings,
-        }
+        },
     )
-    run.folder.clear_checkpoint()
+    run.folder.remove(CHECKPOINT)
     return Result(final, seen.unfinished, seen.spoiled, speed, stages, findings)

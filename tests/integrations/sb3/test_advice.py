@@ -11,7 +11,9 @@ import nbyt
 from nbyt.errors import UsageError
 from nbyt.exact import garnet, moments
 from nbyt.integrations.sb3 import advise
-from nbyt.store.advice import read_advice
+from nbyt.results import plain
+from nbyt.store.files import ADVICE
+from nbyt.store.run import Folder
 
 CONTROL = garnet(6, 2, 0)
 ASKED = {"batch": 128, "effort": "quick", "steps": [2, 32], "max_envs": 64}
@@ -49,7 +51,7 @@ def test_a_model_is_advised_truly_and_left_as_it_was(tmp_path) -> None:
     ties = [steps for _, steps in advice.per_sample["ties"]]
     assert max(truths, key=truths.get) in (advice.per_sample["steps"], *ties)
     # And it is on the page, with all that a page has.
-    data = read_advice(out)
+    data = plain(Folder(out).require(ADVICE))
     assert advice.per_second is not None and data["costs"]["timed"]
     assert data["stages"][0]["updates"] == 2 and data["current"] is not None
     assert data["reproduce"].startswith("nbyt.integrations.sb3.advise(model, batch=128")

@@ -22,7 +22,7 @@ from nbyt.cli.main import run
 from nbyt.errors import UsageError
 from nbyt.exact import garnet, moments
 from nbyt.integrations.sb3 import GradientProbe
-from nbyt.store.probes import read_probes
+from nbyt.store.run import read_probes
 
 NUMBERS = (
     "individual",

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from tests.report.probes.probes_sample import SILENT
 
-from nbyt.report.pages.probes.now import noise, samples_words, shared, worth
+from nbyt.report.numbers import samples_words
+from nbyt.report.pages.probes.now import noise, shared, worth
 
 
 def between(value: float, low: float | None, high: float | None, **more: Any) -> dict[str, Any]:

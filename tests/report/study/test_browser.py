@@ -11,14 +11,14 @@ _PAYLOAD = "<img src=//evil.example/x onerror=alert(1)><a href='javascript:alert
 
 
 def near(seen: Any, *names: str) -> None:
-    """Nothing; these charts are then in sight and drawn."""
+    """Scroll these charts into view and wait until they are drawn."""
     for name in names:
         seen.page.locator(f"#{name}").scroll_into_view_if_needed()
         seen.until(f"document.getElementById('{name}').data !== undefined")
 
 
 def all_drawn(seen: Any) -> None:
-    """Nothing; every chart was then in sight."""
+    """Scroll every chart into view."""
     names = seen.page.evaluate("[...document.querySelectorAll('.chart')].map(e => e.id)")
     near(seen, *names)
 

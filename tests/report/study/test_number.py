@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from nbyt.report.html.number import has_interval, has_value, short, shown, words
+from nbyt.report.html.quantity import shown_brief
+from nbyt.report.numbers import brief_words, has_interval, has_value, short
 
 
 @pytest.mark.parametrize(
@@ -34,8 +35,8 @@ def test_four_digits(value: float, text: str) -> None:
     ],
 )
 def test_a_number_says_what_is_known(number: dict[str, Any], said: str, html: str) -> None:
-    assert words(number) == said
-    assert html in shown(number)
+    assert brief_words(number) == said
+    assert html in shown_brief(number)
 
 
 def test_what_can_be_drawn() -> None:

@@ -6,7 +6,7 @@ from math import ceil, floor, isfinite, log10
 from statistics import median
 
 from nbyt.report.html.element import for_chart
-from nbyt.report.html.number import Number, has_value, short
+from nbyt.report.numbers import Number, has_value, short
 from nbyt.results.values import Data
 
 _CUT = "Some intervals go beyond the edge of the chart."

@@ -6,7 +6,7 @@ from nbyt.report.figures.axes import Reach, along, bounds, reach, said_of, share
 from nbyt.report.figures.drawn import Drawn, error_bars, look, named, pattern, remarks
 from nbyt.report.figures.parts import figure
 from nbyt.report.html.element import Markup, for_chart
-from nbyt.report.html.number import has_value, words
+from nbyt.report.numbers import brief_words, has_value
 from nbyt.results.values import Data
 
 _HISTOGRAM_HEIGHT = 320
@@ -137,7 +137,7 @@ def _bar(one: Data, series: Data, place: int) -> Data:
     shape, _ = pattern(place)
     drawing = {"shape": shape, "fgcolor": "@card:0.75", "fillmode": "overlay", "size": 7}
     pairs = zip(series["x"], series["numbers"], strict=True)
-    texts = [f"{one['categories'][int(x)]}: {series['name']} {words(n)}" for x, n in pairs]
+    texts = [f"{one['categories'][int(x)]}: {series['name']} {brief_words(n)}" for x, n in pairs]
     return {
         "type": "bar",
         "name": for_chart(series["name"]),

@@ -7,7 +7,7 @@ from nbyt.report.figures.drawn import Drawn, remarks
 from nbyt.report.figures.parts import figure, spread
 from nbyt.report.html.element import for_chart
 from nbyt.report.html.key import key
-from nbyt.report.html.number import has_value, words
+from nbyt.report.numbers import brief_words, has_value
 from nbyt.results.values import Data
 
 MOST = 48
@@ -88,7 +88,7 @@ def _rows(checks: Sequence[Data], says: str) -> Data:
         "y": [place for place, _ in some],
         "error_x": {**spread(numbers), "color": f"@{colour}"},
         "marker": {"color": f"@{colour}", "symbol": symbol, "size": 8},
-        "hovertext": [for_chart(f"{words(check['number'])}: {says}") for _, check in some],
+        "hovertext": [for_chart(f"{brief_words(check['number'])}: {says}") for _, check in some],
         "hoverinfo": "text",
     }
 

@@ -6,8 +6,8 @@ from math import ceil, floor, log10
 from nbyt.report.figures.drawn import AxisScale, Drawn, blank, remarks, scale_of
 from nbyt.report.figures.parts import figure
 from nbyt.report.html.element import Markup, for_chart, join, tag
-from nbyt.report.html.number import short
 from nbyt.report.html.page import table
+from nbyt.report.numbers import short
 from nbyt.results.values import Data
 
 _MOST_DECIMALS = 4

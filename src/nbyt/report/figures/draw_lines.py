@@ -7,7 +7,7 @@ from nbyt.report.figures.axes import Reach, along, drawable, reach, said_of, sha
 from nbyt.report.figures.drawn import Drawn, error_bars, look, named, remarks
 from nbyt.report.figures.parts import band, curve, figure
 from nbyt.report.html.element import Markup, for_chart
-from nbyt.report.html.number import Number, has_interval, short, words
+from nbyt.report.numbers import Number, brief_words, has_interval, short
 from nbyt.results.values import Data
 
 _HEIGHT = 340
@@ -104,7 +104,7 @@ def _clipped(number: Number, own: Reach) -> Number:
 
 def _texts(one: Data, series: Data) -> list[str]:
     pairs = zip(series["x"], series["numbers"], strict=True)
-    return [for_chart(f"{_place(one, x)}: {series['name']} {words(n)}") for x, n in pairs]
+    return [for_chart(f"{_place(one, x)}: {series['name']} {brief_words(n)}") for x, n in pairs]
 
 
 def _marks(marks: Sequence[tuple[float, str]], own: Reach) -> tuple[list[Data], list[Data]]:
@@ -180,5 +180,5 @@ def _place(one: Data, x: float) -> str:
 
 def _why(number: Number) -> str:
     if number.get("value") is not None:
-        return f"{words(number)} has no place on a log axis"
+        return f"{brief_words(number)} has no place on a log axis"
     return number.get("reason") or "undetermined"

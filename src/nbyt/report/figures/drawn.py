@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nbyt.report.figures.parts import spread
 from nbyt.report.html.element import Markup, bullets, tag
 from nbyt.report.html.key import key
-from nbyt.report.html.number import Number, has_interval, short
+from nbyt.report.numbers import Number, has_interval, short
 from nbyt.results.values import Data
 
 Sample = tuple[str, str | None]  # symbol and dash, as a key takes them

@@ -9,7 +9,6 @@ from nbyt.report.figures.draw_lines import lines_drawn
 from nbyt.report.figures.draw_plane import plane_drawn, planes_drawn
 from nbyt.report.figures.drawn import Drawn, scale_of
 from nbyt.report.html.element import Child, Markup, tag
-from nbyt.report.html.number import shown
 from nbyt.report.html.page import (
     Part,
     by_place,
@@ -20,6 +19,7 @@ from nbyt.report.html.page import (
     table,
     wrap,
 )
+from nbyt.report.html.quantity import shown_brief
 from nbyt.results.values import Data
 
 _CHARTS: dict[str, Callable[[Sequence[Data]], Drawn]] = {
@@ -113,7 +113,7 @@ def _table(one: Data) -> Markup:
 
 
 def _cell(cell: str | Data) -> Child:
-    return shown(cell) if isinstance(cell, dict) else str(cell)
+    return shown_brief(cell) if isinstance(cell, dict) else str(cell)
 
 
 def _described(one: Data) -> str:

@@ -5,7 +5,7 @@ from math import log10
 from typing import Any
 
 from nbyt.report.html.element import for_chart
-from nbyt.report.html.quantity import Number, known, layout_name, words
+from nbyt.report.numbers import Number, known, layout_name, words
 from nbyt.results.values import Data
 
 STEPS_TITLE = "T steps (upper line), N envs (lower line)"

@@ -1,5 +1,7 @@
 """An advice as tables and lines for a terminal of 80 columns, from the data of the JSON output."""
 
+from collections.abc import Sequence
+
 from rich.console import RenderableType
 from rich.table import Table
 
@@ -129,6 +131,12 @@ def answers_shown(data: Data) -> list[str]:
         data["per"], ["per_sample", "per_second"]
     )
     return [kind for kind in wanted if data["advice"][kind] is not None]
+
+
+def deciding(stages: Sequence[Data]) -> Data:
+    """Return the stage with the largest weight, of those that are clear."""
+    clear = [stage for stage in stages if stage["clear"]] or list(stages)
+    return max(clear, key=lambda stage: stage["weight"])
 
 
 def _rounded(number: Data) -> str:

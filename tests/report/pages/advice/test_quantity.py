@@ -6,7 +6,8 @@ import pytest
 
 from nbyt.report.figures.draw_plane import views
 from nbyt.report.html.element import Markup, embedded, escaped_lines, for_chart, tag
-from nbyt.report.html.quantity import known, share, shown, words
+from nbyt.report.html.quantity import shown
+from nbyt.report.numbers import known, share, words
 
 
 def _number(value: Any, low: Any, high: Any, **more: Any) -> dict[str, Any]:

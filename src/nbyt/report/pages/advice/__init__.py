@@ -1,4 +1,4 @@
-"""The page of an advice: plain data to one HTML file, or to a card for notebooks. No JAX."""
+"""The page of an advice as one HTML file, or a card for notebooks. No JAX."""
 
 from nbyt.report.pages.advice.document import card, render, write_page
 

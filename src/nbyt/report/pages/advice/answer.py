@@ -1,4 +1,4 @@
-"""The answer: which layout, how sure that is, why, and what else would help."""
+"""The answer: which layout, how sure, why, what else would help, and settings to copy."""
 
 from collections import Counter
 from typing import Any
@@ -6,14 +6,15 @@ from typing import Any
 from nbyt.report.html.element import Child, Markup, bullets, code, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.page import Part, section, table
-from nbyt.report.html.quantity import layout_mark, share, shown
+from nbyt.report.html.quantity import big_layout, layout_mark, shown
+from nbyt.report.numbers import share
 from nbyt.results.values import Data
 
 _SHOWN_FIRST = 6
 
 
 def settings_block(data: Data) -> Markup | None:
-    """Tabs for the first libraries, a menu for the others, and a button that copies."""
+    """Return tabs for the first libraries, a menu for the others, and a button that copies."""
     settings = data.get("settings") or []
     if not settings:
         return None
@@ -42,7 +43,7 @@ def _for(data: Data) -> Markup:
 
 
 def _why_this(data: Data) -> str:
-    """What the layout of the settings is best for."""
+    """Return what the layout of the settings is best for."""
     steps, answers = data["schedule"]["steps"], data["advice"]
     found = [
         word
@@ -53,7 +54,7 @@ def _why_this(data: Data) -> str:
 
 
 def _names(settings: list[Data]) -> list[str]:
-    """Each library's name; where several have the same, with its id."""
+    """Return each library's name; where several have the same, with its id."""
     count = Counter(one["library"] for one in settings)
     return [
         one["library"] if count[one["library"]] == 1 else f"{one['library']} ({one['id']})"
@@ -101,7 +102,7 @@ def _panel(place: int, name: str, one: Data) -> Markup:
 
 
 def _lost(one: Data) -> Markup:
-    """What the library cannot say, or that it can say all of it."""
+    """Return what the library cannot express."""
     if "changes" in one:
         stays = "Only what changes: all your other settings stay as they are."
         said = stays if one["changes"] else "Nothing changes: this is what you have."
@@ -123,7 +124,7 @@ _KINDS = {
 
 
 def answer_section(data: Data) -> Part:
-    """The first section; it has no charts."""
+    """Return the first section; it has no charts."""
     answers = {kind: data["advice"].get(kind) for kind in _KINDS}
     cards = [answer_card(kind, one) for kind, one in answers.items() if one is not None]
     if answers["per_second"] is None:
@@ -142,7 +143,7 @@ def answer_section(data: Data) -> Part:
 
 
 def answer_card(kind: str, one: Data) -> Markup:
-    """One advised layout with its confidence."""
+    """Return one advised layout with its confidence."""
     word, when = _KINDS[kind]
     ties = [tag("li", layout_mark({"envs": n, "steps": t})) for n, t in one["ties"]]
     told = "All layouts tie with it." if one["no_measurable_difference"] else None
@@ -156,22 +157,10 @@ def answer_card(kind: str, one: Data) -> Markup:
     return tag(
         "article",
         tag("p", tag("strong", f"Best {word}"), f", {when}", class_="kind"),
-        _big(one),
+        big_layout(one),
         tag("p", one["sentence"]) if one["no_measurable_difference"] else None,
         tag("dl", *facts, class_="facts"),
         class_="answer open" if one["no_measurable_difference"] else "answer",
-    )
-
-
-def _big(one: Data) -> Markup:
-    return tag(
-        "p",
-        tag("span", str(one["envs"])),
-        tag("small", "env" if one["envs"] == 1 else "envs"),
-        tag("span", "×", class_="times"),
-        tag("span", str(one["steps"])),
-        tag("small", "step" if one["steps"] == 1 else "steps"),
-        class_="big",
     )
 
 
@@ -185,7 +174,7 @@ def _no_seconds() -> Markup:
 
 
 def _alarm(data: Data) -> Markup | None:
-    """Said loudly: that the data tell no layout from any other."""
+    """Return a warning that all layouts tie."""
     answers = {kind: data["advice"].get(kind) for kind in _KINDS}
     known = {kind: one for kind, one in answers.items() if one is not None}
     unsure = {kind: one for kind, one in known.items() if one["no_measurable_difference"]}
@@ -203,7 +192,7 @@ def _alarm(data: Data) -> Markup | None:
 
 
 def _current(current: Data | None) -> Markup | None:
-    """What the user's own layout loses, if it was named."""
+    """Return what the user's own layout loses, if one was given."""
     if current is None:
         return None
     rows = []
@@ -223,7 +212,7 @@ def _agreement(agreement: Data | None) -> Markup | None:
 
 
 def _warnings(data: Data) -> Markup | None:
-    """Warnings of the whole and of the stages, each once."""
+    """Return the warnings of the advice and of its stages, each once."""
     own = [str(one) for one in data.get("warnings") or []]
     stages = [
         f"{stage['name']}: {one}"
@@ -248,7 +237,7 @@ def _remedies(answers: dict[str, Data | None]) -> Markup | None:
 
 
 def _told(answers: dict[str, Data | None], what: str) -> Markup:
-    """Sentences of both answers: those of one alone, then the shared ones, once."""
+    """Return the sentences of both answers: those of one alone, then the shared ones, once."""
     found = {kind: one[what] for kind, one in answers.items() if one is not None}
     first, *others = found.values()
     shared = [one for one in first if all(one in other for other in others)]
@@ -263,7 +252,7 @@ def _told(answers: dict[str, Data | None], what: str) -> Markup:
 
 
 def _budget(budget: Any) -> Markup | None:
-    """What a budget of envs or time would give: a sentence, and rows of whatever was worked out."""
+    """Return the sentence and the table of a budget."""
     if not budget:
         return None
     said = tag("div", tag("p", str(budget["sentence"])), class_="notice")

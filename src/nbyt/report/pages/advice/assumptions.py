@@ -1,9 +1,10 @@
-"""What was assumed and measured, how to get it again, and what the words mean."""
+"""What was assumed and measured, how to reproduce it, and the glossary."""
 
 from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.glossary import definitions, term
 from nbyt.report.html.page import Part, command, facts, merged, section, table
-from nbyt.report.html.quantity import layout_mark, share, shown
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import share
 from nbyt.results.values import Data
 
 _WEIGHED = {
@@ -13,7 +14,7 @@ _WEIGHED = {
 
 
 def assumption_sections(data: Data) -> Part:
-    """Settings of the measurement, its stages, versions, and the glossary."""
+    """Return the settings of the measurement, its stages, versions, and the glossary."""
     content = [
         facts(_settings(data)),
         tag("h3", "Stages"),

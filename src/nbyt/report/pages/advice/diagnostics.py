@@ -1,4 +1,4 @@
-"""The closer look at one stage: bias in a picture, sources of noise, and T against lambda."""
+"""Diagnostics of one stage: a picture of the bias, sources of noise, and T against lambda."""
 
 from typing import Any
 
@@ -8,12 +8,13 @@ from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import TERMS, term
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Content, Part, chart, merged, section, side_by_side, table, wrap
-from nbyt.report.html.quantity import Number, known, layout_mark, layout_name, shown, words
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import Number, known, layout_name, words
 from nbyt.results.values import Data
 
 
 def surface_section(data: Data, stage: Data) -> Part:
-    """Alignment of the objective for every T and lambda that was looked at."""
+    """Return the alignment for every T and lambda that was measured."""
     looked = stage["closer"]
     lambdas = sorted(looked["lambdas"])
     top = _best(data, looked["layouts"])
@@ -74,7 +75,7 @@ _LOOKS: dict[str, Data] = {
 
 
 def share_of(parts: Data, name: str) -> Number:
-    """A source as a share of the variance; undetermined where the variance is."""
+    """Return a source as a share of the variance; undetermined where the variance is."""
     whole, number = parts["variance"], parts[name]
     if not known(whole) or not whole["value"] or not known(number):
         return {"value": None, "low": None, "high": None, "reason": number.get("reason")}
@@ -85,7 +86,7 @@ def share_of(parts: Data, name: str) -> Number:
 
 
 def source_chart(layout: Data) -> Data:
-    """A point with its interval for each source and each gradient."""
+    """Return a point with its interval for each source and each gradient."""
     rows = list(reversed(SOURCES))
     return figure(
         [_points(layout, gradient, rows) for gradient in _LOOKS],
@@ -125,7 +126,7 @@ _GRADIENTS = ("actor", "critic")
 
 
 def closer_sections(data: Data) -> Part:
-    """Three sections on the stage that was looked at closely, or one that says none was."""
+    """Return three sections on the diagnosed stage, or one that says there is none."""
     looked = [stage for stage in data["stages"] if stage.get("closer")]
     if not looked:
         words = (
@@ -231,7 +232,7 @@ def _meaning(name: str) -> str:
 
 
 def _phase_block(stage: Data) -> Markup | None:
-    """What envs that start together add to the variance, as a multiple of it."""
+    """Return what envs that start together add to the variance, as a multiple of it."""
     rows = [one for one in stage["closer"]["layouts"] if known(one["actor"].get("phase"))]
     if not rows:
         return None

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from nbyt.report.html.element import Child, Markup, join, raw, tag
 from nbyt.report.html.page import Page, wrap
-from nbyt.report.html.quantity import layout_mark, share, shown
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import share
 from nbyt.report.pages.advice.answer import answer_section
 from nbyt.report.pages.advice.assumptions import assumption_sections
 from nbyt.report.pages.advice.diagnostics import closer_sections
@@ -29,7 +30,7 @@ _HEAD = ("", "N × T", "relative alignment", "regret", "win share", "standing")
 
 
 def card(data: Data) -> str:
-    """The answers, how sure they are, and the ranking, as a piece of HTML."""
+    """Return the answers, how sure they are, and the ranking, as a piece of HTML."""
     title = tag("p", tag("strong", f"{data['env']}, batch {data['batch']:,}"))
     blocks = [
         _block(_KINDS[kind], one, unfolded=kind == "per_sample")

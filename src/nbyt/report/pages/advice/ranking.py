@@ -1,18 +1,19 @@
-"""All layouts, best first: what each loses, and where the libraries' defaults stand."""
+"""All layouts, best first, with the libraries' defaults; and the cost of an update."""
 
 from nbyt.report.figures.parts import figure, line, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart, numbers, section, table
-from nbyt.report.html.quantity import Number, known, layout_mark, reasons_of, share, shown
+from nbyt.report.html.quantity import layout_mark, reasons_of, shown
+from nbyt.report.numbers import Number, known, share
 from nbyt.results.values import Data
 
 _LOOK = {"colour": "blue", "dash": "solid", "symbol": "circle"}
 
 
 def cost_chart(data: Data) -> Data:
-    """Milliseconds of an update: the line is fitted, the crosses were timed."""
+    """Return the milliseconds of an update: the line is fitted, the crosses were timed."""
     layouts = data["stages"][0]["layouts"]
     numbers = [one["seconds"] for one in layouts]
     return figure(
@@ -39,7 +40,7 @@ def _timed(costs: Data) -> Data:
 
 
 def cost_section(data: Data) -> Part:
-    """Seconds of an update for every T, and the updates that were timed."""
+    """Return the seconds of an update for every T, and the updates that were timed."""
     if not data.get("costs"):
         words = "The cost of an update was not measured."
         return section("cost", "Cost", words, link="Cost")
@@ -65,7 +66,7 @@ _KINDS = {"per_sample": "Per sample", "per_second": "Per second"}
 
 
 def ranking_section(data: Data) -> Part:
-    """A table for each answer, one of them shown at a time."""
+    """Return a table for each answer, one of them shown at a time."""
     found = {kind: data["advice"].get(kind) for kind in _KINDS}
     known_kinds = {kind: one for kind, one in found.items() if one is not None}
     start = "per_second" if data.get("per") == "second" and found["per_second"] else "per_sample"
@@ -94,7 +95,7 @@ def ranking_section(data: Data) -> Part:
 
 
 def ranking_table(answer: Data, own: int | None = None) -> Markup:
-    """The places as a table. own: T of the user's layout."""
+    """Return the places as a table. own: T of the user's layout."""
     head: list[Child] = [
         "",
         "N × T",
@@ -128,7 +129,7 @@ def _row(place: int, one: Data, own: int | None) -> Markup:
 
 
 def interval_bar(number: Number) -> Markup:
-    """A small picture of a number between 0 and 1 with its interval."""
+    """Draw a number between 0 and 1 with its interval."""
     if not known(number):
         return tag("span", class_="bar", aria_hidden="true")
     low, value, high = (min(max(number[x], 0.0), 1.0) for x in ("low", "value", "high"))
@@ -137,7 +138,7 @@ def interval_bar(number: Number) -> Markup:
 
 
 def _standing(best: bool, one: Data, own: int | None) -> Markup:
-    """Advised, tied or behind, and whether it is the user's own or harmful somewhere."""
+    """Return advised, tied or behind, and flags for the user's own layout and for harm."""
     flags: list[Child] = []
     if best:
         flags.append(tag("span", "★ advised", class_="flag"))
@@ -154,7 +155,7 @@ def _standing(best: bool, one: Data, own: int | None) -> Markup:
 
 
 def _names(libraries: list[str]) -> Markup:
-    """The first libraries; the others are named when asked for, and below the trade-off."""
+    """Return the first libraries; the others are in a tooltip."""
     first, rest = libraries[:_NAMED], libraries[_NAMED:]
     more = tag("span", f", {len(rest)} more", title=", ".join(rest)) if rest else None
     return join([", ".join(first), more])

@@ -1,9 +1,8 @@
-"""The trade-off: long rollouts point better, many envs scatter less."""
+"""The trade-off: long rollouts have less bias, many envs less noise."""
 
 from math import log10
 from typing import Any
 
-from nbyt.advice.reasons import deciding
 from nbyt.report.figures.parts import figure, line, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import term
@@ -19,17 +18,19 @@ from nbyt.report.html.page import (
     slider_handle,
     table,
 )
-from nbyt.report.html.quantity import known, layout_mark, reasons_of, share, shown, words
+from nbyt.report.html.quantity import layout_mark, reasons_of, shown
+from nbyt.report.numbers import known, share, words
+from nbyt.report.tables.advice import deciding
 from nbyt.results.values import Data
 
 
 def start_of(data: Data) -> int:
-    """The place of the stage that counts most: the page opens there."""
+    """Return the place of the stage with the largest weight: the page opens there."""
     return data["stages"].index(deciding(data["stages"]))
 
 
 def stage_bar(data: Data) -> Part:
-    """The slider with the name, mean return and weight of the stage it is at."""
+    """Return the slider with the name, mean return and weight of its stage."""
     stages, start = data["stages"], start_of(data)
     label = tag("label", "Stage", for_="stage")
     texts = [valuetext(one) for one in stages]
@@ -40,7 +41,7 @@ def stage_bar(data: Data) -> Part:
 
 
 def valuetext(stage: Data) -> str:
-    """What a screen reader says for a stage."""
+    """Return what a screen reader says for a stage."""
     out = "" if stage["clear"] else ", left out of the ranking"
     mean = words(stage["mean_return"])
     return f"{stage['name']}, mean return {mean}, weight {share(stage['weight'])}{out}"
@@ -71,13 +72,13 @@ _LOWEST, _HIGHEST = -1.15, 2.0
 
 
 def factor_charts(data: Data) -> list[Data]:
-    """One chart for each stage, all with the same top."""
+    """Return one chart for each stage, all with the same top."""
     top = max(_bounds(data, stage)[1] for stage in data["stages"])
     return [_chart(data, stage, [_bounds(data, stage)[0], top]) for stage in data["stages"]]
 
 
 def advised(data: Data) -> list[tuple[str, Data]]:
-    """Each advised layout with what it is best for."""
+    """Return each advised layout with what it is best for."""
     answers = data["advice"]
     pairs = [
         (word, answers.get(key))
@@ -110,7 +111,7 @@ def _chart(data: Data, stage: Data, bounds: list[float]) -> Data:
 
 
 def _bounds(data: Data, stage: Data) -> list[float]:
-    """From below the smallest value to above the largest."""
+    """Return the range from below the smallest value to above the largest."""
     numbers = [one[data["objective"]][name] for one in stage["layouts"] for name in FACTORS]
     values = [one["value"] for one in numbers if known(one)]
     low, high = min([0.0, *values]) - 0.06, max([1.0, *values]) + 0.14
@@ -118,7 +119,7 @@ def _bounds(data: Data, stage: Data) -> list[float]:
 
 
 def _stars(data: Data, stage: Data) -> list[Data]:
-    """The advised points on the line of alignments."""
+    """Mark the advised points on the line of alignments."""
     own = {one["steps"]: one[data["objective"]]["alignment"] for one in stage["layouts"]}
     at = [one["steps"] for _, one in advised(data) if known(own.get(one["steps"]))]
     return [
@@ -140,7 +141,7 @@ def _stars(data: Data, stage: Data) -> list[Data]:
 
 
 def _verticals(data: Data, layouts: list[Data]) -> tuple[list[Data], list[Data]]:
-    """A line at each advised T, and above the chart what it is advised for."""
+    """Draw a line at each advised T, and above the chart what it is advised for."""
     order = [one["steps"] for one in layouts]
     shapes, notes = [], []
     for row, (word, one) in enumerate(advised(data)):
@@ -167,7 +168,7 @@ def _note(text: str, at: int, height: float, right: bool) -> Data:
 
 
 def _factors_defaults(data: Data, layouts: list[Data], bounds: list[float]) -> Data:
-    """A mark near the top at every T that is some library's default."""
+    """Mark every T that is some library's default, near the top."""
     named = {row["steps"]: row["defaults_of"] for row in data["advice"]["per_sample"]["ranking"]}
     at = [one["steps"] for one in layouts if named.get(one["steps"])]
     texts = [for_chart(f"T = {steps} is nearest to: {', '.join(named[steps])}") for steps in at]
@@ -184,21 +185,21 @@ def _factors_defaults(data: Data, layouts: list[Data], bounds: list[float]) -> D
 
 
 def _wrong_way(bounds: list[float]) -> list[dict[str, Any]]:
-    """The ground below zero, where a gradient points away from the true one."""
+    """Shade the range below zero, where a gradient points away from the true one."""
     ends = {"xref": "paper", "x0": 0, "x1": 1, "y0": bounds[0], "y1": 0}
     look = {"fillcolor": "@ink:0.05", "line": {"width": 0}, "layer": "below"}
     return [{"type": "rect", **ends, **look}]
 
 
 def gradient_words(objective: str) -> str:
-    """Which gradient an objective means, after "the"."""
+    """Return the name of an objective's gradient, as used after "the"."""
     if objective == "total":
         return "gradient of actor and critic together"
     return f"{objective}'s gradient"
 
 
 def deciding_words(data: dict[str, Any]) -> str:
-    """Whose gradient decides the advice; what charts show is one gradient also where two decide."""
+    """Return whose gradient decides; charts show one gradient even where two decide."""
     who = data.get("decided_by", data["objective"])
     return "the weaker of actor and critic" if who == "both" else f"the {gradient_words(who)}"
 
@@ -207,7 +208,7 @@ _COLUMNS = {**dict.fromkeys(FACTORS), "cosine": None, "ess_ratio": None}
 
 
 def tradeoff_section(data: Data) -> Part:
-    """The chart of the factors, the libraries' defaults, and the numbers."""
+    """Return the chart of the factors, the libraries' defaults, and the numbers."""
     start = start_of(data)
     drawn = chart("factors", _description(data), factor_charts(data))
     missing = by_stage([_missing(data, stage) for stage in data["stages"]], start)
@@ -264,7 +265,7 @@ def _missing(data: Data, stage: Data) -> Markup | None:
 
 
 def _defaults(data: Data) -> Markup | None:
-    """Which library's default T is nearest to which compared T."""
+    """Return which library's default T is nearest to which compared T."""
     rows = sorted(data["advice"]["per_sample"]["ranking"], key=lambda row: row["steps"])
     items = [
         tag("li", tag("strong", f"T = {row['steps']} "), ", ".join(row["defaults_of"]))

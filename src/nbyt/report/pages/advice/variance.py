@@ -1,4 +1,4 @@
-"""Where the variance comes from: its terms by T, and how alike neighbouring steps are."""
+"""Where the variance comes from: its terms by T, and correlations by lag."""
 
 from collections.abc import Sequence
 from math import log10
@@ -17,16 +17,8 @@ from nbyt.report.html.page import (
     side_by_side,
     table,
 )
-from nbyt.report.html.quantity import (
-    Number,
-    known,
-    layout_mark,
-    layout_name,
-    reasons_of,
-    shown,
-    words,
-)
-from nbyt.report.numbers import power_of_ten
+from nbyt.report.html.quantity import layout_mark, reasons_of, shown
+from nbyt.report.numbers import Number, known, layout_name, power_of_ten, words
 from nbyt.report.pages.advice.tradeoff import start_of
 from nbyt.results.values import Data
 
@@ -43,17 +35,17 @@ _MOST = 3.0  # times the highest bar
 
 
 def term_charts(data: Data, gradient: str) -> list[Data]:
-    """Individual and covariance on top of each other, a chart for each stage."""
+    """Return stacked bars of individual and covariance, a chart for each stage."""
     return [_terms(stage, gradient) for stage in data["stages"]]
 
 
 def lag_charts(data: Data, gradient: str) -> list[Data]:
-    """Correlation of contributions against the steps between them, a chart for each stage."""
+    """Return the correlation of contributions by lag, a chart for each stage."""
     return [_lags(stage["lags"][gradient]) for stage in data["stages"]]
 
 
 def terms_range(stage: Data, gradient: str) -> tuple[float, float, bool]:
-    """From the lowest to the highest that is drawn, and whether intervals are cut for it.
+    """Return the range that is drawn, and whether it cuts off intervals.
 
     An interval may be a hundred times as long as the bars are high; then the bars decide.
     """
@@ -97,7 +89,7 @@ def _bar(layouts: Sequence[Data], gradient: str, name: str, scale: float) -> Dat
 
 
 def _sum(layouts: Sequence[Data], gradient: str, scale: float) -> Data:
-    """The variance itself, with its interval."""
+    """Return points of the variance itself, with intervals."""
     numbers = [one[gradient]["variance"] for one in layouts]
     return {
         "type": "scatter",
@@ -149,7 +141,7 @@ def _lags(profile: Data) -> Data:
 
 
 def _across(number: Number, lags: Sequence[int]) -> list[Data]:
-    """A line with a band: contributions of different trajectories at one time."""
+    """Return a line with a band: contributions of different trajectories at one time."""
     if not known(number) or not lags:
         return []
     x = [lags[0], lags[-1]]
@@ -177,7 +169,7 @@ _TERMS = ("individual", "covariance", "variance")
 
 
 def variance_section(data: Data) -> Part:
-    """Terms and lag correlations of actor and critic, side by side."""
+    """Return terms and lag correlations of actor and critic, side by side."""
     start = start_of(data)
     terms = side_by_side(_terms_chart(data, one) for one in _GRADIENTS)
     lags = side_by_side(_lags_chart(data, one) for one in _GRADIENTS)
@@ -252,7 +244,7 @@ def _lags_key() -> Markup:
 
 
 def _missing(stage: Data) -> Markup | None:
-    """What is not drawn, and whether intervals leave the picture."""
+    """Return what is not drawn, and whether intervals leave the chart."""
     cut = [gradient for gradient in _GRADIENTS if terms_range(stage, gradient)[2]]
     words = f"Intervals of the {' and the '.join(cut)} go beyond the top; the numbers have them."
     remark = tag("p", words, class_="missing") if cut else None

@@ -7,8 +7,8 @@ from statistics import median
 from typing import Any
 
 from nbyt.report.html.element import Child, Markup, bullets, join, tag
-from nbyt.report.html.number import short
 from nbyt.report.html.page import Page, Part, section, titled_facts
+from nbyt.report.numbers import short
 from nbyt.report.pages.probes.minibatches import minibatch_section
 from nbyt.report.pages.probes.now import now_section
 from nbyt.report.pages.probes.records import unknown_section

@@ -1,30 +1,14 @@
 """The last probe: what a batch is made of, in words and in a small table."""
 
 from collections.abc import Sequence
-from math import floor, log10
-from typing import Any
 
 from nbyt.report import figures
 from nbyt.report.figures.figure import figures_part
-from nbyt.report.html import quantity
 from nbyt.report.html.element import Markup, bullets, tag
-from nbyt.report.html.number import Number, has_value, short
 from nbyt.report.html.page import Part, section
+from nbyt.report.numbers import Number, has_value, samples_words, short, words
 from nbyt.report.pages.probes.records import NETWORKS, SAMPLES, bare, batch_of, course, networks
 from nbyt.results.values import Data
-from nbyt.stats.estimate import rounded
-
-_SMALL = 100  # samples below which every digit counts
-
-
-def samples_words(number: Number, scale: float = 1.0) -> str:
-    """Samples with their interval, such as ≈ 12,300 [9,900 to 15,400]; other digits are noise."""
-    if not has_value(number) or scale * abs(number["value"]) < _SMALL:
-        return quantity.words(number, scale)
-    value, low, high = (_scaled(number.get(name), scale) for name in ("value", "low", "high"))
-    width = value / 10 if low is None or high is None else high - low
-    mark = "≈\u202f" if number.get("approximate") else ""
-    return f"{mark}{_rounded(value, width)} {_between(low, high, width)}"
 
 
 def worth(number: Number, batch: int) -> str:
@@ -44,7 +28,7 @@ def shared(number: Number) -> str:
     """How much of the variance is covariance. number: the covariance's share."""
     if not has_value(number):
         return f"How much of its variance is covariance cannot be told{_reason(number)}."
-    said = quantity.words(number, 100, " %")
+    said = words(number, 100, " %")
     low, high = number.get("low"), number.get("high")
     if low is not None and low > 0:
         return f"{said} of its variance is covariance: steps of one env are alike."
@@ -64,37 +48,11 @@ def noise(number: Number, batch: int) -> str:
         most = "" if high is None else f": it is at most {high / batch:.2g} times the signal"
         return f"The noise cannot be told from none{most}."
     equal = f"with {samples_words(number)} samples the two would be equal"
-    return f"The noise is {quantity.words(number, 1 / batch)} times the signal; {equal}."
+    return f"The noise is {words(number, 1 / batch)} times the signal; {equal}."
 
 
 def _reason(number: Number) -> str:
     return f": {number['reason']}" if number.get("reason") else ""
-
-
-def _scaled(value: Any, scale: float) -> Any:
-    return None if value is None else scale * value
-
-
-def _rounded(value: float, width: float) -> str:
-    """The value with two digits of the interval's width or of its own, and its thousands apart."""
-    step = _step(width)
-    if abs(value) < step:
-        step = _step(abs(value))
-    text = f"{round(value / step) * step:,}" if abs(value) >= 1 else rounded(value, 0)
-    return text.replace("-", "\u2212")
-
-
-def _step(size: float) -> int:
-    """What leaves two digits of so much; samples are whole."""
-    return int(10 ** max(floor(log10(size)) - 1, 0)) if size > 0 else 1
-
-
-def _between(low: float | None, high: float | None, width: float) -> str:
-    if low is None or high is None:
-        ends = [f"{_rounded(low, width)} or more"] if low is not None else []
-        ends += [f"up to {_rounded(high, width)}"] if high is not None else []
-        return f"[{''.join(ends) or 'no interval'}]"
-    return f"[{_rounded(low, width)} to {_rounded(high, width)}]"
 
 
 _ROWS = {

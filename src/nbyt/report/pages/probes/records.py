@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from nbyt.report import figures
 from nbyt.report.figures.figure import figures_part
 from nbyt.report.html.element import tag
-from nbyt.report.html.number import Number, has_value
 from nbyt.report.html.page import Part, merged, section
+from nbyt.report.numbers import Number, has_value
 from nbyt.results.values import Data
 
 

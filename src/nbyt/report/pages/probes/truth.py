@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from nbyt.report import figures
 from nbyt.report.figures.figure import figures_part
 from nbyt.report.html.element import tag
-from nbyt.report.html.number import shown
 from nbyt.report.html.page import Part, merged, section
-from nbyt.report.html.quantity import layout_name
+from nbyt.report.html.quantity import shown_brief
+from nbyt.report.numbers import layout_name
 from nbyt.report.pages.probes.records import (
     SAMPLES,
     bare,
@@ -119,9 +119,9 @@ def _pool_table(data: Data, last: Data) -> Part:
     said = tag(
         "p",
         "The critic explains ",
-        shown(pool["explained_variance"]),
+        shown_brief(pool["explained_variance"]),
         " of the variance of returns; the policy's mean return is ",
-        shown(pool["mean_return"]),
+        shown_brief(pool["mean_return"]),
         ".",
     )
     return merged([figures_part([figures.table(title, head, rows)], "pool"), said])

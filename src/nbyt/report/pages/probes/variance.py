@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from nbyt.report import figures
 from nbyt.report.html.element import Child, Markup, tag
-from nbyt.report.html.number import Number, short, shown
 from nbyt.report.html.page import Part, numbers, section, table
+from nbyt.report.html.quantity import shown_brief
+from nbyt.report.numbers import Number, short
 from nbyt.report.pages.probes.records import (
     SAMPLES,
     batch_of,
@@ -85,7 +86,9 @@ def _row(record: Data, cells: Sequence[Number]) -> Markup:
         f"{record['samples']:,}",
         "" if found is None else short(found),
     ]
-    return tag("tr", *(tag("td", one) for one in first), *(tag("td", shown(one)) for one in cells))
+    return tag(
+        "tr", *(tag("td", one) for one in first), *(tag("td", shown_brief(one)) for one in cells)
+    )
 
 
 _ADVANTAGES = {

@@ -7,9 +7,9 @@ from nbyt.report.figures import forest
 from nbyt.report.figures.draw_forest import MOST
 from nbyt.report.figures.figure import figures_part
 from nbyt.report.html.element import Child, Markup, bullets, join, tag
-from nbyt.report.html.number import has_value, short, shown
 from nbyt.report.html.page import Part, grouped_table, numbers, section, table, wrap
-from nbyt.report.html.quantity import Number
+from nbyt.report.html.quantity import shown_brief
+from nbyt.report.numbers import Number, has_value, short
 from nbyt.results.values import Data
 
 # The signs differ in shape, so that no verdict is told by its colour alone.
@@ -58,7 +58,7 @@ def measured_range(checks: list[Data]) -> Markup:
 
 def _span(numbers: list[Number]) -> Markup:
     if len(numbers) == 1:
-        return shown(numbers[0])
+        return shown_brief(numbers[0])
     values = [number["value"] for number in numbers]
     low, high = short(min(values), 3), short(max(values), 3)
     return tag("span", low if low == high else f"{low} to {high}", class_="number")
@@ -172,7 +172,7 @@ def _check(check: Data, keys: Sequence[str], same: bool) -> Markup:
     cells: list[Child] = [
         *(str(check["case"].get(key, "")) for key in keys),
         *([] if same else [check["quantity"]]),
-        shown(check["number"]),
+        shown_brief(check["number"]),
         check["asks"],
         answer(check["says"]),
     ]

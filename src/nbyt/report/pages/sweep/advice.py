@@ -7,7 +7,8 @@ from nbyt.report.figures.parts import figure, spread
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart, numbers, section, table, wrap
-from nbyt.report.html.quantity import known, layout_mark, layout_name, shown, words
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import known, layout_name, words
 from nbyt.report.pages.sweep.answer import (
     KINDS,
     advice_words,

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.page import Part, section
-from nbyt.report.html.quantity import layout_mark, layout_name, shown, words
+from nbyt.report.html.quantity import big_layout, layout_mark, shown
+from nbyt.report.numbers import layout_name, words
 from nbyt.results.values import Data
 
 KINDS = {"per_sample": "for the same samples", "per_second": "for the same time"}
@@ -108,7 +109,7 @@ def _card(data: Data, kind: str) -> Markup:
     ]
     facts = [join([tag("dt", name), tag("dd", value)]) for name, value in rows]
     look = "answer open" if one["no_measurable_difference"] else "answer"
-    return tag("article", head, _big(one), tag("dl", *facts, class_="facts"), class_=look)
+    return tag("article", head, big_layout(one), tag("dl", *facts, class_="facts"), class_=look)
 
 
 def _end_word(data: Data, kind: str) -> str:
@@ -119,18 +120,6 @@ def _end_word(data: Data, kind: str) -> str:
 
 def _seconds(value: float) -> str:
     return f"{value:.2g} s" if value < 100 else f"{value:,.0f} s"
-
-
-def _big(one: Data) -> Markup:
-    return tag(
-        "p",
-        tag("span", str(one["envs"])),
-        tag("small", "env" if one["envs"] == 1 else "envs"),
-        tag("span", "×", class_="times"),
-        tag("span", str(one["steps"])),
-        tag("small", "step" if one["steps"] == 1 else "steps"),
-        class_="big",
-    )
 
 
 def _ties(data: Data, kind: str, one: Data) -> Child:

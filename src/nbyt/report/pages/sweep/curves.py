@@ -5,7 +5,7 @@ from nbyt.report.figures.parts import band, figure, value_axis
 from nbyt.report.html.element import Markup, for_chart, tag
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart_place, section, slider_bar, wrap
-from nbyt.report.html.quantity import layout_name, words
+from nbyt.report.numbers import layout_name, words
 from nbyt.report.pages.sweep.answer import best_index, colours, is_known, kinds_of, layout_label
 from nbyt.results.values import Data
 

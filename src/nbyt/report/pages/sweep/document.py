@@ -6,7 +6,8 @@ from typing import Any
 
 from nbyt.report.html.element import Child, Markup, bullets, code, join, tag
 from nbyt.report.html.page import Page, Part, command, section, table, titled_facts
-from nbyt.report.html.quantity import layout_mark, layout_name, words
+from nbyt.report.html.quantity import layout_mark
+from nbyt.report.numbers import layout_name, words
 from nbyt.report.pages.sweep.advice import advice_section
 from nbyt.report.pages.sweep.answer import answer_section
 from nbyt.report.pages.sweep.curves import curves_section

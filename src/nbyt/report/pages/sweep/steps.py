@@ -4,7 +4,8 @@ from nbyt.report.figures.parts import figure, line, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart, section, side_by_side, table
-from nbyt.report.html.quantity import layout_mark, layout_name, shown
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import layout_name
 from nbyt.report.pages.sweep.answer import (
     KINDS,
     advised_index,

@@ -3,7 +3,8 @@
 from nbyt.report.figures.parts import figure, spread, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, tag
 from nbyt.report.html.page import Part, chart_place, numbers, section, slider_bar, table, wrap
-from nbyt.report.html.quantity import layout_mark, layout_name, shown, words
+from nbyt.report.html.quantity import layout_mark, shown
+from nbyt.report.numbers import layout_name, words
 from nbyt.report.pages.sweep.answer import best_index, colours, is_known, kinds_of, roles
 from nbyt.results.values import Data
 

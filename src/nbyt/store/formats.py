@@ -1,7 +1,13 @@
-"""JSON records that carry their own hash, so that no changed byte is ever believed."""
+"""Formats of files: JSON that carries its own hash, and rows of numbers as CSV.
 
+Of sealed JSON no changed byte is believed; of CSV every float comes back to the bit.
+"""
+
+import csv
 import hashlib
+import io
 import json
+import re
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,16 +20,17 @@ FORMAT = 1
 VERSION = version("nbyt")
 JSON_LIMIT = 1 << 20
 _SEAL = "self_sha256"
+Row = dict[str, Any]
 _RESTORE = "restore a copy of it, or make it again by training"
 
 
 def sha256(data: bytes) -> str:
-    """The SHA-256 of `data` in hexadecimal."""
+    """Return the SHA-256 of `data` in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def sealed(facts: dict[str, Any], *, kind: str, where: str = "", **more: str) -> bytes:
-    """A record of `facts` as canonical JSON, with format, kind, writer and its own hash."""
+    """Format `facts` as canonical JSON with format, kind, writer and its own hash."""
     record = {"format": FORMAT, "kind": kind, "nbyt": VERSION, "facts": facts, **more}
     return canonical({**record, _SEAL: sha256(canonical(record, where=where))}, where=where)
 
@@ -31,14 +38,14 @@ def sealed(facts: dict[str, Any], *, kind: str, where: str = "", **more: str) ->
 def write_sealed(
     path: Path, facts: dict[str, Any], *, kind: str, limit: int = JSON_LIMIT, **more: str
 ) -> None:
-    """Nothing; `path` then holds the sealed record of `facts`."""
+    """Write the sealed record of `facts`."""
     data = sealed(facts, kind=kind, where=str(path), **more)
     require_room(path, len(data), limit)
     write_bytes(path, data)
 
 
 def read_sealed(path: Path, *, kind: str, limit: int = JSON_LIMIT) -> dict[str, Any]:
-    """The record in `path`, after its hash, format and kind have been checked, in that order.
+    """Read the record in `path`, after checking its hash, format and kind, in that order.
 
     The hash comes first, so that a damaged file is called damaged and not "too new". That works
     only while every later format keeps this way of hashing: do not change it.
@@ -55,7 +62,7 @@ def read_sealed(path: Path, *, kind: str, limit: int = JSON_LIMIT) -> dict[str, 
 
 
 def require_room(path: Path, size: int, limit: int) -> None:
-    """Nothing, or a StoreError: what could not be read back must not be written."""
+    """Raise a StoreError for what could not be read back: it must not be written."""
     if size > limit:
         raise StoreError(
             f"{path} would be {size} bytes, at most {limit} can be read back",
@@ -65,7 +72,7 @@ def require_room(path: Path, size: int, limit: int) -> None:
 
 
 def shown(value: object) -> str:
-    """A short printable form of a value that came from a file."""
+    """Return a short printable form of a value that came from a file."""
     text = ascii(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
@@ -114,3 +121,67 @@ def _no_constant(name: str) -> NoReturn:
 
 def _reject(path: Path, reason: str, fix: str = _RESTORE) -> NoReturn:
     raise StoreError(f"{path} {reason}", where=str(path), fix=fix)
+
+
+def to_csv(rows: list[Row], where: str) -> str:
+    """Format rows as CSV; every row has exactly the columns of the first.
+
+    A cell is a whole number, a float, text, or None (empty). True and False become 1 and 0.
+    """
+    if not rows:
+        return ""
+    columns = list(rows[0])
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    for number, row in enumerate(rows):
+        odd = sorted(row.keys() ^ rows[0].keys())
+        if odd:
+            raise _bad_rows(
+                f"row {number} differs from the first row in the column '{odd[0]}'", where
+            )
+        writer.writerow([_written(row[column], column, where) for column in columns])
+    return out.getvalue()
+
+
+def from_csv(text: str, where: str) -> list[Row]:
+    """Parse CSV that `to_csv` wrote."""
+    try:
+        lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        columns = lines[0] if lines else []
+        if len(set(columns)) != len(columns):
+            raise ValueError("a column comes twice")
+        return [
+            dict(zip(columns, (_value(cell) for cell in line), strict=True)) for line in lines[1:]
+        ]
+    except (csv.Error, ValueError) as error:
+        raise _bad_rows(f"{where} is not CSV that nbyt wrote: {str(error)!a}", where) from error
+
+
+def _written(value: Any, column: str, where: str) -> str:
+    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+        value = value.item()  # float32 becomes the float of the same value
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return repr(int(value))
+    if isinstance(value, float):
+        return repr(float(value))
+    if isinstance(value, str) and _value(value) == value:
+        return value
+    raise _bad_rows(f"column '{column}' holds {value!r}, which CSV would not give back", where)
+
+
+def _value(cell: str) -> int | float | str | None:
+    if cell == "":
+        return None
+    if re.fullmatch(r"-?[0-9]+", cell):
+        return int(cell)
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def _bad_rows(reason: str, where: str) -> StoreError:
+    return StoreError(reason, where=where, fix="rows of numbers with the same columns are needed")
