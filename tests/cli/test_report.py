@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.report.probes.probes_sample import head, training
+from tests.report.pages.probes.probes_sample import head, training
 
 from nbyt.cli import main
 from nbyt.store.files import PROBES

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.links import TARGETS, plant, require_links, seen, written
-from tests.report.probes.probes_sample import head, training
+from tests.report.pages.probes.probes_sample import head, training
 from tests.studies.small_study import SMALL
 from tests.sweep.made_up import grid_of
 

@@ -1,18 +1,14 @@
 """A study with every kind of figure to make pages of, and to look at in a browser."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Visit
+from tests.report.browsing import Visit
+from tests.report.pages.study.study_sample import study
 
 from nbyt.report.pages.study import write_study_page
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from study_sample import study
 
 Data = dict[str, Any]
 CHART = "chart-claim-correlated-steps-0"

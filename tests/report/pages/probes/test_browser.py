@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browsing import Visit
-from tests.report.probes.probes_sample import training
+from tests.report.browsing import Visit
+from tests.report.pages.probes.probes_sample import training
 
 from nbyt.report.pages.probes import write_probes_page
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.report.probes.probes_sample import training
+from tests.report.pages.probes.probes_sample import training
 
 Data = dict[str, Any]
 

@@ -3,31 +3,16 @@
 from typing import Any
 
 import pytest
-from tests.report.probes.probes_sample import SILENT
+from tests.report.hostile import words_of
+from tests.report.pages.probes.probes_sample import BATCH, SILENT
 
-from nbyt.report.numbers import samples_words
+from nbyt.report.pages.probes import render_probes
 from nbyt.report.pages.probes.now import noise, shared, worth
 
 
 def between(value: float, low: float | None, high: float | None, **more: Any) -> dict[str, Any]:
     """A number with these ends."""
     return {"value": value, "low": low, "high": high, **more}
-
-
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [
-        (between(611.4, 480.2, 770.9), "610 [480 to 770]"),
-        (between(12_345, 9_876, 15_432), "12,300 [9,900 to 15,400]"),
-        (between(12_345, 9_876, None), "12,300 [9,900 or more]"),
-        (between(12_345, None, None), "12,300 [no interval]"),
-        (between(611.4, 480.2, 770.9, approximate=True), "≈\u202f610 [480 to 770]"),
-        (between(7.31, 5.2, 9.9), "7.3 [5.2, 9.9]"),
-        (between(151, 0.42, 159_123), "150 [0.42 to 160,000]"),
-    ],
-)
-def test_samples_have_no_digit_that_the_interval_denies(number: dict[str, Any], said: str) -> None:
-    assert samples_words(number) == said
 
 
 @pytest.mark.parametrize(
@@ -69,3 +54,18 @@ def test_how_much_is_covariance(number: dict[str, Any], said: str) -> None:
 )
 def test_how_large_the_noise_is(number: dict[str, Any], said: str) -> None:
     assert said in noise(number, 2048)
+
+
+@pytest.mark.usefixtures("light")
+def test_the_last_record_is_told_in_words(data: dict[str, Any]) -> None:
+    data["records"][-1]["gradients"]["actor"]["ess_ratio"] = {
+        "value": 0.3,
+        "low": 0.234,
+        "high": 0.376,
+    }
+    data["records"][-1]["warnings"] = ["Something was odd."]
+    said = words_of(render_probes(data))
+    assert "A batch of 2,048 samples is worth 610 [480 to 770] independent ones." in said
+    assert f"Update 120, after {120 * BATCH:,} samples" in said
+    # Of the last record, and among those of all.
+    assert said.count("Something was odd.") == 2

@@ -130,3 +130,14 @@ def _layout(envs: int, steps: int, done: float, chance: random.Random) -> Data:
         **{name: dict(pointing) for name in ("actor", "critic", "total")},
         "seconds": {"value": None, "low": None, "high": None, "reason": "not timed"},
     }
+
+
+def values(records: list[Data], network: str, quantity: str) -> list[float | None]:
+    """The values of a quantity as charts have them, with six digits."""
+    found = [one["gradients"][network][quantity]["value"] for one in records]
+    return [None if one is None else float(f"{one:.6g}") for one in found]
+
+
+def drawn(chart: Data, name: str) -> Data:
+    """The line of a chart's series."""
+    return next(one for one in chart["data"] if one.get("name") == name)
