@@ -62,9 +62,7 @@ def test_a_damaged_record_is_named(folder: Path, capsys: pytest.CaptureFixture[s
     assert not (folder / "report.html").exists()
 
 
-def test_the_page_of_a_sweep_is_rebuilt(
-    swept: Folder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_page_of_a_sweep_is_rebuilt(swept: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["report", str(swept.path), "--json"]) == 0
     page = swept.path / "report.html"
     data = json.loads(capsys.readouterr().out)["data"]
@@ -77,9 +75,7 @@ def test_the_page_of_a_sweep_is_rebuilt(
     assert "What every layout reached" in page.read_text()
 
 
-def test_a_damaged_sweep_has_no_page(
-    swept: Folder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_sweep_has_no_page(swept: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     path = swept.path / "sweep.json"
     path.write_bytes(path.read_bytes().replace(b'"total": 3000', b'"total": 3001'))
     assert main.run(["report", str(swept.path)]) == 2
