@@ -1,27 +1,17 @@
-"""The commands as a user gives them: in a process of their own."""
+"""`nbyt train` as a user gives it: PPO, and DQN."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from tests.cli.commands import NBYT, nbyt
 
 from nbyt.cli import main
 
-NBYT = [sys.executable, "-m", "nbyt.cli.main"]
 SMALL = ["--envs", "4", "--steps", "8", "--minibatch", "16", "--epochs", "2", "--network", "8"]
-
-
-def nbyt(*arguments: str, cwd: Path, code: int = 0) -> subprocess.CompletedProcess:
-    """The finished command; its exit code is part of the promise."""
-    done = subprocess.run([*NBYT, *arguments], cwd=cwd, capture_output=True, text=True, timeout=240)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def test_train_json_keeps_its_promise(tmp_path: Path) -> None:
@@ -44,23 +34,6 @@ def test_the_same_command_again_shows_the_same_result(tmp_path: Path) -> None:
     assert "complete" in again.stderr
     wanted = [line for line in first.stdout.splitlines() if line.startswith("final return")]
     assert wanted and wanted[0] in again.stdout
-
-
-def test_a_config_file_is_read_and_the_command_line_wins(tmp_path: Path) -> None:
-    lines = "envs = 2\nsteps = 16\nminibatch = 16\nepochs = 1\ntotal = 64\nlambda = 0.5\n"
-    (tmp_path / "run.toml").write_text(lines)
-    done = nbyt(
-        *("train", "CartPole-v1", "--config", "run.toml", "--steps", "8", "--dry-run", "--json"),
-        cwd=tmp_path,
-    )
-    layout = json.loads(done.stdout)["data"]["layout"]
-    assert (layout["envs"], layout["steps"], layout["epochs"]) == (2, 8, 1)
-    assert list(tmp_path.iterdir()) == [tmp_path / "run.toml"]
-    (tmp_path / "run.toml").write_text("envz = 2\n")
-    wrong = nbyt("train", "CartPole-v1", "--config", "run.toml", cwd=tmp_path, code=2)
-    assert "envz" in wrong.stderr
-    missing = nbyt("train", "CartPole-v1", "--config", "no.toml", cwd=tmp_path, code=2)
-    assert "no.toml" in missing.stderr
 
 
 WRONG = {
@@ -142,28 +115,6 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:
         assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
-def test_check_env_lists_and_times(tmp_path: Path) -> None:
-    data = json.loads(nbyt("check-env", "CartPole-v1", "--json", cwd=tmp_path).stdout)["data"]
-    assert data["faults"] == [] and data["time_limit"] == 500 and data["copyable"] is True
-    assert set(data["steps_per_second"]) == {"1", "8", "64"}
-    code = "import gymnasium as g, numpy as np\n" + (
-        "class Bad(g.Env):\n"
-        " observation_space=g.spaces.Box(-1,1,(2,),np.float32); action_space=g.spaces.Discrete(2)\n"
-        " def reset(self,seed=None,options=None): return np.zeros(3,np.float32),{}\n"
-        " def step(self,a): return np.zeros(2,np.float32),float('nan'),False,False,{}\n"
-    )
-    (tmp_path / "mine.py").write_text(code)
-    done = nbyt("check-env", "mine:Bad", "--json", cwd=tmp_path, code=1)
-    assert len(json.loads(done.stdout)["data"]["faults"]) >= 2
-
-
-def test_check_env_knows_the_slippery_cliff(tmp_path: Path) -> None:
-    """Its table has two rewards for one next state."""
-    name = "tabular:CliffWalkingSlippery-v1"
-    data = json.loads(nbyt("check-env", name, "--json", cwd=tmp_path).stdout)["data"]
-    assert data["env"] == name and data["kind"] == "device" and data["faults"] == []
-
-
 def test_options_have_the_promised_names(tmp_path: Path) -> None:
     """The words of the documentation, lambda among them, which Python cannot spell."""
     names = "--envs --steps --minibatch --epochs --total --gamma --lambda --learning-rate --network"
@@ -197,20 +148,54 @@ def test_an_env_that_raises_shows_the_users_own_lines(tmp_path: Path) -> None:
     assert "local.py" not in done.stderr
 
 
-def test_help_and_version_are_quick_to_load(tmp_path: Path) -> None:
-    assert nbyt("--version", cwd=tmp_path).stdout.strip().count(".") == 2
-    assert "train" in nbyt("--help", cwd=tmp_path).stdout
-    listed = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "nbyt.cli.main", "--help"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "80"},
-    )
-    loaded = {line.rpartition("|")[2].strip() for line in listed.stderr.splitlines()}
-    assert "cyclopts" in loaded
-    assert not loaded & {"jax", "numpy", "gymnasium", "gymnax"}
+DQN = ["--algo", "dqn", "--minibatch", "16", "--warm-up", "64", "--network", "8"]
 
 
-def test_control_characters_never_reach_the_terminal(tmp_path: Path) -> None:
-    done = nbyt("train", "Cart\x1b[31mPole\x07-v1", cwd=tmp_path, code=2)
-    assert "\x1b[31m" not in done.stderr and "\x07" not in done.stderr
+def test_a_run_its_stages_and_its_second_run(tmp_path: Path) -> None:
+    command = ("train", "CartPole-v1", *DQN, "--total", "2_000", "--buffer", "1_000", "--json")
+    data = json.loads(nbyt(*command, cwd=tmp_path).stdout)["data"]
+    assert data["algo"] == "dqn" and data["layout"]["buffer"] == 1000 and data["updates"] == 500
+    bounds = data["final_return"]
+    assert bounds["low"] <= bounds["value"] <= bounds["high"] and data["episodes"] >= 20
+    assert len(data["stages"]) == 3 and "CartPole-v1-dqn-1x4" in data["out"]
+    again = nbyt(*command, cwd=tmp_path)
+    assert "complete" in again.stderr
+    assert json.loads(again.stdout)["data"]["final_return"] == bounds
+    refused = nbyt("probe", data["stages"][-1], "--batch", "64", cwd=tmp_path, code=2)
+    assert "a stage of 'dqn'" in refused.stderr
+    going_on = ("--from", data["stages"][-1], "--total", "400", "--out", "more")
+    nbyt("train", "CartPole-v1", *DQN, *going_on, cwd=tmp_path)
+
+
+def test_the_algorithm_may_be_named_in_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text('algo = "dqn"\nbuffer = 800\nminibatch = 8\n')
+    code = main.run(["train", "CartPole-v1", "--config", str(file), "--dry-run", "--json"])
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert code == 0 and data["layout"]["buffer"] == 800 and data["buffer_bytes"] == 800 * 42
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--buffer", "16", "--minibatch", "32"], "smaller than a mini-batch"),
+        (["--buffer", "1001"], "nearest that do"),
+        (["--buffer", "-8"], "buffer must be a whole number"),
+        (["--warm-up", "8"], "does not hold a mini-batch"),
+        (["--clip", "0.1"], "Unknown option"),
+        (["--sampling", "alphabetical"], "uniform"),
+        (["--gamma", "2"], "gamma must be between 0 and 1"),
+    ],
+)
+def test_a_wrong_request_is_refused(
+    options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["train", "CartPole-v1", "--algo", "dqn", *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_continuous_actions_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["train", "gymnax:Pendulum-v1", "--algo", "dqn"]) == 2
+    assert "numbered actions" in capsys.readouterr().err

@@ -1,30 +1,28 @@
 """Every dialect file keeps the schema, so that adding a library is adding a file."""
 
-import re
 from dataclasses import fields, replace
 
 import pytest
 
 import nbyt
 from nbyt.cli.train import LayoutOptions, RunOptions
-from nbyt.dialects import vocabulary as said
+from nbyt.dialects import vocabulary
 from nbyt.dialects.carrying import SETTINGS
 from nbyt.dialects.dialect import Dialect, Rules, every, load, names
-from nbyt.dialects.pasting import pasted, pasted_change
 from nbyt.dialects.sizes import RAGGED
 from nbyt.dialects.vocabulary import MEANING
 from nbyt.errors import DialectError
 from nbyt.train.plan import PPOSettings
 
 KNOWN = {
-    "collect": said.COLLECT,
-    "ragged": said.RAGGED,
-    "mixing": said.MIXING,
-    "normalise": said.NORMALISE,
-    "one_sample": said.ONE_SAMPLE,
-    "time_limits": said.TIME_LIMITS,
-    "updates": said.UPDATES,
-    "total": said.TOTAL,
+    "collect": vocabulary.COLLECT,
+    "ragged": vocabulary.RAGGED,
+    "mixing": vocabulary.MIXING,
+    "normalise": vocabulary.NORMALISE,
+    "one_sample": vocabulary.ONE_SAMPLE,
+    "time_limits": vocabulary.TIME_LIMITS,
+    "updates": vocabulary.UPDATES,
+    "total": vocabulary.TOTAL,
 }
 # What a user must be able to name on the command line.
 IDS = [
@@ -78,7 +76,7 @@ def test_rules_are_named_ones(dialect: Dialect) -> None:
 
 
 def test_every_named_rule_is_explained_and_coded() -> None:
-    assert set(RAGGED) == set(said.RAGGED)
+    assert set(RAGGED) == set(vocabulary.RAGGED)
 
 
 @each
@@ -114,19 +112,6 @@ def test_a_switch_has_a_default_of_its_kind(dialect: Dialect) -> None:
 
 
 @each
-def test_a_paste_names_settings_that_exist_and_writes_all_of_them(dialect: Dialect) -> None:
-    named = set(re.findall(r"\{([A-Za-z_.]+)\}", dialect.paste.text))
-    groups = {"arguments", "flags", "lines", "overrides", "script"}
-    assert named - groups <= {*dialect.keys, *dialect.learning.values()}
-    values = {key: 7 for keys in dialect.words.values() for key in keys}
-    values |= dict.fromkeys(dialect.learning.values(), 7)
-    text = pasted(dialect, values)
-    assert not re.findall(r"\{[A-Za-z_.]+\}", text)
-    alone = {key: 1000 + place for place, key in enumerate(values)}
-    assert all(str(value) in pasted(dialect, alone) for value in alone.values()), dialect.id
-
-
-@each
 def test_settings_of_learning_are_ours_and_set_aside_as_no_part_of_the_layout(
     dialect: Dialect,
 ) -> None:
@@ -134,21 +119,6 @@ def test_settings_of_learning_are_ours_and_set_aside_as_no_part_of_the_layout(
     assert set(dialect.learning.values()) <= set(dialect.other)
     ours = {name for name in SETTINGS if name != "squared_error_coefficient"}
     assert ours <= set(PPOSettings().as_dict())
-
-
-@each
-def test_what_changes_is_written_alone_and_all_of_it(dialect: Dialect) -> None:
-    values = {key: 1000 + n for n, key in enumerate(dialect.keys) if dialect.role(key) != "total"}
-    changed = {key: value for key, value in values.items() if key in [*_sizes(dialect)][:2]}
-    text = pasted_change(dialect, changed)
-    assert all(str(value) in text for value in changed.values()), text
-    assert not re.findall(r"\{[A-Za-z_.]+\}", text)
-    assert not [value for value in re.findall(r"\d{4}", text) if int(value) not in changed.values()]
-    assert pasted_change(dialect, {}) == ""
-
-
-def _sizes(dialect: Dialect) -> list[str]:
-    return [key for word in ("envs", "steps", "batch", "fragment") if (key := dialect.key(word))]
 
 
 @each
