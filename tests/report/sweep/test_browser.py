@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browsing import Visit
+from tests.report.browsing import Visit
 
 from nbyt.report.pages.sweep import write_page
 
