@@ -28,7 +28,7 @@ class Common:
     """Print one JSON object on stdout."""
 
     quiet: bool = False
-    """No progress and no remarks."""
+    """Print no progress and no remarks."""
 
     config: Path | None = None
     """Read options from this TOML file; the command line wins."""
