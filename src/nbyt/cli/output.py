@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, Literal, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -18,6 +18,9 @@ from rich.text import Text
 from nbyt import __version__
 from nbyt.errors import NbytError, RunInterruptedError, own_lines
 from nbyt.store.text import plain, visible
+
+# Each has a function `run_NAME` in `nbyt.cli.train`, with its options.
+Algo = Literal["ppo", "dqn"]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
+from nbyt.cli.output import Algo, Common, Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import TrainingProgress
 from nbyt.collect.evaluate import LONGEST
 from nbyt.integrations.trackers import TensorBoard, WeightsAndBiases
@@ -63,7 +63,7 @@ class RunOptions:
     wandb: str = ""
     """Also log to this Weights & Biases project (extra `trackers`)."""
 
-    algo: Literal["ppo", "dqn"] = "ppo"
+    algo: Algo = "ppo"
     """The algorithm; each has options of its own, shown by `--algo dqn --help`."""
 
     dry_run: bool = False
