@@ -16,13 +16,12 @@ from nbyt.envs.checks import check
 from nbyt.errors import UsageError
 from nbyt.integrations.jax import GradientProbe
 from nbyt.layout import Layout
-from nbyt.measure.chains import Resources
-from nbyt.measure.request import make_request
+from nbyt.measure.request import Resources, make_request
 from nbyt.minibatch import audit
 from nbyt.minibatch.schemes import find
 from nbyt.sweep.grid import make_grid
 from nbyt.sweep.workers import Workers
-from nbyt.train.dqn_plan import DQNSettings, ReplayLayout
+from nbyt.train.dqn import DQNSettings, ReplayLayout
 from nbyt.train.plan import PPOSettings
 
 TABLE = {

@@ -71,7 +71,7 @@ def nbyt_algorithm(env: str, total: int, seed: int, minibatch: int) -> Any:
     """Our DQN with these sizes, before its first update."""
     from nbyt.envs import resolve
     from nbyt.train.algorithms.dqn import DQNAlgorithm
-    from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
+    from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
 
     layout = ReplayLayout(ENVS, STEPS, minibatch, 1, BUFFER, WARM_UP)
     settings = DQNSettings(

@@ -22,9 +22,8 @@ from benchmarks.timing.machine import machine
 from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.train import hardware
-from nbyt.train.curves import train_curve
+from nbyt.train.curves import train_curve, train_seeds
 from nbyt.train.plan import PPOPlan, PPOSettings
-from nbyt.train.seeds import train_seeds
 
 RESULT = Path(__file__).with_name("result.json")
 ENV, SEEDS, TOTAL = "CartPole-v1", 16, 500_000
@@ -33,7 +32,7 @@ _PARTS = ("program", "command")
 
 
 def main() -> None:
-    """Nothing; result.json then holds the seconds of every round and their ratios."""
+    """Time every round; write the seconds and their ratios to result.json."""
     options = _options()
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
     found |= {"machine": machine(), "seeds": SEEDS, "total": TOTAL, "layout": LAYOUT.as_dict()}

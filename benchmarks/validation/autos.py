@@ -14,10 +14,9 @@ from nbyt.collect.rollout import update_key
 from nbyt.store.atomic import write_json
 from nbyt.store.text import slug
 from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout, look
-from nbyt.train.algorithms.adaptive import AdaptiveAlgorithm
+from nbyt.train.algorithms.adaptive import AdaptiveAlgorithm, DeviceSplits, SplitRequest
 from nbyt.train.curves import curve_of
 from nbyt.train.sources import coefficients_of
-from nbyt.train.split_source import DeviceSplits
 
 SEEDS = 6
 _ROUNDS = 12
@@ -63,7 +62,7 @@ def looked(case: Case) -> dict[str, float]:
         jax.block_until_ready(algorithm.params)
         turn = time.perf_counter() - began
         key = update_key(jax.random.key(1), number)
-        _, rollout = source.gather(algorithm.state()["learner"], key, plan.looked)
+        _, rollout = source.gather(algorithm.state()["learner"], SplitRequest(key, plan.looked))
         jax.block_until_ready(rollout)
         began = time.perf_counter()
         np.asarray(

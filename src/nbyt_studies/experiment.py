@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from nbyt.envs import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.store.atomic import canonical
@@ -19,8 +19,8 @@ from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.algorithms.ppo import beginning
+from nbyt.train.algorithms.registry import Row
 from nbyt.train.loop import Watch, kept_stages, train
-from nbyt.train.metrics import Row
 from nbyt.train.plan import PPOPlan, PPOSettings
 
 Choice = TypeVar("Choice")

@@ -9,7 +9,7 @@ from typing import Any
 
 from nbyt.advice.run import OVERALL
 from nbyt.errors import StoreError
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.report.pages.study import write_study_page
 from nbyt.results import plain
 from nbyt.results.values import Data

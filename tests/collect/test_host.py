@@ -10,7 +10,7 @@ import toys
 from gymnasium.wrappers import TimeLimit
 
 from nbyt.collect import device, host
-from nbyt.collect.host_actor import HostActor
+from nbyt.collect.host import HostActor
 from nbyt.collect.rollout import Rollout
 from nbyt.envs import gymnasium_suite
 from nbyt.objective.advantage import gae

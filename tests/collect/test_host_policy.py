@@ -10,7 +10,7 @@ import pytest
 from gymnasium.wrappers import TimeLimit
 from toys import actor_critic
 
-from nbyt.collect.host_actor import HostPolicy, StageHostPolicy
+from nbyt.collect.host import HostPolicy, StageHostPolicy
 from nbyt.collect.pool import Pool, collect_host_pool, collect_pool
 from nbyt.collect.rollout import action_noise
 from nbyt.collect.segment import PoolPlan

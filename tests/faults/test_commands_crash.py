@@ -25,9 +25,8 @@ from nbyt.layout import Layout
 from nbyt.store.files import RESULT
 from nbyt.store.run import open_run
 from nbyt.train import loop
-from nbyt.train.algorithms.registry import AnyPlan
-from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
+from nbyt.train.plan import AnyPlan, PPOPlan, PPOSettings
 
 TABLE = PPOSettings(network="table", learning_rate=0.1)
 

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from tests.faults.links import TARGETS, plant, require_links, seen, written
-from tests.report.probes.probes_sample import head, training
+from tests.report.pages.probes.probes_sample import head, training
 from tests.studies.small_study import SMALL
 from tests.sweep.made_up import grid_of
 
-from nbyt.advice.budget import Budget
-from nbyt.advice.run import scout
+from nbyt.advice.budget import Budget, scout
 from nbyt.cli import main
 from nbyt.cli.probe import ProbeOptions, _keep
 from nbyt.errors import NbytError, StoreError

@@ -10,8 +10,7 @@ from nbyt.envs import resolve
 from nbyt.objective.dqn import Transitions, dqn_loss
 from nbyt.policy.networks import parse_network
 from nbyt.policy.q_policy import build_q, weights_of
-from nbyt.train.dqn import rates_of
-from nbyt.train.dqn_plan import DQNSettings
+from nbyt.train.dqn import DQNSettings, rates_of
 from nbyt_studies.measure.td import STEP_SIZES, best_gain, losses_after, td_contributions
 
 RATES = rates_of(DQNSettings(gamma=0.9, huber=2.0))

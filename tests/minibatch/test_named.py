@@ -6,8 +6,7 @@ import pytest
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import Layout
 from nbyt.minibatch import SCHEMES, shuffle_and_chop
-from nbyt.minibatch.rules import SamplerSizes
-from nbyt.minibatch.schemes import find
+from nbyt.minibatch.schemes import SamplerSizes, find
 from nbyt.rng import numpy_stream
 
 LAYOUT = Layout(envs=4, steps=8, minibatch=8, epochs=3)

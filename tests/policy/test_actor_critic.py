@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete, MultiDiscrete
 
-from nbyt.collect.host_actor import parameters_in_numpy
+from nbyt.collect.host import parameters_in_numpy
 from nbyt.errors import UsageError
 from nbyt.policy import normalise, table
 from nbyt.policy.actor_critic import build

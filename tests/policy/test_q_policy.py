@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
 
-from nbyt.collect.host_actor import HostQActor
+from nbyt.collect.host import HostQActor
 from nbyt.errors import UsageError
 from nbyt.policy.networks import Network
 from nbyt.policy.q_policy import build_q, greedy, law, uniform_weights, weights_of

@@ -10,12 +10,12 @@ from tests.train.test_loop import StopAfter, content
 
 from nbyt.envs import resolve, tabular
 from nbyt.errors import EnvError, LayoutError, RunInterruptedError, StoreError, UsageError
-from nbyt.policy.files import read_q_stage, read_stage
+from nbyt.policy.files import read_stage
 from nbyt.store.files import CHECKPOINT, METRICS
 from nbyt.store.run import Folder, open_run, verify
 from nbyt.train import loop
 from nbyt.train.algorithms.dqn import DQNAlgorithm
-from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
+from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
 from nbyt.train.plan import stage_updates
 
 LAYOUT = ReplayLayout(envs=2, steps=4, minibatch=16, buffer=400, warm_up=100)
@@ -100,7 +100,9 @@ def test_the_same_run_gives_the_same_bytes_and_stages_do_not_change_it(tmp_path:
     wanted = plan()
     other = DQNPlan(wanted.env, LAYOUT, wanted.total, 3, SETTINGS, (77, 400))
     run(other, tmp_path / "other")
-    same = [read_q_stage(tmp_path / name / f"stage-{n}") for name, n in (("one", 3), ("other", 2))]
+    same = [
+        read_stage(tmp_path / name / f"stage-{n}", "dqn") for name, n in (("one", 3), ("other", 2))
+    ]
     for one, two in zip(*(jax.tree.leaves(stage.params) for stage in same), strict=True):
         assert np.array_equal(one, two)
 
@@ -121,7 +123,7 @@ def test_an_interrupted_run_resumes(tmp_path: Path, env: str) -> None:
 
 def test_a_stage_is_read_back_and_not_taken_for_another(tmp_path: Path) -> None:
     result = run(plan(), tmp_path)
-    stage = read_q_stage(Path(result.stages[-1]))
+    stage = read_stage(Path(result.stages[-1]), "dqn")
     assert stage.facts["algo"] == "dqn" and float(stage.params.actor["epsilon"]) == 0
     assert stage.policy.values(stage.params, jnp.zeros((5, 4))).shape == (5, 2)
     with pytest.raises(StoreError, match="a stage of 'dqn'"):
@@ -198,7 +200,7 @@ def test_it_learns_from_every_kind_of_observation(tmp_path: Path, env: str, netw
     layout = ReplayLayout(envs=2, steps=2, minibatch=8, buffer=64, warm_up=16)
     settings = DQNSettings(network=network, learning_rate=0.01)
     run(plan(env, updates=6, layout=layout, settings=settings), tmp_path)
-    stages = [read_q_stage(tmp_path / f"stage-{number}") for number in (1, 3)]
+    stages = [read_stage(tmp_path / f"stage-{number}", "dqn") for number in (1, 3)]
     before, after = (jax.tree.leaves(stage.params) for stage in stages)
     assert any(not np.array_equal(*pair) for pair in zip(before, after, strict=True))
     assert Folder(tmp_path).read(METRICS)[-1]["loss"] is not None

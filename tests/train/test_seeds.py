@@ -4,9 +4,8 @@ import pytest
 
 from nbyt.envs import resolve
 from nbyt.layout import Layout
-from nbyt.train.curves import train_curve
+from nbyt.train.curves import train_curve, train_seeds
 from nbyt.train.plan import PPOPlan, PPOSettings
-from nbyt.train.seeds import train_seeds
 
 LAYOUT = Layout(envs=8, steps=8, minibatch=16, epochs=2)
 SETTINGS = PPOSettings(network="table", learning_rate=0.05)

@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 from rich.console import Console
 
-from nbyt.advice.budget import BATCHES, SCOUT, Budget, budget_from
+from nbyt.advice.budget import BATCHES, SCOUT, Budget, budget_from, scout
 from nbyt.advice.estimate import full_pace, in_words, require_time, startable, step_pace
 from nbyt.advice.request import EPOCHS, HOST_ENVS, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
-from nbyt.advice.run import Advice, answer_request, as_trained, command_line, open_folder, scout
-from nbyt.advice.stages import StageToMeasure, given_stages
+from nbyt.advice.run import Advice, answer_request, as_trained, command_line
+from nbyt.advice.stages import StageToMeasure, given_stages, open_folder
 from nbyt.cli.current import Own, own_layout, remarks, settled, with_own
 from nbyt.cli.options import Learning
 from nbyt.cli.output import Common, Outcome, facts_table, show, show_verbatim, talk, warn

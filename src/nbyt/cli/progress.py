@@ -21,7 +21,7 @@ from nbyt.processes.signals import stop_on_signal
 
 if TYPE_CHECKING:
     from nbyt.sweep.run import Tally
-    from nbyt.train.metrics import Row
+    from nbyt.train.algorithms.registry import Row
 
 _DRAW_SECONDS = 0.1
 

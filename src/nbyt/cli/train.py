@@ -19,12 +19,11 @@ from nbyt.errors import UsageError
 from nbyt.layout import Layout
 from nbyt.numbers import Passes, Size, Steps
 from nbyt.policy.actor_critic import build
-from nbyt.policy.files import read_q_stage, read_stage
 from nbyt.policy.q_policy import build_q
 from nbyt.train import hardware
 from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout
 from nbyt.train.algorithms.dqn import buffer_bytes
-from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
+from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
 from nbyt.train.plan import PPOPlan, PPOSettings
 
 
@@ -71,7 +70,7 @@ def run_ppo(
     """
     hardware.prepare(options.device, quiet=common.quiet)
     plan = _ppo_plan(env, layout, options, settings)
-    weights = weights_of(plan, options.from_, read_stage)
+    weights = weights_of(plan, options.from_)
     announce(plan, common)
     if options.dry_run:
         return _ppo_dry_run(plan, as_json=common.json)
@@ -173,7 +172,7 @@ def run_dqn(
     """
     hardware.prepare(options.device, quiet=common.quiet)
     plan = _dqn_plan(env, layout, options, settings)
-    weights = weights_of(plan, options.from_, read_q_stage)
+    weights = weights_of(plan, options.from_)
     announce(plan, common)
     if options.dry_run:
         return _dqn_dry_run(plan, as_json=common.json)

@@ -1,6 +1,5 @@
 """Parts that training commands share: options, the run folder, progress and results."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,7 @@ from nbyt.collect.evaluate import LONGEST
 from nbyt.integrations.trackers import TensorBoard, WeightsAndBiases
 from nbyt.numbers import UPDATES, Count, Seed, Steps, UpdatesText, read_if_given
 from nbyt.policy.actor_critic import Params
-from nbyt.policy.files import require_env
-from nbyt.policy.stage import Stage
+from nbyt.policy.files import read_stage, require_env
 from nbyt.results import plain
 from nbyt.stats import Estimate
 from nbyt.store.files import METRICS, RESULT, STAGE
@@ -24,9 +22,8 @@ from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.adaptive import AdaptivePlan
-from nbyt.train.algorithms.registry import AnyPlan
 from nbyt.train.loop import Listener, Result, train
-from nbyt.train.plan import stage_updates
+from nbyt.train.plan import AnyPlan, stage_updates
 
 
 @dataclass(frozen=True)
@@ -98,11 +95,11 @@ def carry_out(
     return outcome
 
 
-def weights_of(plan: AnyPlan, path: Path | None, read: Callable[[Path], Stage]) -> Params | None:
+def weights_of(plan: AnyPlan, path: Path | None) -> Params | None:
     """Read the initial weights from the stage at `path`; None without one."""
     if path is None:
         return None
-    stage = read(path)
+    stage = read_stage(path, plan.algo)
     require_env(stage, plan.env, str(path))
     return stage.params
 

@@ -15,7 +15,7 @@ from jax.sharding import Mesh
 from jaxtyping import Float
 
 from nbyt.collect.device import Runner, advance, each_seed, spread, start, step_inputs
-from nbyt.collect.host_actor import HostActor
+from nbyt.collect.host import HostActor
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import seeds, stream

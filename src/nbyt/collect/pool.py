@@ -24,8 +24,7 @@ from nbyt.collect.device import (
     start,
     step_inputs,
 )
-from nbyt.collect.host import HostRunner, Record, device_kind
-from nbyt.collect.host_actor import HostPolicy, StageHostPolicy
+from nbyt.collect.host import HostPolicy, HostRunner, Record, StageHostPolicy, device_kind
 from nbyt.collect.rollout import Rollout, next_value, what_follows
 from nbyt.collect.segment import PartEnvs, PoolPlan, Segment, burn_in, pieces
 from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs

@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium import Env
 from jaxtyping import Float
 
-from nbyt.collect.host_actor import parameters_in_numpy
+from nbyt.collect.host import parameters_in_numpy
 from nbyt.collect.segment import burn_in
 from nbyt.envs.copying import HostState, load_state, save_state
 from nbyt.envs.protocol import DeviceEnv, HostEnv

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import MissingExtraError
-from nbyt.train.metrics import Row
+from nbyt.train.algorithms.registry import Row
 
 _GROUPS = {
     "mean_return": "episode",

@@ -18,12 +18,12 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.products import Layer, group_sums, grouped, layers, paired
 from nbyt.gradients.spec import fragment_advantages
 from nbyt.layout import Layout
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.minibatch import Audit
 from nbyt.minibatch.auditing import squared_weights
 from nbyt.minibatch.epochs import Asked, usual_split
 from nbyt.minibatch.reading import read
-from nbyt.minibatch.rules import Minibatches
+from nbyt.minibatch.schemes import Minibatches
 from nbyt.objective.ppo import Batch
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.files import read_stage

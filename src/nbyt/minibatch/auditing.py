@@ -8,9 +8,8 @@ import numpy as np
 
 from nbyt.minibatch.epochs import Asked, Update, ask, cut
 from nbyt.minibatch.faults import Fault, faults, remarks
-from nbyt.minibatch.live import sampler_of
 from nbyt.minibatch.mixing import distinct, thinned
-from nbyt.minibatch.reading import read
+from nbyt.minibatch.reading import read, sampler_of
 from nbyt.rng import require_seed
 
 

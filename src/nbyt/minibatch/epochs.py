@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from nbyt.errors import LayoutError, UsageError
-from nbyt.minibatch.rules import Minibatches
+from nbyt.minibatch.schemes import Minibatches
 from nbyt.numbers import PASSES, SIZE, require
 
 Order = Literal["time-major", "env-major"]

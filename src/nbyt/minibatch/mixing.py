@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from scipy import special
 
 from nbyt.minibatch.epochs import UNUSED, Asked, Epoch, Update
-from nbyt.minibatch.rules import Minibatches
+from nbyt.minibatch.schemes import Minibatches
 
 # How likely chance alone is: probabilities of what a uniform shuffle would do.
 #

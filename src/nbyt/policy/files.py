@@ -29,6 +29,8 @@ from nbyt.store.tensors import match
 Tensors = dict[str, np.ndarray]
 
 _HEADS = {"Categorical": Categorical, "MultiCategorical": MultiCategorical, "Gaussian": Gaussian}
+# The policies of algorithms that have no actor and critic.
+_POLICIES: dict[str, type[ActorCritic]] = {"dqn": QPolicy}
 _PAIRS = (("vector", "mlp"), ("index", "mlp"), ("index", "table"), ("image", "cnn"))
 _LARGEST = 1 << 31
 _MOST_LAYERS = 10
@@ -51,17 +53,8 @@ def stage_tensors(stage: Stage) -> Tensors:
     return tensors
 
 
-def read_stage(path: Path) -> Stage:
-    """The stage of an actor and a critic, or a StoreError that says what is wrong with it."""
-    return _read(path, ActorCritic, "ppo")
-
-
-def read_q_stage(path: Path) -> Stage:
-    """The stage of a Q-policy, or a StoreError that says what is wrong with it."""
-    return _read(path, QPolicy, "dqn")
-
-
-def _read(path: Path, kind: type[ActorCritic], algo: str) -> Stage:
+def read_stage(path: Path, algo: str = "ppo") -> Stage:
+    """Read a stage that this algorithm has written; raise a StoreError that says what is wrong."""
     tensors, kept = load_stage(path)
     facts = plain(kept)
     found = facts.get("algo", "ppo")  # stages that do not say are older than DQN
@@ -73,7 +66,9 @@ def _read(path: Path, kind: type[ActorCritic], algo: str) -> Stage:
         )
     _require_usable(tensors, path)
     normalised = any(name.startswith(_MOMENTS) for name in tensors)
-    policy, template = _revive(kind, facts["policy"], normalised, str(path))
+    policy, template = _revive(
+        _POLICIES.get(algo, ActorCritic), facts["policy"], normalised, str(path)
+    )
     names = {name.rpartition("/")[2]: name for name in shapes(template)}
     if policy.network.kind == "table":
         tensors = {names.get(name, name): array for name, array in tensors.items()}

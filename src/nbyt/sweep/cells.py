@@ -12,8 +12,7 @@ from nbyt.processes.heartbeat import HeartbeatState
 from nbyt.processes.worker import basic_setup
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.train import hardware
-from nbyt.train.curves import Curve, curve_from, train_curve
-from nbyt.train.seeds import train_seeds
+from nbyt.train.curves import Curve, curve_from, train_curve, train_seeds
 
 # More seeds in one program are no faster, and a crash costs all of them.
 _SEEDS_TOGETHER = 16

@@ -1,16 +1,38 @@
-"""Learning curves: how good the policy was at a few moments of its training."""
+"""Learning curves: how good the policy was at a few moments of its training.
 
-from collections.abc import Callable
+Of one training at a time, or of many seeds in one compiled program.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
+from jax.sharding import Mesh
 
-from nbyt.collect.evaluate import Evaluation, episode_returns
+from nbyt.collect.device import Runner, each_seed, mesh_for, spread
+from nbyt.collect.evaluate import Evaluation, Watched, episode_returns, play_seeds
+from nbyt.collect.rollout import update_key
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.errors import EnvError
-from nbyt.train.adaptive import AdaptivePlan
-from nbyt.train.algorithms.registry import build_algorithm
-from nbyt.train.plan import PPOPlan
+from nbyt.errors import EnvError, NbytError
+from nbyt.layout import Layout
+from nbyt.minibatch import shuffle_and_chop
+from nbyt.objective.ppo import Coefficients
+from nbyt.policy.actor_critic import ActorCritic
+from nbyt.rng import numpy_stream
+from nbyt.train.algorithms.ppo import beginning, learn, ppo_row, rate_of
+from nbyt.train.algorithms.registry import UpdateMetrics, build_algorithm
+from nbyt.train.plan import PPOPlan, PPOSettings, RunPlan
+from nbyt.train.sources import (
+    DeviceSource,
+    Learner,
+    SourceBatch,
+    coefficients_of,
+    device_experience,
+)
 
 
 class Curve(NamedTuple):
@@ -40,7 +62,7 @@ def curve_from(facts: dict[str, Any]) -> Curve:
 
 
 def train_curve(
-    plan: PPOPlan | AdaptivePlan,
+    plan: RunPlan[Layout, PPOSettings],
     env: DeviceEnv | HostEnv,
     watch: Callable[[int], None] = lambda updates: None,
 ) -> Curve:
@@ -61,7 +83,7 @@ def train_curve(
     return curve_of(plan, played)
 
 
-def curve_of(plan: PPOPlan | AdaptivePlan, played: list[Evaluation]) -> Curve:
+def curve_of(plan: RunPlan[Layout, PPOSettings], played: list[Evaluation]) -> Curve:
     """The curve of what was played at the plan's stages; an error where a reward was no number."""
     spoiled = sum(one.spoiled for one in played)
     if spoiled and plan.settings.on_nonfinite == "stop":
@@ -73,3 +95,158 @@ def curve_of(plan: PPOPlan | AdaptivePlan, played: list[Evaluation]) -> Curve:
     samples = tuple(number * plan.layout.batch for number in plan.stages)
     returns = tuple(float(np.mean(one.returns)) for one in played)
     return Curve(samples, returns, sum(one.unfinished for one in played))
+
+
+# Many seeds of one layout, trained by one compiled program. How they share the devices is said in
+# `collect/device.py`; each learns the same to the last bit whatever the others are.
+
+# Updates that may be under way before anyone looks whether their numbers are numbers.
+_AHEAD = 2
+_WATCHED = ("fault", "fault_action", "policy_loss", "value_loss")
+
+
+class _State(NamedTuple):
+    """What seeds carry from update to update, every array stacked."""
+
+    learner: Learner
+    runner: Runner
+    key: jax.Array
+
+
+@dataclass
+class _Group:
+    """The seeds, and what came of each."""
+
+    plans: Sequence[PPOPlan]
+    mesh: Mesh
+    state: _State
+    played: list[Watched] = field(default_factory=list)
+    failed: dict[int, NbytError] = field(default_factory=dict)
+    waiting: deque[tuple[int, dict[str, Any]]] = field(default_factory=deque)
+
+
+def train_seeds(
+    plans: Sequence[PPOPlan], env: DeviceEnv, watch: Callable[[int], None] = lambda updates: None
+) -> list[Curve | NbytError]:
+    """The curve of every plan, or why it failed; the plans differ in their seeds alone.
+
+    watch: called with the number of updates that all seeds have made.
+    """
+    first = plans[0]
+    policy, _ = beginning(first, env)
+    mesh = mesh_for(len(plans))
+    group = _Group(plans, mesh, spread([_first_state(plan, env) for plan in plans], mesh))
+    play = play_seeds(env, policy, [plan.seed for plan in plans], mesh)
+    coefficients = coefficients_of(first.settings)
+    for number in range(1, first.updates + 1):
+        _advance(env, policy, group, number, coefficients)
+        if number in first.stages:
+            group.played.append(play(group.state.learner.params))
+        watch(number)
+    return _outcomes(group)
+
+
+def _first_state(plan: PPOPlan, env: DeviceEnv) -> _State:
+    policy, learner = beginning(plan, env)
+    source = DeviceSource(env, policy, plan.settings, plan.layout)
+    source.begin(learner, plan.seed)
+    return _State(learner, source.runner, jax.random.key(plan.seed))
+
+
+def _advance(
+    env: DeviceEnv,
+    policy: ActorCritic,
+    group: _Group,
+    number: int,
+    coefficients: Coefficients,
+) -> None:
+    plan = group.plans[0]
+    shuffles = [
+        shuffle_and_chop(plan.layout, numpy_stream(own.seed, "minibatch.shuffle", number))
+        for own in group.plans
+    ]
+    group.state, seen = _update(
+        env,
+        policy,
+        plan.settings,
+        plan.layout.steps,
+        group.mesh,
+        group.state,
+        spread(shuffles, group.mesh),
+        number,
+        coefficients,
+        rate_of(plan.settings, number, plan.updates),
+    )
+    group.waiting.append((number, seen))
+    _look(group, leave=_AHEAD)
+
+
+@partial(
+    jax.jit,
+    static_argnames=("env", "policy", "settings", "steps", "mesh"),
+    donate_argnames="state",
+)
+def _update(
+    env: DeviceEnv,
+    policy: ActorCritic,
+    settings: PPOSettings,
+    steps: int,
+    mesh: Mesh,
+    state: _State,
+    shuffles: jax.Array,
+    number: jax.Array,
+    coefficients: Coefficients,
+    rate: jax.Array,
+) -> tuple[_State, dict[str, jax.Array]]:
+    """One update of every seed: what they carry on, and what is watched."""
+
+    def one(own: tuple[_State, jax.Array]) -> tuple[_State, dict[str, jax.Array]]:
+        (learner, runner, key), indices = own
+        runner, made, episodes = device_experience(
+            env,
+            policy,
+            settings.form,
+            steps,
+            learner.params,
+            runner,
+            learner.scale,
+            update_key(key, number),
+            coefficients,
+        )
+        gathered = SourceBatch(**made._asdict(), episodes=episodes)
+        learner, numbers = learn(
+            policy, settings, learner, gathered, indices, coefficients, rate, side_by_side=False
+        )
+        return _State(learner, runner, key), numbers
+
+    return each_seed(one, (state, shuffles), mesh)
+
+
+def _look(group: _Group, *, leave: int) -> None:
+    """Find the seeds whose env or loss gave no number, in all but the last `leave` updates."""
+    while len(group.waiting) > leave:
+        number, seen = group.waiting.popleft()
+        watched = jax.device_get({name: seen[name] for name in _WATCHED})
+        losses = watched["policy_loss"] + watched["value_loss"]
+        suspect = (watched["fault"] >= 0) | ~np.isfinite(losses)
+        for k, plan in enumerate(group.plans):
+            if suspect[k] and k not in group.failed:
+                try:
+                    ppo_row(
+                        plan, UpdateMetrics(number, {name: rows[k] for name, rows in seen.items()})
+                    )
+                except NbytError as error:
+                    group.failed[k] = error
+
+
+def _outcomes(group: _Group) -> list[Curve | NbytError]:
+    _look(group, leave=0)
+    points = [watched.evaluations() for watched in group.played]
+    found: list[Curve | NbytError] = []
+    for k, plan in enumerate(group.plans):
+        try:
+            error = group.failed.get(k)
+            found.append(error or curve_of(plan, [played[k] for played in points]))
+        except NbytError as spoiled:
+            found.append(spoiled)
+    return found

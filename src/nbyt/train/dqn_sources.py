@@ -8,16 +8,26 @@ import jax.numpy as jnp
 import numpy as np
 
 from nbyt.collect.device import Row, Runner, advance, start, step_inputs
-from nbyt.collect.host import HostRunner, Record, device_kind
-from nbyt.collect.host_actor import HostQActor
+from nbyt.collect.host import HostQActor, HostRunner, Record, device_kind
 from nbyt.collect.replay import HostReplay, Replay, empty, read, write
 from nbyt.collect.rollout import Episodes, update_key
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.objective.dqn import Rates, Seen, Transitions
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.rng import numpy_stream, seeds, stream
-from nbyt.train.dqn import QLearner, Schedule, Tally, copied, improve, nonfinite, row_of, without
-from nbyt.train.dqn_plan import DQNSettings, ReplayLayout
+from nbyt.train.dqn import (
+    DQNSettings,
+    QLearner,
+    ReplayLayout,
+    Schedule,
+    Tally,
+    copied,
+    improve,
+    nonfinite,
+    rates_of,
+    row_of,
+    without,
+)
 from nbyt.train.hardware import pin_to_device
 
 
@@ -28,41 +38,45 @@ class HostReplaySource:
         self,
         env: HostEnv,
         policy: QPolicy,
+        settings: DQNSettings,
         layout: ReplayLayout,
-        learner: QLearner,
         seed: int,
         *,
         vector: str,
     ) -> None:
         running = env.start(layout.envs, vector=vector)
         self._policy, self._layout, self._seed = policy, layout, seed
-        self.learner = learner
+        self._settings, self._rates = settings.form, rates_of(settings)
         self._runner = HostRunner(running, seeds(seed, "env.start", layout.envs))
         seen = device_kind(self._runner.observation)
         row = row_of(jax.ShapeDtypeStruct(seen.shape[1:], seen.dtype))
         self._replay = HostReplay(layout.buffer, row)
 
-    def block(self, settings: DQNSettings, schedule: Schedule, rates: Rates) -> Tally:
-        """What a block of updates showed."""
-        tally = _Sums()
+    def gather(self, learner: QLearner, schedule: Schedule) -> tuple[QLearner, Tally]:
+        """Return the learner after a block of updates, and what they showed."""
+        tally, rates = _Sums(), self._rates
         for place in range(int(schedule.count)):
             number = int(schedule.first) + place
-            luck = numpy_stream(self._seed, "act", number)
+            generator = numpy_stream(self._seed, "act", number)
             epsilon = float(schedule.epsilon[place])
-            actor = HostQActor(self._policy, self.learner.weights, epsilon, luck)
+            actor = HostQActor(self._policy, learner.weights, epsilon, generator)
             record, episodes = self._runner.go(actor, self._layout.steps)
             fresh = _transitions(record)
             bad = nonfinite(fresh)
-            if settings.on_nonfinite == "drop" and bad.any():
+            if self._settings.on_nonfinite == "drop" and bad.any():
                 fresh = without(fresh, bad)
             self._replay.write(fresh, (number - 1) * self._layout.fresh)
             tally.note(episodes, fresh, bad, place * self._layout.fresh)
             if schedule.copies[place]:
-                self.learner = _copied(self.learner, rates.target_mix)
+                learner = _copied(learner, rates.target_mix)
             if schedule.learns[place]:
-                own = rates._replace(learning_rate=schedule.learning_rate[place])
-                tally.seen.append(self._learn(settings, schedule.places[place], own))
-        return tally.made()
+                minibatches = self._replay.read(schedule.places[place])
+                step_rates = rates._replace(learning_rate=schedule.learning_rate[place])
+                learner, seen = _improve(
+                    self._policy, self._settings, learner, minibatches, step_rates
+                )
+                tally.seen.append(seen)
+        return learner, tally.made()
 
     @property
     def rows(self) -> Transitions:
@@ -70,22 +84,16 @@ class HostReplaySource:
         return self._replay.rows
 
     def state(self) -> Any:
-        """Learner and buffer; the environments cannot be saved."""
-        return {"learner": self.learner, "rows": self._replay.rows}
+        """Return the buffer; the environments cannot be saved."""
+        return {"rows": self._replay.rows}
 
     def restore(self, state: Any) -> None:
         """Go on from a checkpoint, with environments that start anew."""
-        self.learner = state["learner"]
         self._replay.rows = jax.tree.map(np.array, state["rows"])
 
     def close(self) -> None:
         """Stop the environments."""
         self._runner.close()
-
-    def _learn(self, settings: DQNSettings, places: np.ndarray, rates: Rates) -> Seen:
-        minibatches = self._replay.read(places)
-        self.learner, seen = _improve(self._policy, settings, self.learner, minibatches, rates)
-        return seen
 
 
 class _Sums:
@@ -143,44 +151,50 @@ class Carried(NamedTuple):
 
 
 class DeviceReplaySource:
-    """N environments, their buffer and the learner, all on the device."""
+    """N environments and their buffer on the device."""
 
     def __init__(
-        self, env: DeviceEnv, policy: QPolicy, layout: ReplayLayout, learner: QLearner, seed: int
+        self,
+        env: DeviceEnv,
+        policy: QPolicy,
+        settings: DQNSettings,
+        layout: ReplayLayout,
+        seed: int,
     ) -> None:
         self._env, self._policy, self._layout = env, policy, layout
+        self._settings, self._rates = settings.form, rates_of(settings)
         self._key = jax.random.key(seed)
         runner = start(env, layout.envs, stream(self._key, "envs"))
         observation = jax.ShapeDtypeStruct(runner.observation.shape[1:], runner.observation.dtype)
         replay = empty(layout.buffer, row_of(observation))
-        self._carried = pin_to_device(Carried(learner, runner, replay))
-
-    @property
-    def learner(self) -> QLearner:
-        """Network, target network and optimiser; gone once the next block is under way."""
-        return self._carried.learner
+        self._runner, self._replay = pin_to_device((runner, replay))
 
     @property
     def rows(self) -> Transitions:
         """All places of the buffer, written or not."""
-        return self._carried.replay.rows
+        return self._replay.rows
 
-    def block(self, settings: DQNSettings, schedule: Schedule, rates: Rates) -> Tally:
-        """What a block of updates showed; numbers may still be on their way."""
-        given = (self._env, self._policy, settings, self._layout, self._carried)
-        self._carried, tally = _block(*given, schedule, rates, self._key)
-        return tally
+    def gather(self, learner: QLearner, schedule: Schedule) -> tuple[QLearner, Tally]:
+        """Return the learner after a block of updates, and what they showed.
+
+        The numbers may still be computing; the arrays of the old learner are gone.
+        """
+        carried = Carried(learner, self._runner, self._replay)
+        given = (self._env, self._policy, self._settings, self._layout, carried)
+        carried, tally = _block(*given, schedule, self._rates, self._key)
+        learner, self._runner, self._replay = carried
+        return learner, tally
 
     def state(self) -> Any:
-        """Everything: learner, environments and buffer."""
-        return self._carried
+        """Return the environments and the buffer."""
+        return {"runner": self._runner, "replay": self._replay}
 
     def restore(self, state: Any) -> None:
         """Go on from a checkpoint."""
-        self._carried = pin_to_device(state)
+        self._runner, self._replay = pin_to_device((state["runner"], state["replay"]))
 
     def close(self) -> None:
-        """Nothing to release on the device."""
+        """Do nothing: device environments hold no process."""
 
 
 @partial(

@@ -16,7 +16,6 @@ from nbyt.policy.actor_critic import Params
 from nbyt.policy.files import (
     describe,
     from_tensors,
-    read_q_stage,
     read_stage,
     shapes,
     stage_tensors,
@@ -31,8 +30,8 @@ from nbyt.store.files import CHECKPOINT, METRICS, RESULT, STAGE
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder
 from nbyt.store.tensors import match
-from nbyt.train.algorithms.registry import Algorithm, AnyPlan, build_algorithm
-from nbyt.train.metrics import Row, UpdateMetrics
+from nbyt.train.algorithms.registry import Algorithm, Row, UpdateMetrics, build_algorithm
+from nbyt.train.plan import AnyPlan
 
 _CHECKPOINT_SECONDS = 15.0
 # A large replay buffer takes seconds to save; saving takes at most this part of the time.
@@ -245,11 +244,10 @@ def _resume(run: Run) -> None:
 
 def kept_stages(plan: AnyPlan, folder: Folder) -> list[Stage]:
     """Read the stages of a run that is complete; refuse any that is not one of its plan."""
-    read = read_q_stage if plan.algo == "dqn" else read_stage
     found = []
     for number, updates in enumerate(plan.stages, start=1):
         path = folder.path_of(STAGE, number) / "stage.json"
-        stage = read(path)
+        stage = read_stage(path, plan.algo)
         made = decode(stage.facts, TrainedStage, path).updates
         if made != updates:
             raise StoreError(

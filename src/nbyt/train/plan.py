@@ -136,19 +136,24 @@ class LayoutLike(Protocol):
 
 
 class Settings(Protocol):
-    """What decides the numbers beside the sizes."""
+    """What decides the numbers besides the layout."""
+
+    @property
+    def on_nonfinite(self) -> str:
+        """Return "stop" or "drop": what to do with a NaN or infinity from an env."""
+        ...
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
         ...
 
 
-AnySizes = TypeVar("AnySizes", bound=LayoutLike)
-AnySettings = TypeVar("AnySettings", bound=Settings)
+AnyLayout = TypeVar("AnyLayout", bound=LayoutLike, covariant=True)
+AnySettings = TypeVar("AnySettings", bound=Settings, covariant=True)
 
 
 @dataclass(frozen=True)
-class RunPlan(Generic[AnySizes, AnySettings]):
+class RunPlan(Generic[AnyLayout, AnySettings]):
     """Env, sizes, length, seed and settings of a run, and the updates after which stages are kept.
 
     vector: how host envs run, "sync" or "async"; it does not change the numbers.
@@ -157,7 +162,7 @@ class RunPlan(Generic[AnySizes, AnySettings]):
     algo: ClassVar[str]
 
     env: str
-    layout: AnySizes
+    layout: AnyLayout
     total: int
     seed: int
     settings: AnySettings
@@ -184,6 +189,9 @@ class RunPlan(Generic[AnySizes, AnySettings]):
             "settings": self.settings.as_dict(),
             "stages": list(self.stages),
         }
+
+
+AnyPlan = RunPlan[LayoutLike, Settings]
 
 
 class PPOPlan(RunPlan[Layout, PPOSettings]):

@@ -1,7 +1,7 @@
 """Batches from device environments: collecting, advantages and flattening in one program."""
 
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,8 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from nbyt.collect.device import STAGGER_LIMIT, Runner, collect, stagger, start
-from nbyt.collect.host import HostRunner, Record, rollout
-from nbyt.collect.host_actor import HostActor
+from nbyt.collect.host import HostActor, HostRunner, Record, rollout
 from nbyt.collect.rollout import Episodes, Rollout, next_value
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
@@ -59,14 +58,6 @@ class SourceBatch(NamedTuple):
     scale: RewardScale | None
     numbers: BatchNumbers
     episodes: Episodes
-
-
-class Source(Protocol):
-    """Where batches come from: environments on the device or on the host."""
-
-    def gather(self, learner: Learner, key: jax.Array) -> SourceBatch:
-        """The next N x T samples under the learner's policy."""
-        ...
 
 
 def coefficients_of(settings: PPOSettings) -> Coefficients:
@@ -221,6 +212,13 @@ class HostSource:
         )
         return SourceBatch(**made._asdict(), episodes=episodes)
 
+    def state(self) -> Any:
+        """Return nothing: the state of a simulator cannot be saved."""
+        return ()
+
+    def restore(self, state: Any) -> None:
+        """Keep the environments as they are, at their start."""
+
     def close(self) -> None:
         """Stop the environments."""
         if self._running is not None:
@@ -278,8 +276,16 @@ class DeviceSource:
         )
         return SourceBatch(**made._asdict(), episodes=episodes)
 
+    def state(self) -> Runner:
+        """Return the state of all environments."""
+        return self.runner
+
+    def restore(self, state: Runner) -> None:
+        """Put all environments back."""
+        self.runner = pin_to_device(state)
+
     def close(self) -> None:
-        """Nothing to release on the device."""
+        """Do nothing: device environments hold no process."""
 
 
 @partial(jax.jit, static_argnames=("env", "policy", "settings", "steps"))

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Int
 
 from nbyt.objective.dqn import Transitions
-from nbyt.train.dqn_plan import DQNSettings, ReplayLayout
+from nbyt.train.dqn import DQNSettings, ReplayLayout
 from nbyt_studies.experiment import Context
 from nbyt_studies.replay.trainings import Moment, follow
 

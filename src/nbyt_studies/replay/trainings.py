@@ -22,8 +22,8 @@ from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.results.values import Data
 from nbyt.train.algorithms.dqn import DQNAlgorithm, beginning
-from nbyt.train.dqn_plan import DQNPlan, DQNSettings, ReplayLayout
-from nbyt.train.metrics import Row
+from nbyt.train.algorithms.registry import Row
+from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
 from nbyt_studies.experiment import Context
 from nbyt_studies.numbers import shortened
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nbyt.objective.dqn import Transitions
-from nbyt.train.dqn_plan import ReplayLayout
+from nbyt.train.dqn import ReplayLayout
 from nbyt_studies.experiment import Context
 from nbyt_studies.replay import buffer_tasks
 from nbyt_studies.replay.buffer_tasks import episodes, states

@@ -9,7 +9,7 @@ from nbyt.envs import resolve
 from nbyt.exact.values import optimal_values
 from nbyt.policy.q_policy import weights_of
 from nbyt.train.algorithms.dqn import beginning
-from nbyt.train.dqn_plan import DQNPlan
+from nbyt.train.dqn import DQNPlan
 from nbyt_studies.replay import trainings
 from nbyt_studies.replay.claims.stability import CLAIMS, share_of_falls
 from nbyt_studies.replay.experiments import stability

@@ -8,7 +8,7 @@ import pytest
 
 from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import build_q, weights_of
-from nbyt.train.dqn_plan import DQNSettings
+from nbyt.train.dqn import DQNSettings
 from nbyt_studies.numbers import mean_of
 from nbyt_studies.replay import carts
 from nbyt_studies.replay.claims import unseen as numbers

@@ -11,8 +11,8 @@ from nbyt.advice.costs import Costs, Progress, spread_out, time_layouts, updates
 from nbyt.advice.estimate import startable
 from nbyt.advice.request import HOST_ENVS, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
-from nbyt.advice.run import Advice, answer_request, open_folder
-from nbyt.advice.stages import stage_to_measure
+from nbyt.advice.run import Advice, answer_request
+from nbyt.advice.stages import open_folder, stage_to_measure
 from nbyt.errors import UsageError
 from nbyt.gradients.engines.torch_policy import undisturbed
 from nbyt.integrations.sb3.envs import Given, host_env, vec_env

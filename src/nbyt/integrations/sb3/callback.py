@@ -24,10 +24,9 @@ from nbyt.integrations.sb3.policy import (
     require_as_trained,
     require_measurable,
 )
-from nbyt.measure.chains import Resources
 from nbyt.measure.live import BatchMeasurement, measure_batch, pieces
 from nbyt.measure.probe import examine
-from nbyt.measure.request import Request, make_request
+from nbyt.measure.request import Request, Resources, make_request
 from nbyt.numbers import CHAIN_COUNT, PROBABILITY, SIZES, STEPS, require
 from nbyt.rng import require_seed
 

@@ -16,10 +16,17 @@ from nbyt.policy.files import shapes, to_tensors
 from nbyt.policy.q_policy import QPolicy, build_q, greedy, weights_of
 from nbyt.rng import numpy_stream, stream
 from nbyt.store.tensors import TENSORS_LIMIT, match
-from nbyt.train.dqn import QLearner, ReplaySource, Schedule, new_learner, rates_of, with_weights
-from nbyt.train.dqn_plan import DQNPlan, ReplayLayout
+from nbyt.train.algorithms.registry import Row, UpdateMetrics, env_fault, finite
+from nbyt.train.dqn import (
+    DQNPlan,
+    QLearner,
+    ReplayLayout,
+    Schedule,
+    new_learner,
+    with_weights,
+)
 from nbyt.train.dqn_sources import DeviceReplaySource, HostReplaySource
-from nbyt.train.metrics import Row, UpdateMetrics, env_fault, finite
+from nbyt.train.hardware import pin_to_device
 
 
 def dqn_row(plan: DQNPlan, made: UpdateMetrics) -> Row:
@@ -58,7 +65,11 @@ _BLOCK_STEPS = 1000
 
 
 class DQNAlgorithm:
-    """A learner, its environments and its buffer."""
+    """A learner, its environments and its buffer.
+
+    learner: network, target network and optimiser; its arrays are gone once the next block of
+    updates is under way.
+    """
 
     policy: QPolicy
 
@@ -72,30 +83,26 @@ class DQNAlgorithm:
             match(to_tensors(weights_of(weights)), shapes(learner.weights), "--from")
             learner = with_weights(plan.settings, weights_of(weights))
         self._length = max(1, _BLOCK_STEPS // plan.layout.fresh)
-        self._world = _world(plan, env, self.policy, learner)
+        self.learner = pin_to_device(learner)
+        self._source = _source(plan, env, self.policy)
 
     @property
     def params(self) -> Params:
         """What the policy has learnt, without random actions."""
         return greedy(self.learner.weights)
 
-    @property
-    def learner(self) -> QLearner:
-        """Network, target network and optimiser; gone once the next block is under way."""
-        return self._world.learner
-
     def experience(self, updates: int) -> Transitions:
         """What the buffer holds after so many updates, the oldest first, as NumPy arrays."""
         filled = Filled(updates * self._plan.layout.fresh, self._plan.layout.buffer)
         places = filled.place(np.arange(filled.count))
-        return jax.tree.map(lambda x: np.asarray(x)[places], self._world.rows)
+        return jax.tree.map(lambda x: np.asarray(x)[places], self._source.rows)
 
     def updates(self, first: int) -> Iterator[UpdateMetrics]:
         """Blocks of updates; a block ends where a stage is to be kept."""
-        plan, rates = self._plan, rates_of(self._plan.settings)
+        plan = self._plan
         ends = {*range(self._length, plan.updates, self._length), *plan.stages, plan.updates}
         for last in sorted(end for end in ends if end >= first):
-            tally = self._world.block(plan.settings.form, self._schedule(first, last), rates)
+            self.learner, tally = self._source.gather(self.learner, self._schedule(first, last))
             yield UpdateMetrics(last, {**tally._asdict(), "updates": last - first + 1})
             first = last + 1
 
@@ -113,15 +120,16 @@ class DQNAlgorithm:
 
     def state(self) -> Any:
         """Learner and buffer, and the environments where they are on the device."""
-        return self._world.state()
+        return {"learner": self.learner, **self._source.state()}
 
     def restore(self, state: Any) -> None:
         """Go on from a checkpoint; host environments start anew."""
-        self._world.restore(state)
+        self.learner = pin_to_device(state["learner"])
+        self._source.restore(state)
 
     def close(self) -> None:
         """Stop the environments."""
-        self._world.close()
+        self._source.close()
 
     def _schedule(self, first: int, last: int) -> Schedule:
         """What is known beforehand of updates `first` to `last`, filled up to a block's length."""
@@ -151,10 +159,10 @@ def beginning(plan: DQNPlan, env: DeviceEnv | HostEnv) -> tuple[QPolicy, QLearne
     return policy, new_learner(policy, plan.settings, key)
 
 
-def _world(
-    plan: DQNPlan, env: DeviceEnv | HostEnv, policy: QPolicy, learner: QLearner
-) -> ReplaySource:
-    given = (policy, plan.layout, learner, plan.seed)
+def _source(
+    plan: DQNPlan, env: DeviceEnv | HostEnv, policy: QPolicy
+) -> DeviceReplaySource | HostReplaySource:
+    given = (policy, plan.settings, plan.layout, plan.seed)
     if isinstance(env, HostEnv):
         return HostReplaySource(env, *given, vector=plan.vector)
     return DeviceReplaySource(env, *given)

@@ -27,16 +27,15 @@ from nbyt.policy.actor_critic import ActorCritic, Params, build
 from nbyt.policy.files import shapes, to_tensors
 from nbyt.rng import numpy_stream, stream
 from nbyt.store.tensors import match
-from nbyt.train.flat import flat_if_small
+from nbyt.train.algorithms.registry import Row, Source, UpdateMetrics, env_fault, finite
 from nbyt.train.hardware import pin_to_device
-from nbyt.train.metrics import Row, UpdateMetrics, env_fault, finite
+from nbyt.train.optimiser import clipped
 from nbyt.train.plan import PPOPlan, PPOSettings
 from nbyt.train.sources import (
     DeviceSource,
     HostSource,
     Learner,
     RewardScale,
-    Source,
     SourceBatch,
     coefficients_of,
 )
@@ -71,7 +70,7 @@ def updates(
     policy: ActorCritic,
     settings: PPOSettings,
     layout: Layout,
-    source: Source,
+    source: Source[Learner, jax.Array, SourceBatch],
     learner: Learner,
     *,
     seed: int,
@@ -218,8 +217,7 @@ def part_loss(
 
 
 def _optimiser(max_grad_norm: float, weights: Any) -> optax.GradientTransformation:
-    clip = optax.clip_by_global_norm(max_grad_norm)
-    return flat_if_small(optax.chain(clip, optax.scale_by_adam(eps=_ADAM_EPS)), weights)
+    return clipped(optax.scale_by_adam(eps=_ADAM_EPS), max_grad_norm, weights)
 
 
 def _devices(parts: tuple[str, ...]) -> list[Any]:
@@ -282,14 +280,12 @@ class PPOAlgorithm:
 
     def state(self) -> Any:
         """The learner, and the environments where they are on the device."""
-        runner = self._source.runner if isinstance(self._source, DeviceSource) else ()
-        return {"learner": self._learner, "runner": runner}
+        return {"learner": self._learner, "runner": self._source.state()}
 
     def restore(self, state: Any) -> None:
         """Go on from a checkpoint; host environments start anew."""
         self._learner = state["learner"]
-        if isinstance(self._source, DeviceSource):
-            self._source.runner = pin_to_device(state["runner"])
+        self._source.restore(state["runner"])
 
     def close(self) -> None:
         """Stop the environments."""

@@ -1,58 +1,77 @@
-"""Build the algorithm that a plan asks for."""
+"""The algorithms that train a policy: what each one provides, and where it is found."""
 
+import importlib
+import math
 from collections.abc import Iterator
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.errors import EnvError
 from nbyt.policy.actor_critic import ActorCritic, Params
-from nbyt.train.adaptive import AdaptivePlan
-from nbyt.train.algorithms.adaptive import AdaptiveAlgorithm
-from nbyt.train.algorithms.dqn import DQNAlgorithm
-from nbyt.train.algorithms.ppo import PPOAlgorithm
-from nbyt.train.dqn_plan import DQNPlan
-from nbyt.train.metrics import Row, UpdateMetrics
-from nbyt.train.plan import PPOPlan
+from nbyt.train.plan import AnyPlan, RunPlan
+
+# The plan's class, and the class in `nbyt.train.algorithms` that carries it out. A module is
+# imported when a plan asks for it: PPO imports no DQN. A new algorithm is one module and one line.
+_ALGORITHMS = {
+    "PPOPlan": ("ppo", "PPOAlgorithm"),
+    "AdaptivePlan": ("adaptive", "AdaptiveAlgorithm"),
+    "DQNPlan": ("dqn", "DQNAlgorithm"),
+}
+
+Row = dict[str, Any]
+LearnerT = TypeVar("LearnerT", contravariant=True)
+RequestT = TypeVar("RequestT", contravariant=True)
+ExperienceT = TypeVar("ExperienceT", covariant=True)
+
+
+class UpdateMetrics(NamedTuple):
+    """The numbers of an update, or of several up to this one; they may still be computing."""
+
+    number: int
+    numbers: dict[str, Any]
 
 
 @runtime_checkable
 class Algorithm(Protocol):
-    """An algorithm on its way through a plan; it keeps what it has learnt so far."""
+    """An algorithm that carries out a plan; it holds the learner and its environments."""
 
     @property
     def policy(self) -> ActorCritic:
-        """The policy that learns."""
+        """Return the policy that learns."""
         ...
 
     @property
     def params(self) -> Params:
-        """What the policy has learnt, ready to be evaluated."""
+        """Return the policy's present parameters, ready to be evaluated."""
         ...
 
     def updates(self, first: int) -> Iterator[UpdateMetrics]:
-        """Updates from that number on, each a pure function of the one before.
+        """Make the updates from number `first` on, each a pure function of the one before.
 
         An algorithm may make several at once and yield only the last of them.
         """
         ...
 
-    def row(self, made: UpdateMetrics) -> Row:
-        """The row of the metrics table; an error where the env or the loss gave a NaN."""
+    def row(self, update: UpdateMetrics) -> Row:
+        """Return the row of the metrics table; raise where the env or the loss gave a NaN."""
         ...
 
     def facts(self) -> dict[str, Any]:
-        """What the algorithm alone knows of a stage, as plain values."""
+        """Return what only the algorithm knows of a stage, as plain values."""
         ...
 
     def findings(self) -> dict[str, Any]:
-        """What the run's result says beyond its returns, as plain values."""
+        """Return what the run's result says beyond its returns, as plain values."""
         ...
 
     def state(self) -> Any:
-        """Everything that a checkpoint has to hold, as a tree of arrays."""
+        """Return everything that a checkpoint has to hold, as a tree of arrays."""
         ...
 
     def restore(self, state: Any) -> None:
-        """Go on from a checkpoint."""
+        """Go on from a checkpoint; host environments start anew."""
         ...
 
     def close(self) -> None:
@@ -60,15 +79,51 @@ class Algorithm(Protocol):
         ...
 
 
-AnyPlan = PPOPlan | AdaptivePlan | DQNPlan
+@runtime_checkable
+class Source(Protocol[LearnerT, RequestT, ExperienceT]):
+    """Where experience comes from: environments on the device or on the host.
+
+    PPO asks with a key and gets a batch; adaptive PPO also says in which layout; DQN asks for a
+    block of updates, because on the device it collects and learns in one program.
+    """
+
+    def gather(self, learner: LearnerT, request: RequestT, /) -> ExperienceT:
+        """Run the environments under the learner's policy."""
+        ...
+
+    def state(self) -> Any:
+        """Return what a checkpoint has to hold of the environments, as a tree of arrays."""
+        ...
+
+    def restore(self, state: Any) -> None:
+        """Go on from a checkpoint; host environments start anew."""
+        ...
+
+    def close(self) -> None:
+        """Stop the environments."""
+        ...
 
 
 def build_algorithm(
     plan: AnyPlan, env: DeviceEnv | HostEnv, weights: Params | None = None
 ) -> Algorithm:
     """Build the algorithm of a plan, before its first update; weights: initial ones."""
-    if isinstance(plan, DQNPlan):
-        return DQNAlgorithm(plan, env, weights)
-    if isinstance(plan, AdaptivePlan):
-        return AdaptiveAlgorithm(plan, env, weights)
-    return PPOAlgorithm(plan, env, weights)
+    module, name = _ALGORITHMS[type(plan).__name__]
+    return getattr(importlib.import_module(f"nbyt.train.algorithms.{module}"), name)(
+        plan, env, weights
+    )
+
+
+def finite(value: Any) -> float | None:
+    """Return the value as a float; None where it is not finite."""
+    return float(value) if math.isfinite(float(value)) else None
+
+
+def env_fault(plan: RunPlan, env: int, step: int, action: np.ndarray) -> EnvError:
+    """Return the error for a number that is not finite, in step `step` of that env."""
+    return EnvError(
+        f"env '{plan.env}' gave a reward or observation that is not finite",
+        where=f"env {env}, step {step}, seed {plan.seed}, action {np.asarray(action).tolist()}",
+        fix=f"run `nbyt check-env {plan.env} --seed {plan.seed}` to look at it, "
+        "or train with --on-nonfinite drop",
+    )

@@ -9,11 +9,11 @@ from nbyt.exact import Control, frozenlake, lags, moments, sticky
 from nbyt.exact import moments as exact_moments
 from nbyt.gradients.spec import AdvantageScale
 from nbyt.layout import Layout
-from nbyt.measure.chains import Resources
 from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.plane import draw_plane
 from nbyt.measure.probe import probe
+from nbyt.measure.request import Resources
 from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats.comparison import Candidate, compare

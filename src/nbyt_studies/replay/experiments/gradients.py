@@ -20,8 +20,7 @@ from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.train.algorithms.dqn import beginning
-from nbyt.train.dqn import QLearner, improve, rates_of
-from nbyt.train.dqn_plan import DQNPlan, DQNSettings
+from nbyt.train.dqn import DQNPlan, DQNSettings, QLearner, improve, rates_of
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.measure.td import best_gain, losses_after, td_contributions
 from nbyt_studies.numbers import shortened, typical_ratio

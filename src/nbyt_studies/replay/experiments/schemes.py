@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from nbyt.layout import Layout
-from nbyt.minibatch.rules import by_env
-from nbyt.minibatch.schemes import find
+from nbyt.minibatch.schemes import by_env, find
 from nbyt.objective.ppo import Batch
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from nbyt.results.values import Data
-from nbyt.train.dqn_plan import ReplayLayout
+from nbyt.train.dqn import ReplayLayout
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import shortened
 from nbyt_studies.replay.trainings import CARTPOLE, EVERY, LAYOUT, outcome, random_return, trained
