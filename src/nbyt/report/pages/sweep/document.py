@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from nbyt.report.html.element import Child, Markup, bullets, code, join, tag
 from nbyt.report.html.page import Page, Part, command, section, table, titled_facts
 from nbyt.report.html.quantity import layout_mark
@@ -14,7 +16,6 @@ from nbyt.report.pages.sweep.curves import curves_section
 from nbyt.report.pages.sweep.steps import steps_section
 from nbyt.report.pages.sweep.wins import wins_section
 from nbyt.report.tables.sweep import last_line
-from nbyt.results import plain
 from nbyt.results.sweep import FailedCell, Sweep, SweptLayout
 
 
@@ -76,7 +77,7 @@ def _settings(sweep: Sweep) -> list[tuple[Child, Child]]:
         ("steps of each training", f"{sweep.total:,}"),
         ("seeds", several),
     ]
-    settings = plain(sweep.settings)
+    settings = to_builtins(sweep.settings)
     return rows + [(name.replace("_", " "), _text(value)) for name, value in settings.items()]
 
 
