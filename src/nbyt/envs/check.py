@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from nbyt.envs.checks import host
-from nbyt.envs.checks.host import record
-from nbyt.envs.checks.values import all_sound, observation_faults, reward_faults
+from nbyt.envs import check_host
+from nbyt.envs.check_host import record
 from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, HostStep
-from nbyt.envs.spaces import Fault, words
+from nbyt.envs.spaces import Fault, all_sound, observation_faults, reward_faults, words
 from nbyt.errors import EnvError, NbytError
 from nbyt.numbers import COUNT
 from nbyt.rng import require_seed
@@ -51,7 +50,7 @@ def device_speed(env: Any, envs: int, seed: int) -> Speed:
     """The speed of N device envs, in one compiled program."""
     import jax
 
-    from nbyt.envs.checks.device import rows_of, sampled, value_faults
+    from nbyt.envs.check_device import rows_of, sampled, value_faults
 
     actions = sampled(env.action_space, seed, _SCAN)
 
@@ -160,8 +159,8 @@ def _check_host(env: Any, seed: int, steps: int, counts: tuple[int, ...]) -> Rep
         return _FirstRow(env) if one is None else one
 
     first = record(make, seed, steps)
-    faults = host.judge(first, record(make, seed, steps))
-    notes = host.notes(first, record(make, seed + 1, 1))
+    faults = check_host.judge(first, record(make, seed, steps))
+    notes = check_host.notes(first, record(make, seed + 1, 1))
     timed, late = ({}, []) if faults else speeds(lambda n: host_speed(env, n, seed), counts)
     return Report(
         id=env.id,
@@ -178,9 +177,9 @@ def _check_host(env: Any, seed: int, steps: int, counts: tuple[int, ...]) -> Rep
 
 
 def _check_device(env: Any, seed: int, steps: int, counts: tuple[int, ...]) -> Report:
-    from nbyt.envs.checks import device
+    from nbyt.envs import check_device
 
-    faults, notes = device.judge(env, seed, steps)
+    faults, notes = check_device.judge(env, seed, steps)
     timed, late = ({}, []) if faults else speeds(lambda n: device_speed(env, n, seed), counts)
     return Report(
         id=env.id,

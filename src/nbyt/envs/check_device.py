@@ -10,8 +10,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, Space
 
 from nbyt.envs import spaces
-from nbyt.envs.checks.values import flag_faults, observation_faults, reward_faults
-from nbyt.envs.spaces import Fault
+from nbyt.envs.spaces import Fault, flag_faults, observation_faults, reward_faults
 from nbyt.errors import EnvError, described
 
 

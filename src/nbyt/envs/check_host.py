@@ -9,14 +9,13 @@ import numpy as np
 from gymnasium.spaces import Space
 
 from nbyt.envs import spaces
-from nbyt.envs.checks.values import flag_faults, observation_faults, reward_faults
-from nbyt.envs.spaces import Fault
+from nbyt.envs.spaces import Fault, flag_faults, observation_faults, reward_faults
 from nbyt.envs.user_code import TimeUpError
 from nbyt.errors import NbytError, described
 
 # One run of a single env, written down: what it answered and what it raised.
 #
-# The recording goes on past a fault wherever the env lets it; envs.checks.host judges.
+# The recording goes on past a fault wherever the env lets it; `judge` judges it.
 
 
 @dataclass(frozen=True)
