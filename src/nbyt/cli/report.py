@@ -71,6 +71,6 @@ def _probes_page(folder: Path, target: Path) -> dict[str, Any]:
 
 
 def _sweep_page(folder: Path, target: Path) -> dict[str, Any]:
-    data = plain(Folder(folder).require(SWEEP))
-    write_sweep_page({**data, "report": str(target)}, target)
-    return {"env": data["env"], "batch": data["batch"], "cells": data["cells"]}
+    sweep = Folder(folder).require(SWEEP)
+    write_sweep_page(sweep, target)
+    return {"env": sweep.env, "batch": sweep.batch, "cells": plain(sweep.cells)}
