@@ -13,6 +13,7 @@ MODULES = (
     "nbyt.integrations.jax",
     "nbyt.integrations.sb3.callback",
     "nbyt.integrations.torch",
+    "nbyt.sweep.run",
 )
 
 
