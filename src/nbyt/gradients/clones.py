@@ -68,7 +68,7 @@ class Clones(NamedTuple):
 
 
 class _World(NamedTuple):
-    """What all copies have in common; noise and keys are the rollouts' own luck, [T, R]."""
+    """What all copies have in common; noise and keys are the rollouts' own, [T, R]."""
 
     env: DeviceEnv
     policy: ActorCritic
@@ -96,7 +96,7 @@ class _Lanes(NamedTuple):
 
 
 def cost(steps: int, rollouts: int) -> int:
-    """Env steps that rollouts and their clones take, about.
+    """Estimate the env steps that rollouts and their clones take.
 
     To be added: what brings each rollout to a random phase of an episode, at most twice
     `segment.burn_in(env.time_limit)` steps.
@@ -107,7 +107,7 @@ def cost(steps: int, rollouts: int) -> int:
 def device_clones(
     env: DeviceEnv, policy: ActorCritic, params: Params, plan: ClonePlan
 ) -> Iterator[Clones]:
-    """Blocks of independent rollouts, each begun at a random phase of an episode."""
+    """Yield blocks of independent rollouts, each begun at a random phase of an episode."""
     key = stream(jax.random.key(plan.seed), "clones")
     rollouts = plan.blocks * plan.block
     begun = start(env, rollouts, key)
@@ -129,7 +129,7 @@ def clones(
     discount: Discount,
     steps: int,
 ) -> Clones:
-    """The next `steps` steps of R envs, and the other futures of each of them."""
+    """Step R envs `steps` times, and clone the other futures of each step."""
     inputs = jax.vmap(lambda key: step_inputs(policy, key, steps, 1), out_axes=1)(keys)
     inputs = jax.tree.map(lambda x: x[:, :, 0], inputs)
     last, (states, rows) = jax.lax.scan(partial(_move, env, policy, params), runner, inputs)
@@ -156,7 +156,7 @@ def _move(
 def _realised(
     made: Rollout, recorded: tuple[Any, Row], last: Runner, discount: Discount
 ) -> tuple[Float[Array, "T R"], _Branch]:
-    """The rollout's own advantages, and where a branch stands after each of its steps.
+    """Return the rollout's own advantages, and where a branch stands after each of its steps.
 
     After an end the next row belongs to another episode: such a branch has weight 0.
     """
@@ -172,7 +172,7 @@ def _realised(
 
 
 def _answered(world: _World, starts: Any, keys: Shaped[Array, " R"]) -> _Branch:
-    """Branches [R, 2, T] after the env has answered the rollout's own actions anew, twice."""
+    """Return branches [R, 2, T] after the env answers the rollout's own actions anew, twice."""
     state, observation, action, value = jax.tree.map(lambda x: jnp.stack([x, x], axis=1), starts)
     begun = _Branch(state, observation, value, jnp.zeros_like(value), jnp.ones_like(value))
     luck = jax.vmap(lambda key: jax.random.split(key, value.shape[1:]))(keys)
@@ -184,14 +184,13 @@ def _answered(world: _World, starts: Any, keys: Shaped[Array, " R"]) -> _Branch:
 def _begun(
     answered: Shaped[Array, "R 2 T ..."], own: Shaped[Array, "T R ..."]
 ) -> Shaped[Array, "R 4 T ..."]:
-    """What each future begins with."""
     return _with_own(answered, own)[:, jnp.array(ANSWERS)]
 
 
 def _followed(
     world: _World, branches: _Branch, luck: Shaped[Array, "R 2 ahead"]
 ) -> Float[Array, "R 4 T"]:
-    """The advantages of all branches once each has gone to the end of its rollout.
+    """Return the advantages of all branches once each has gone to the end of its rollout.
 
     Branches of the first half of the steps come first in the lanes, those of the second half
     follow in mirrored order. Of an odd number the middle step is in both, and counts once.
@@ -216,7 +215,7 @@ def _follow(
     carried: tuple[_Branch, jax.Array],
     inputs: tuple[jax.Array, Shaped[Array, "R 2"]],
 ) -> tuple[tuple[_Branch, jax.Array], None]:
-    """One step of every lane."""
+    """Step every lane once."""
     time, keys = inputs
     branch, kept = _take_turns(lanes, carried, time)
     policy, ahead = world.policy, len(world.keys) - 1
@@ -232,21 +231,21 @@ def _follow(
 
 
 def _dealt(new: Shaped[Array, "R 2 lanes ..."], own: Shaped[Array, "lanes R ..."]) -> jax.Array:
-    """To every copy the luck that its future takes, [n, ...]."""
+    """Give every copy the noise that its future takes, [n, ...]."""
     return _flat(_with_own(new, own)[:, jnp.array(LUCK)])
 
 
 def _take_turns(
     lanes: _Lanes, carried: tuple[_Branch, jax.Array], time: jax.Array
 ) -> tuple[_Branch, jax.Array]:
-    """Where a lane's first copy is through, its advantage is kept and the second begins."""
+    """Keep the advantage of each first copy that is through, and begin the second."""
     branch, kept = carried
     now = lanes.turn == time
     return _choose(now, lanes.late, branch), jnp.where(now, branch.earned, kept)
 
 
 def _earned(world: _World, branch: _Branch, action: jax.Array, keys: jax.Array) -> _Branch:
-    """The branches after `action`: their advantages have grown by weight times delta.
+    """Return the branches after `action`: their advantages have grown by weight times delta.
 
     A time limit is worth the critic's value of where it cut. After an end the weight is 0, and
     what the simulator says of such a state must not count, not even as 0 times not-a-number.
@@ -282,7 +281,7 @@ def _flat(x: Shaped[Array, "R futures lanes ..."]) -> Shaped[Array, "n ..."]:
 
 
 def _choose(mask: Bool[Array, " n"], yes: Any, no: Any) -> Any:
-    """Rows of `yes` where the mask is set, of `no` elsewhere, in every array of the tree."""
+    """Return rows of `yes` where the mask is set, of `no` elsewhere, in every array of the tree."""
     return jax.tree.map(
         lambda a, b: jnp.where(mask.reshape(-1, *(1,) * (a.ndim - 1)), a, b), yes, no
     )

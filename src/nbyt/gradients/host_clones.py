@@ -53,7 +53,7 @@ _Values = Float[np.ndarray, " seen"]
 
 
 def why_not(env: DeviceEnv | HostEnv) -> str | None:
-    """The reason why an env's state cannot be copied, None if it can."""
+    """Return the reason why an env's state cannot be copied, None if it can."""
     if not isinstance(env, HostEnv) or env.copyable:
         return None
     return (
@@ -65,7 +65,7 @@ def why_not(env: DeviceEnv | HostEnv) -> str | None:
 def host_clones(
     env: HostEnv, policy: ActorCritic, params: Params, plan: ClonePlan
 ) -> Iterator[Clones]:
-    """Blocks of independent rollouts, each begun at a random phase of an episode."""
+    """Return blocks of independent rollouts, each begun at a random phase of an episode."""
     one = env.start_one()
     assert one is not None, "an env that is copyable can be started alone"
     try:
@@ -90,7 +90,7 @@ class _Player:
         self._seen: list[np.ndarray] = []
 
     def rollout(self, number: int) -> list[np.ndarray]:
-        """The fields of `Clones` for rollout `number`, arrays [T, ...]."""
+        """Return the fields of `Clones` for rollout `number`, arrays [T, ...]."""
         steps, key = self._plan.steps, stream(self._key, "rollout", number)
         phase = numpy_stream(self._plan.seed, "clones.phase", number)
         before = int(phase.integers(self._limit, 2 * self._limit))
@@ -106,7 +106,7 @@ class _Player:
         return _fields(moments, futures, self._values(), self._plan.discount)
 
     def _begin(self, number: int, noise: np.ndarray) -> np.ndarray:
-        """The observation after so many steps of a freshly seeded env."""
+        """Return the observation after so many steps of a freshly seeded env."""
         observation = np.asarray(self._env.reset(seed=self._seeds[number])[0])
         for luck in noise:
             observation = self._next(self._step(self._act(observation, luck)))
@@ -114,7 +114,7 @@ class _Player:
         return observation
 
     def _record(self, observation: np.ndarray, noise: np.ndarray) -> list[_Moment]:
-        """The rollout itself, reset where an episode ends."""
+        """Return the rollout itself, reset where an episode ends."""
         moments = []
         for luck in noise:
             state, before = save_state(self._env), self._see(observation)
@@ -126,7 +126,7 @@ class _Player:
     def _future(
         self, moments: list[_Moment], draw: int, kind: tuple[int, int], noise: np.ndarray
     ) -> _Path:
-        """The path that begins with the first of two moments, with this answer and this luck."""
+        """Follow the path that begins with the first of two moments, with this answer and noise."""
         here, (answer, luck) = moments[0], kind
         first = here.step
         if answer != OWN:
@@ -143,7 +143,7 @@ class _Player:
         return self._go_on(first, noise)
 
     def _go_on(self, step: _Step, noise: np.ndarray) -> _Path:
-        """`step` and those after it, until the noise or the episode ends."""
+        """Return `step` and those after it, until the noise or the episode ends."""
         path = [step]
         for luck in noise:
             if path[-1].ended:
@@ -152,7 +152,7 @@ class _Player:
         return path
 
     def _draw_anew(self, role: str, draw: int) -> None:
-        """New luck for the env: a state put back would by itself repeat its own future."""
+        """Return new luck for the env: a state put back would by itself repeat its own future."""
         self._env.unwrapped.np_random = numpy_stream(self._plan.seed, role, draw)
 
     def _act(self, observation: np.ndarray, noise: np.ndarray) -> np.ndarray:
@@ -174,7 +174,7 @@ class _Player:
         return _Seen(self._seen[-1], len(self._seen) - 1)
 
     def _values(self) -> _Values:
-        """The critic's value of all that was seen; one size for all rollouts, so one program."""
+        """Return the critic's value of all that was seen; one size, so one program."""
         most = cost(self._plan.steps, 1) + self._plan.steps
         rows = np.stack(self._seen)
         blank = np.zeros((most - len(rows), *rows.shape[1:]), rows.dtype)
@@ -198,7 +198,7 @@ def _noise(policy: ActorCritic, key: jax.Array, shape: tuple[int, ...]) -> jax.A
 def _fields(
     moments: list[_Moment], futures: list[list[_Path]], values: _Values, discount: Discount
 ) -> list[np.ndarray]:
-    """The rollout, its advantages and those of its futures, in the order of `Clones`."""
+    """Return the rollout, its advantages and those of its futures, in the order of `Clones`."""
     steps = [moment.step for moment in moments]
     own = [steps[time:] for time in range(len(steps))]
     find = partial(_advantage, values=values, discount=discount)
@@ -213,7 +213,7 @@ def _fields(
 
 
 def _advantage(path: _Path, before: _Seen, values: _Values, discount: Discount) -> float:
-    """The sum of (gamma lam)^k delta_k along a path, up to the end of its first episode."""
+    """Return the sum of (gamma lam)^k delta_k along a path, up to the end of its first episode."""
     total, weight, value = 0.0, 1.0, values[before.place]
     for step in path:
         following = values[step.after.place]
