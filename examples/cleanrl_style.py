@@ -125,7 +125,7 @@ def loss_of(agent: Agent, obs: Tensor, actions: Tensor, old: Tensor, gain: Tenso
 
 
 def learn(agent: Agent, optimiser: torch.optim.Optimizer, batch: Batch, gain: Tensor, args) -> None:
-    """Nothing; the agent has then learned from every sample once in each epoch."""
+    """Update the agent: every sample once in each epoch."""
     columns = (batch.obs, batch.actions, batch.log_probs, gain, gain + batch.values)
     samples = [column.flatten(0, 1) for column in columns]
     for _ in range(args.epochs):

@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
+# `make test-isas` says how to compile; its programs are not kept.
+KEEP_PROGRAMS = "XLA_FLAGS" not in os.environ
 # Tests compile many programs and run each for a moment: compiling in a hurry halves their time.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 )
 
-from hypothesis import settings
-from jaxtyping import install_import_hook
+from hypothesis import settings  # noqa: E402
+from jaxtyping import install_import_hook  # noqa: E402
 
 # The hook stays for the whole session; it must be in place before these packages are imported.
 install_import_hook(
@@ -24,7 +26,8 @@ install_import_hook(
         "nbyt.minibatch",
         "nbyt.policy",
         "nbyt.stats",
-        "nbyt_studies.stats",
+        "nbyt_studies.numbers",
+        "nbyt_studies.comparisons",
     ],
     "beartype.beartype",
 )
@@ -49,7 +52,9 @@ from nbyt.results.values import Record  # noqa: E402
 from nbyt.store import formats, tensors  # noqa: E402
 from nbyt.train import hardware  # noqa: E402
 
-hardware.prepare(cache=False)
+# Compiled programs are shared by all workers and by the commands that tests start.
+os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".cache")
+hardware.prepare(cache=KEEP_PROGRAMS)
 
 
 def _start_a_rounding_error_away(size: float) -> None:

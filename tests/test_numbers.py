@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from nbyt import numbers
 from nbyt.advice.request import effort, make_advice_request
 from nbyt.envs import resolve
-from nbyt.envs.checks import check
+from nbyt.envs.check import check
 from nbyt.errors import UsageError
 from nbyt.integrations.jax import GradientProbe
 from nbyt.layout import Layout
-from nbyt.measure.chains import Resources
-from nbyt.measure.request import make_request
+from nbyt.measure.request import Resources, make_request
 from nbyt.minibatch import audit
 from nbyt.minibatch.schemes import find
 from nbyt.sweep.grid import make_grid

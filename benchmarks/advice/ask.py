@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.advice.request import EFFORTS, make_advice_request
-from nbyt.advice.run import answer_request, open_folder
-from nbyt.advice.stages import given_stages
+from nbyt.advice.run import answer_request
+from nbyt.advice.stages import given_stages, open_folder
 from nbyt.envs import resolve
 from nbyt.policy.stage import Stage
 

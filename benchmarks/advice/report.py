@@ -66,7 +66,7 @@ _TIMES = """\
 
 
 def main() -> None:
-    """Nothing; the page is then written."""
+    """Write the page."""
     PAGE.write_text(page(json.loads(RESULT.read_text())))
 
 

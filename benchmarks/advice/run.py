@@ -24,7 +24,7 @@ Rows = list[dict[str, Any]]
 
 
 def main() -> None:
-    """Nothing; result.json then holds the parts that were asked for."""
+    """Run the parts that were asked for and write result.json."""
     options = _options()
     hardware.prepare("cpu")
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}

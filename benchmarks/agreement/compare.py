@@ -11,11 +11,10 @@ from scipy import stats
 from benchmarks.agreement.brute import OBJECTIVES, Found, Sums, blocks, estimates
 from nbyt.envs import DeviceEnv, resolve
 from nbyt.gradients.reduce import PoolSums
-from nbyt.measure.chains import Chains, Resources
 from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.measurement import Measurement
-from nbyt.measure.probe import probe
-from nbyt.measure.request import make_request
+from nbyt.measure.probe import collected_chains, probe
+from nbyt.measure.request import Resources, make_request
 from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import LEVEL, Estimate
@@ -77,9 +76,9 @@ def compared(env_id: str, stage: Stage, *, count: int, chains: int, seed: int) -
 def _harvest(env: DeviceEnv, stage: Stage, **asked: Any) -> PoolSums:
     """The vectors of the chains that the probe measured: the same request, the same chains."""
     request = make_request(stage.facts, **asked)
-    pooled = Chains(FrozenStage(env, stage), request, Resources(), request.chains, lambda *_: None)
+    pooled = collected_chains(FrozenStage(env, stage), request, Resources(), request.chains)
     pooled.add()
-    return pooled.found
+    return pooled.sums
 
 
 def _ours(measured: Measurement, name: str, steps: int) -> dict[str, Found]:

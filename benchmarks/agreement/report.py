@@ -40,7 +40,7 @@ not depends on the stage.
 
 
 def main() -> None:
-    """Nothing; the page is then written."""
+    """Write the page."""
     PAGE.write_text(page(json.loads(RESULT.read_text())))
 
 

@@ -14,15 +14,15 @@ from benchmarks.calibration.cases import Case
 from benchmarks.calibration.sampler import Sampler, split
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
+from nbyt.gradients.chains import critic_sums, endless_gram, phase_products, products_of
 from nbyt.gradients.engines.own import StageEngine
-from nbyt.gradients.reduce import PoolSums, endless_gram, phase_products, products_of, reduce_pool
+from nbyt.gradients.reduce import PoolSums, reduce_pool
 from nbyt.gradients.spec import GradientSpec, SlabPlan, plan_for
-from nbyt.measure.chains import critic_sums
 from nbyt.rng import numpy_stream, seeds
 from nbyt.stats.lags import LagProducts, PhaseProducts
 from nbyt.stats.products import Products
 
-# As in nbyt.measure.chains.
+# As in nbyt.measure.request.
 _MEMORY = 2**30
 _PHASE_CHAINS = 64
 # Pools that are drawn at once where nbyt does not collect them.

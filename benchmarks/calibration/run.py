@@ -54,7 +54,7 @@ _COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
 def main() -> None:
-    """Nothing; the pools are then drawn and judged."""
+    """Draw the pools and judge them."""
     options = _options()
     options.work.mkdir(parents=True, exist_ok=True)
     jax.config.update("jax_compilation_cache_dir", str(options.work / "programs"))

@@ -24,7 +24,7 @@ _PARTS = {_name(task): task for task in TASKS}
 
 
 def main() -> None:
-    """Nothing; the JSON file is then written, except by a quick trial without --out."""
+    """Measure, and write the JSON file, except in a quick trial without --out."""
     options = read_options("benchmarks.callback.run", __doc__, tuple(_PARTS), RESULT)
     found: dict[str, Any] = {"quick": options.quick, "machine": machine()}
     found |= {"rounds": options.rounds, "every": EVERY, "turn": TURN, "tasks": []}

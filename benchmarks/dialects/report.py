@@ -30,7 +30,7 @@ here is typed by hand. To run it again: `make dialects-live` (an environment of 
 
 
 def main() -> None:
-    """Nothing; the page is then written."""
+    """Write the page."""
     PAGE.write_text(page(json.loads(RESULT.read_text())))
 
 

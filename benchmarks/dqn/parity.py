@@ -25,7 +25,7 @@ _TASK = "CartPole-v1"
 
 
 def main() -> None:
-    """Nothing; the curves are then in the JSON file."""
+    """Train, and write the curves to the JSON file."""
     from nbyt.train import hardware
 
     hardware.prepare("cpu")

@@ -65,7 +65,7 @@ Everything below is written by `python -m benchmarks.dqn.report` from the files 
 
 
 def main() -> None:
-    """Nothing; the page is then written."""
+    """Write the page."""
     timed = json.loads(RESULT.read_text())
     parts = [
         _HEAD,

@@ -19,7 +19,7 @@ RESULTS = Path(__file__).with_name("solves.json")
 
 
 def main() -> None:
-    """Nothing; the final returns are then in the JSON file."""
+    """Train, and write the final returns to the JSON file."""
     found = read()
     for task in TASKS:
         runs = found.setdefault(task.options, {})

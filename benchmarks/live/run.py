@@ -24,7 +24,7 @@ BATCHES = 1000
 
 
 def main() -> None:
-    """Nothing; the result is then written."""
+    """Measure, and write the result."""
     parser = argparse.ArgumentParser(prog="benchmarks.live.run", description=__doc__)
     parser.add_argument("--batches", type=int, default=BATCHES, help="batches of each case")
     parser.add_argument("--seed", type=int, default=0)

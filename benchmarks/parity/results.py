@@ -23,7 +23,7 @@ def read(task: Task, library: str, seed: int) -> dict[str, Any] | None:
 
 
 def save(task: Task, library: str, seed: int, facts: dict[str, Any]) -> None:
-    """Nothing; the seed's facts are then in its file."""
+    """Write a seed's facts to its file."""
     FOLDER.mkdir(exist_ok=True)
     about = {"task": task.as_dict(), "library": library, "seed": seed}
     write_json(path_of(task, library, seed), {**about, **facts})
@@ -42,7 +42,7 @@ def read_random(task: Task) -> np.ndarray | None:
 
 
 def save_random(task: Task, returns: list[float]) -> None:
-    """Nothing; the returns of random actions are then in their file."""
+    """Write the returns of random actions to their file."""
     FOLDER.mkdir(exist_ok=True)
     facts = {"env": task.env, "episodes": RANDOM_EPISODES, "returns": returns}
     write_json(FOLDER / f"{task.env}-random.json", facts)

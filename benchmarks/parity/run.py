@@ -33,7 +33,7 @@ _PACKAGES = ("nbyt", "jax", "stable-baselines3", "torch", "gymnasium", "mujoco",
 
 
 def main() -> None:
-    """Nothing; the results are then in their folder."""
+    """Train every seed and write the results to their folder."""
     from nbyt.train import hardware
 
     hardware.prepare("cpu")

@@ -13,12 +13,13 @@ from benchmarks.timing.rounds import interleave
 from nbyt.collect.pool import collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs import resolve
+from nbyt.gradients.chains import Chains
 from nbyt.gradients.reduce import slabs
 from nbyt.gradients.slab_sums import Slab, sum_slab
 from nbyt.gradients.spec import scale_of
-from nbyt.measure.chains import Chains, Resources
 from nbyt.measure.frozen_policy import FrozenStage
-from nbyt.measure.request import make_request
+from nbyt.measure.probe import collected_chains
+from nbyt.measure.request import Resources, make_request
 from nbyt.policy.stage import Stage
 
 BATCH = 2048
@@ -57,7 +58,7 @@ def _slab(stage: Stage) -> tuple[Chains, Slab]:
     """The first slab of a probe's pool, as it goes into the program."""
     request = make_request(stage.facts, batch=BATCH, advantages="raw", chains=8)
     env, ahead = resolve(CARTPOLE.env), request.ahead
-    chains = Chains(FrozenStage(env, stage), request, Resources(), request.chains, lambda *_: None)
+    chains = collected_chains(FrozenStage(env, stage), request, Resources(), request.chains)
     plan = PoolPlan(request.chains, request.chain_steps + ahead, ahead, request.gamma, 0)
     pool = collect_pool(env, stage.policy, stage.params, plan)
     every = slice(0, pool.chains)

@@ -79,7 +79,7 @@ def page(found: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Nothing; the page is then written."""
+    """Write the page."""
     source, target = [*map(Path, sys.argv[1:]), *(RESULT, PAGE)[len(sys.argv) - 1 :]]
     target.write_text(page(json.loads(source.read_text())))
     print(f"written to {target}")

@@ -24,7 +24,7 @@ _PARTS = ("memory", "norms", "fragments", "width", "command")
 
 
 def main() -> None:
-    """Nothing; the JSON file is then written, except by a quick trial without --out.
+    """Measure, and write the JSON file, except in a quick trial without --out.
 
     Parts that are not measured now stay in it as they were.
     """

@@ -26,7 +26,7 @@ Data = dict[str, Any]
 
 
 def main() -> None:
-    """Nothing; coverage.json then holds the share of intervals that held the truth."""
+    """Count how many intervals hold the truth; write coverage.json."""
     parser = argparse.ArgumentParser(prog="benchmarks.sweep.coverage", description=__doc__)
     parser.add_argument("--data-sets", type=int, default=1000)
     sets = parser.parse_args().data_sets

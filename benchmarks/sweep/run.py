@@ -32,7 +32,7 @@ _PARTS = ("program", "command")
 
 
 def main() -> None:
-    """Nothing; result.json then holds the seconds of every round and their ratios."""
+    """Time every round; write the seconds and their ratios to result.json."""
     options = _options()
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
     found |= {"machine": machine(), "seeds": SEEDS, "total": TOTAL, "layout": LAYOUT.as_dict()}

@@ -40,7 +40,7 @@ MANY = 2000
 
 
 def main() -> None:
-    """Nothing; scale.json then holds seconds, ratios and bytes."""
+    """Measure seconds, ratios and bytes; write scale.json."""
     parser = argparse.ArgumentParser(prog="benchmarks.sweep.scale", description=__doc__)
     parser.add_argument("--rounds", type=int, default=6)
     rounds = parser.parse_args().rounds

@@ -25,7 +25,7 @@ _NAMES = {
 
 
 def main() -> None:
-    """Nothing; the page is then written."""
+    """Write the page."""
     write_text(PAGE, page(json.loads(RESULT.read_text())))
 
 

@@ -23,7 +23,7 @@ _PARTS = (*_COMPARED, "start", "memory")
 
 
 def main() -> None:
-    """Nothing; the JSON file is then written, except by a quick trial without --out."""
+    """Measure, and write the JSON file, except in a quick trial without --out."""
     options = read_options("benchmarks.throughput.run", __doc__, _PARTS, RESULT)
     found: dict[str, Any] = {"quick": options.quick, "machine": machine()}
     found |= {"rounds": options.rounds, "round_seconds": options.seconds}

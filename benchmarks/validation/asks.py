@@ -8,7 +8,8 @@ from typing import Any
 from benchmarks.validation.cases import Case
 from benchmarks.validation.sweeps import WORK
 from nbyt.advice.request import EFFORTS
-from nbyt.advice.run import answer_request, open_folder
+from nbyt.advice.run import answer_request
+from nbyt.advice.stages import open_folder
 from nbyt.store.atomic import write_json
 from nbyt.store.text import slug
 from nbyt.sweep.grid import advice_request

@@ -30,7 +30,7 @@ _DEFAULTS = {"sb3": "SB3", "cleanrl": "CleanRL", "purejaxrl": "PureJaxRL"}
 
 
 def main() -> None:
-    """Nothing; the page is then written."""
+    """Write the page."""
     PAGE.write_text(page(json.loads(RESULT.read_text())))
 
 

@@ -24,7 +24,7 @@ _PARTS = ("sweeps", "asks", "autos", "variants", "costs")
 
 
 def main() -> None:
-    """Nothing; result.json then holds what is known of every task."""
+    """Judge every task and write result.json."""
     options = _options()
     hardware.prepare("cpu")
     cases = [case for case in CASES if not options.tasks or case.name in options.tasks]

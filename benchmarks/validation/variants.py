@@ -29,7 +29,7 @@ _FEW = (2, 32, 512)
 
 
 def train_varied(case: Case) -> None:
-    """Nothing; every change is then trained."""
+    """Train with every change."""
     for change, settings in CHANGES.items():
         grid = case.grid(**settings)
         for steps in _lengths(case, change):

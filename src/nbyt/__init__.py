@@ -1,5 +1,14 @@
 """nbyt ("N by T"): how to split a PPO batch into parallel environments and rollout steps.
 
+The three functions, which the commands of the same names call:
+
+- `advise(env, batch=2048)` trains and measures, and says which N x T to use.
+- `probe(env, stage, batch=2048)` measures every N x T on one frozen policy.
+- `run_sweep(...)` trains every N x T with many seeds.
+
+`Layout` holds the sizes of an update; every error is an `NbytError`. Bridges to other libraries are
+in `nbyt.integrations` (`sb3`, `torch`, `jax`), their settings in `nbyt.dialects`.
+
 Names are resolved on first use, so that importing nbyt imports no JAX.
 """
 
@@ -15,18 +24,18 @@ if TYPE_CHECKING:
     from nbyt.errors import NbytError as NbytError
     from nbyt.layout import Layout as Layout
     from nbyt.measure.probe import probe
-    from nbyt.sweep.run import run_sweep
+    from nbyt.sweep.run import run_sweep as run_sweep
 
 __version__ = "0.1.0"
 
-_HOME = {
+_MODULE_OF = {
     "Layout": "nbyt.layout",
     "NbytError": "nbyt.errors",
     "advise": "nbyt.advice.run",
     "probe": "nbyt.measure.probe",
     "run_sweep": "nbyt.sweep.run",
 }
-_MODULES = (
+_PACKAGES = (
     "advice",
     "collect",
     "dialects",
@@ -38,19 +47,21 @@ _MODULES = (
     "minibatch",
     "objective",
     "policy",
+    "report",
+    "results",
     "stats",
     "store",
     "sweep",
     "train",
 )
 
-__all__ = ["Layout", "NbytError", "__version__", "advise", "probe", "run_sweep", *_MODULES]
+__all__ = ["Layout", "NbytError", "__version__", "advise", "probe", "run_sweep", *_PACKAGES]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(importlib.import_module(_HOME[name]), name)
-    if name in _MODULES:
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(_MODULE_OF[name]), name)
+    if name in _PACKAGES:
         return importlib.import_module(f"nbyt.{name}")
     raise AttributeError(f"module 'nbyt' has no attribute '{name}'")
 

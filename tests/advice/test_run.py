@@ -1,5 +1,6 @@
 """nbyt.advise from end to end, on small problems with real training and real measurements."""
 
+import doctest
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -65,11 +66,7 @@ def test_the_same_question_is_answered_from_the_folder(advised, monkeypatch) -> 
     def no(*args, **kwargs):
         raise AssertionError("measured again")
 
-    for module, name in (
-        (stages, "examine"),
-        (stages, "examine"),
-        (stages, "train"),
-    ):
+    for module, name in ((stages, "examine"), (stages, "train")):
         monkeypatch.setattr(module, name, no)
     monkeypatch.setattr(advising, "measure_costs", no)
     out = advised.data["out"]
@@ -90,7 +87,7 @@ def test_a_stopped_advice_takes_as_many_chains_of_every_stage_as_it_had_decided(
     monkeypatch.setattr(
         advising,
         "_wants_more",
-        lambda finding: all(one.data["pool"]["chains"] == 16 for one in finding.measured),
+        lambda finding: all(one.record.pool.chains == 16 for one in finding.measured),
     )
     asked = {**SMALL, "per": "sample"}
     whole = nbyt.advise("FrozenLake-v1", out=tmp_path / "whole", **asked)
@@ -107,6 +104,20 @@ def test_a_stopped_advice_takes_as_many_chains_of_every_stage_as_it_had_decided(
     resumed = nbyt.advise("FrozenLake-v1", out=tmp_path / "stopped", **asked)
     assert [one["pool"]["chains"] for one in resumed.data["stages"]] == [32, 32]
     assert resumed.data["advice"] == whole.data["advice"]
+
+
+def test_an_advice_prints_its_answer_and_its_cost(advised) -> None:
+    lines = str(advised).split("\n")
+    assert [line.partition(":")[0] for line in lines] == ["per sample", "per second", "cost"]
+    best = advised.per_sample
+    assert f"per_sample={best['envs']}x{best['steps']}" in repr(advised)
+    assert len(repr(advised)) < 100
+
+
+def test_the_example_of_the_docstring_runs() -> None:
+    finder = doctest.DocTestFinder(recurse=False)
+    (example,) = finder.find(advising.advise, "advise", globs={})
+    assert doctest.DocTestRunner().run(example) == (0, 5)
 
 
 def test_another_question_is_refused(advised) -> None:

@@ -10,6 +10,7 @@ from nbyt.advice.stages import Measured, measure, stage_to_measure
 from nbyt.errors import StoreError
 from nbyt.exact import frozenlake
 from nbyt.measure.frozen_policy import FrozenStage
+from nbyt.results import plain
 from nbyt.store.files import MEASUREMENT
 from nbyt.store.run import open_run
 
@@ -44,14 +45,14 @@ def test_a_measurement_of_another_question_or_without_its_arrays_is_refused(
     measured_twice, tmp_path: Path
 ) -> None:
     first = measured_twice[0][0]
-    env = first.target.frozen_policy.env
+    env = first.stage.frozen_policy.env
     folder = open_run(tmp_path / "advice", {}, "advise")
     for steps, left_out, words in (
         ([8, 16], "", "measured with other layouts"),
         ([4, 16], "critic/along", "'critic/along' is missing"),
     ):
         arrays = {name: array for name, array in first.tensors.items() if name != left_out}
-        folder.write(MEASUREMENT, (arrays, first.data), 1)
+        folder.write(MEASUREMENT, (arrays, plain(first.record)), 1)
         request = make_advice_request(env, batch=64, effort=effort("quick"), steps=steps)
         with pytest.raises(StoreError, match=words):
-            measure(request, [first.target], folder, lambda *_: None)
+            measure(request, [first.stage], folder, lambda *_: None)

@@ -141,3 +141,35 @@ def test_a_stage_that_is_not_there_is_missed_by_a_dry_run_too(
     for algo in ("ppo", "dqn"):
         command = ["train", LAKE, "--algo", algo, "--dry-run", "--from", "nope"]
         assert main.run(command) == 2 and "nope" in capsys.readouterr().err
+
+
+WITH_SEED = {
+    "advise": ("advise", LAKE, "--batch", "64"),
+    "train": ("train", LAKE, "--envs", "8", "--steps", "32", "--total", "1024"),
+    "dqn": ("train", LAKE, "--algo", "dqn"),
+    "probe": ("probe", "nowhere", "--batch", "64"),
+    "reproduce": ("reproduce", "post"),
+    "sweep": ("sweep", LAKE, "--batch", "64"),
+    "audit": ("audit", "permutation", "--batch", "64", "--minibatch", "8", "--epochs", "1"),
+    "check-env": ("check-env", LAKE),
+    "doctor": ("doctor",),
+}
+
+
+@pytest.mark.parametrize("seed", ["99999999999999999999999", "-1", "1.5", "", "nan", "inf", "x"])
+@pytest.mark.parametrize("command", WITH_SEED)
+def test_a_seed_that_cannot_be_is_refused_at_once(
+    command: str, seed: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert main.run([*WITH_SEED[command], f"--seed={seed}"]) == 2
+    said = capsys.readouterr().err
+    assert "seed" in said and "fix:" in said and "Traceback" not in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_sweep_checks_its_last_seed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = ("--seeds", "16", "--out", str(tmp_path / "out"))
+    assert main.run([*WITH_SEED["sweep"], "--seed", str(2**32 - 1), *out]) == 2
+    assert "for 16 seeds" in capsys.readouterr().err and not (tmp_path / "out").exists()

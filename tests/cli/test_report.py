@@ -1,4 +1,4 @@
-"""`nbyt report` on the folder of a probed training: its page, its JSON, its refusals."""
+"""`nbyt report`: pages of a probed training and of a sweep, their JSON, refusals."""
 
 import json
 import subprocess
@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.report.probes.probes_sample import head, training
+from tests.report.pages.probes.probes_sample import head, training
 
 from nbyt.cli import main
 from nbyt.store.files import PROBES
-from nbyt.store.run import add_record, open_run
+from nbyt.store.run import Folder, add_record, open_run
 
 
 @pytest.fixture
@@ -60,3 +60,25 @@ def test_a_damaged_record_is_named(folder: Path, capsys: pytest.CaptureFixture[s
     said = capsys.readouterr().err
     assert "record-000020.json" in said.replace("\n", "") and "Traceback" not in said
     assert not (folder / "report.html").exists()
+
+
+def test_the_page_of_a_sweep_is_rebuilt(swept: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["report", str(swept.path), "--json"]) == 0
+    page = swept.path / "report.html"
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert data == {
+        "report": str(page),
+        "env": "tabular:FrozenLake-v1",
+        "batch": 64,
+        "cells": {"done": 8, "failed": 0, "total": 8},
+    }
+    assert "What every layout reached" in page.read_text()
+
+
+def test_a_damaged_sweep_has_no_page(swept: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    path = swept.path / "sweep.json"
+    path.write_bytes(path.read_bytes().replace(b'"total": 3000', b'"total": 3001'))
+    assert main.run(["report", str(swept.path)]) == 2
+    said = capsys.readouterr().err
+    assert "sweep.json" in said.replace("\n", "") and "Traceback" not in said
+    assert not (swept.path / "report.html").exists()

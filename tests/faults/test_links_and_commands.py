@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 from tests.faults.links import TARGETS, plant, require_links, seen, written
-from tests.report.probes.probes_sample import head, training
+from tests.report.pages.probes.probes_sample import head, training
 from tests.studies.small_study import SMALL
 from tests.sweep.made_up import grid_of
 
-from nbyt.advice.budget import Budget
-from nbyt.advice.run import scout
+from nbyt.advice.budget import Budget, scout
 from nbyt.cli import main
 from nbyt.cli.probe import ProbeOptions, _keep
 from nbyt.errors import NbytError, StoreError
-from nbyt.integrations.loops import History
+from nbyt.integrations.base import BaseProbe
 from nbyt.store.files import MARKER, SWEEP_ADVICE
 from nbyt.store.formats import read_sealed
 from nbyt.store.run import open_run
@@ -42,10 +41,11 @@ def write(name: str, out: Path, *more: str) -> NbytError | None:
         if name == "study":
             SMALL.reproduce(SMALL.open_folder(out, quick=True, seed=3), quick=True, seed=3)
         elif name == "probes":
-            history = History(out, **head())
+            probe = BaseProbe()
+            probe._open_folder(out, **head())
             for record in training(3)["records"]:
-                history.add(record)
-            history.write_page()
+                probe._save(record)
+            probe.write_page()
         else:
             function, bound = main.parse([*COMMANDS[name].split(), "--out", str(out), *more], {})
             function(*bound.args, **bound.kwargs)

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.testing import assert_allclose
 from tests.gradients.conftest import CASES, Case, make_case, noise_pool
 
+from nbyt.gradients.chains import phase_products, products_of
 from nbyt.gradients.engines import Engine
 from nbyt.gradients.engines.own import StageEngine
-from nbyt.gradients.reduce import phase_products, products_of, reduce_pool
+from nbyt.gradients.reduce import reduce_pool
 from nbyt.gradients.spec import GradientSpec, SlabPlan
 
 CHAINS, STEPS = 5, 16

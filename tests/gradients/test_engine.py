@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose
 from tests.gradients.conftest import CASES, Case, make_case, noise_pool
 
 from nbyt.collect.pool import Pool
+from nbyt.gradients.chains import products_of
 from nbyt.gradients.engines.own import StageEngine
-from nbyt.gradients.reduce import ChainSums, products_of, reduce_pool
+from nbyt.gradients.reduce import ChainSums, reduce_pool
 from nbyt.gradients.slab_sums import LAG_STRIDE, sum_slab
 from nbyt.gradients.spec import GradientSpec, SlabPlan, scale_of, weigh
 from nbyt.stats.products import Products

@@ -6,8 +6,9 @@ import pytest
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.exact import garnet
+from nbyt.gradients.chains import Units, products_of
 from nbyt.gradients.engines.own import StageEngine
-from nbyt.gradients.reduce import PoolSums, Units, products_of, reduce_pool
+from nbyt.gradients.reduce import PoolSums, reduce_pool
 from nbyt.gradients.spec import GradientSpec, plan_for
 from nbyt.stats.intervals import leave_one_out
 from nbyt.stats.products import moments_of, step_variance

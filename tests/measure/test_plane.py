@@ -5,10 +5,9 @@ import pytest
 
 from nbyt.exact import garnet, moments
 from nbyt.gradients.spec import AdvantageScale
-from nbyt.measure.chains import Resources
 from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.plane import draw_plane
-from nbyt.measure.request import make_request
+from nbyt.measure.request import Resources, make_request
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,9 @@ import numpy as np
 from nbyt.collect.pool import Pool
 from nbyt.exact import frozenlake
 from nbyt.exact.values import policy_values
-from nbyt.measure.chains import mean_return, return_sums
+from nbyt.gradients.chains import return_sums
 from nbyt.measure.probe import probe
+from nbyt.stats.pool import mean_return
 
 
 def test_the_return_of_frozenlake_is_the_chance_of_success() -> None:

@@ -86,7 +86,7 @@ class Visit:
         return self.page.evaluate(values, name)
 
     def until(self, question: str) -> None:
-        """Nothing, once the answer is yes. The page's policy forbids Playwright's own way."""
+        """Wait until the answer is yes; the page's policy forbids Playwright's own way."""
         for _ in range(100):
             if self.page.evaluate(question):
                 return
@@ -100,7 +100,7 @@ class Visit:
         return self.page.evaluate(_CONTRASTS)
 
     def restore(self) -> None:
-        """Nothing; the page is then as a reader first finds it."""
+        """Reload the page as a reader first finds it."""
         self.page.emulate_media(media="screen", color_scheme="light")
         self.page.set_viewport_size(WIDE)
         self.page.evaluate(

@@ -2,17 +2,13 @@
 
 import os
 import shutil
-import sys
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nbyt.report.html import page
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 def _missing(reason: str) -> None:

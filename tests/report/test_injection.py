@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import hostile
 import pytest
-from browsing import Visit
-from hostile import PAYLOADS, Rotation, charts_of
-from tests.report.probes.probes_sample import training
-from tests.report.study.study_sample import study
+from tests.report import hostile
+from tests.report.browsing import Visit
+from tests.report.hostile import PAYLOADS, Rotation, charts_of
+from tests.report.pages.probes.probes_sample import training
+from tests.report.pages.study.study_sample import study
 from tests.sweep.made_up import curves_of, finished, grid_of
 
 from nbyt.report.pages.advice import render
@@ -33,7 +33,7 @@ TALL = {"width": 1280, "height": 20_000}
 
 def advice() -> Data:
     """An advice with all that is optional."""
-    raw = (Path(__file__).parent / "page" / "sample.json.gz").read_bytes()
+    raw = (Path(__file__).parent / "pages" / "advice" / "sample.json.gz").read_bytes()
     found: Data = json.loads(gzip.decompress(raw))
     found["warnings"] = ["A warning about the whole."]
     found["reproduce"] = "nbyt advise gymnax:CartPole-v1 --batch 2048"

@@ -1,4 +1,4 @@
-"""Numbers in narrow columns."""
+"""Numbers with their intervals as text."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,13 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbyt.report.numbers import both, cell, percent, power_of_ten, samples_words, words
+from nbyt.report.numbers import (
+    both,
+    brief_words,
+    cell,
+    fitted,
+    has_interval,
+    has_value,
+    known,
+    percent,
+    power_of_ten,
+    samples_words,
+    share,
+    short,
+    words,
+)
 from nbyt.stats import Estimate
 
 Number = dict[str, Any]
 
 
-def _number(value: float | None, low: float | None, high: float | None, **more: object) -> dict:
+def _number(value: float | None, low: float | None, high: float | None, **more: object) -> Number:
     return {"value": value, "low": low, "high": high, **more}
 
 
@@ -48,6 +62,100 @@ def test_a_column_has_one_power_of_ten() -> None:
 def test_a_line_of_its_own_has_three_digits() -> None:
     assert both(_number(0.24294, 0.235, 0.25)) == "0.243 [0.235, 0.25]"
     assert both(_number(None, None, None)) == "undetermined"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (_number(0.5769, 0.5455, 0.6039), "0.577 [0.545, 0.604]"),
+        (_number(-496.73, -499.87, -490.06), "−496.7 [−499.9, −490.1]"),
+        (_number(0.0, 0.0, 0.0), "0.0 [0.0, 0.0]"),
+        (_number(0.157, 0.063, 15.9), "0.16 [0.063, 16]"),
+        (_number(-0.003, -0.21, -0.0), "−0.003 [−0.21, 0.00]"),
+        (_number(1e-9, 0.0, 2e-9), "1e-09 [0, 2e-09]"),
+        (_number(2048000.0, 2e6, 3e6), "2.05e+06 [2e+06, 3e+06]"),
+        (_number(1.0, None, 2.0), "1.0 [?, 2.0]"),
+        (_number(0.31, 0.2, 0.4, approximate=True), "≈\u202f0.31 [0.20, 0.40]"),
+        (_number(None, -1, 1, reason="too few"), "undetermined: too few"),
+        (_number(float("nan"), 0, 1), "undetermined"),
+    ],
+)
+def test_a_number_has_the_digits_that_its_interval_leaves(number: Number, text: str) -> None:
+    assert words(number) == text
+
+
+def test_a_number_without_an_interval_is_not_known() -> None:
+    assert known(_number(1.0, 0.5, 2.0))
+    assert not known(_number(1.0, None, 2.0))
+    assert not known(_number(1.0, 0.0, float("inf")))
+    assert not known(None)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.785, "78 %"), (0.001, "< 1 %"), (0.0, "0 %"), (None, "undetermined")]
+)
+def test_shares(value: float | None, text: str) -> None:
+    assert share(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.123456, "0.1235"),
+        (-2.5, "−2.5"),
+        (20021.7, "20022"),
+        (2048000.0, "2.048e6"),
+        (1.11e-16, "1.11e−16"),
+    ],
+)
+def test_four_digits(value: float, text: str) -> None:
+    assert short(value) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        ({"value": 0.5, "low": 0.4, "high": 0.6}, "0.50 [0.40, 0.60]"),
+        ({"value": 0.3127, "low": 0.3127, "high": 0.3127}, "0.3127"),
+        ({"value": 0.3127}, "0.3127"),
+        ({"value": 2.0, "approximate": True}, "≈\u202f2"),
+        ({"value": 1.0, "low": None, "high": 2.0}, "1.0 [?, 2.0]"),
+        ({"value": None, "reason": "no ends"}, "undetermined: no ends"),
+    ],
+)
+def test_an_exact_number_is_its_value_alone(number: Number, said: str) -> None:
+    assert brief_words(number) == said
+
+
+def test_what_can_be_drawn() -> None:
+    assert has_value({"value": 1}) and not has_value({"value": float("nan")})
+    assert not has_value({}) and not has_value({"value": None})
+    assert has_interval({"value": 1.0, "low": 0.0, "high": 2.0})
+    assert not has_interval({"value": 1.0, "low": 1.0, "high": 1.0})
+    assert not has_interval({"value": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (_number(611.4, 480.2, 770.9), "610 [480 to 770]"),
+        (_number(12_345, 9_876, 15_432), "12,300 [9,900 to 15,400]"),
+        (_number(12_345, 9_876, None), "12,300 [9,900 or more]"),
+        (_number(12_345, None, None), "12,300 [no interval]"),
+        (_number(611.4, 480.2, 770.9, approximate=True), "≈\u202f610 [480 to 770]"),
+        (_number(7.31, 5.2, 9.9), "7.3 [5.2, 9.9]"),
+        (_number(151, 0.42, 159_123), "150 [0.42 to 160,000]"),
+    ],
+)
+def test_samples_have_no_digit_that_the_interval_denies(number: Number, said: str) -> None:
+    assert samples_words(number) == said
+
+
+def test_intervals_go_below_values_only_where_a_table_is_too_wide() -> None:
+    narrow, wide = [[".31 [.27 .36]"] * columns for columns in (3, 9)]
+    assert fitted(["a"] * 3, [narrow]) == [narrow]
+    assert fitted(["a"] * 9, [wide]) == [[".31\n[.27 .36]"] * 9]
 
 
 def _estimate(number: Number) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.report.probes.probes_sample import head, training
-from tests.report.study.study_sample import study
+from tests.report.pages.probes.probes_sample import head, training
+from tests.report.pages.study.study_sample import study
 from tests.store import kept
 from tests.sweep.made_up import curves_of, finished, grid_of
 

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.report.probes.probes_sample import training
+from tests.report.pages.probes.probes_sample import training
 
 Facts = dict[str, Any]
-_ADVICE = Path(__file__).parents[1] / "report" / "page" / "sample.json.gz"
+_ADVICE = Path(__file__).parents[1] / "report" / "pages" / "advice" / "sample.json.gz"
 
 POLICY: Facts = {
     "kind": "index",

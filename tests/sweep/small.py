@@ -39,7 +39,7 @@ def children() -> dict[int, str]:
 
 
 def set_traps(folder: Path, *names: str) -> None:
-    """Nothing; traps of these names then wait, and no others."""
+    """Set the traps of these names, and no others."""
     folder.mkdir(exist_ok=True)
     for trap in folder.iterdir():
         trap.unlink()

@@ -52,7 +52,7 @@ WAYS = {
 
 
 def spring(place: str, *, everywhere: bool = False) -> None:
-    """Nothing, or what the trap at this place does; it is then gone."""
+    """Do what the trap at this place does, and remove it."""
     folder = os.environ.get(FOLDER)
     if not folder or not (TRAINS or everywhere):
         return

@@ -33,7 +33,7 @@ class Notes:
         self.told: list[str] = []
 
     def on_update(self, row: dict) -> None:
-        """Nothing."""
+        """Ignore the update."""
 
     def on_note(self, note: str) -> None:
         self.told.append(note)

@@ -1,7 +1,8 @@
-"""From measurements and costs to the data of an advice: all that a page or a reader needs."""
+"""Put measurements and costs together to the data of an advice."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,15 @@ import numpy as np
 from nbyt.advice.costs import Costs
 from nbyt.advice.libraries import defaults, settings
 from nbyt.advice.rank import Answer, StageEvidence, answer, learning_weights, sample_weights
-from nbyt.advice.reasons import advice, current, deciding
+from nbyt.advice.reasons import advice, current
 from nbyt.advice.request import BOTH, AdviceRequest
 from nbyt.advice.stages import DRAWS, Measured
 from nbyt.dialects.carrying import NUMBERS, SETTINGS, Carried
-from nbyt.results.values import Data
+from nbyt.results import plain
+from nbyt.results.values import Data, given
+from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.rng import numpy_stream
-from nbyt.stats.estimate import Estimate
+from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.train.plan import PPOSettings
 
 NO_COSTS = "costs were not measured"
@@ -23,9 +26,9 @@ NO_COSTS = "costs were not measured"
 
 @dataclass(frozen=True)
 class AdviceInputs:
-    """All that was found out, before it is put into words.
+    """All measurements of an advice.
 
-    weigh: "learning" or "samples", how stages count. costs: None where they were not asked for.
+    weigh: "learning" or "samples", how stages are weighed. costs: None where not asked for.
     """
 
     request: AdviceRequest
@@ -34,99 +37,108 @@ class AdviceInputs:
     weigh: str = "learning"
 
     def stages(self) -> list[Data]:
-        """Each stage's data, with the seconds of its layouts, its weight and its name."""
+        """Return each stage's data, with the seconds of its layouts, its weight and its name."""
         seconds = self._seconds()
-        weights = self.weights()
-        found = []
-        for one, weight in zip(self.measured, weights, strict=True):
-            layouts = [
-                {**layout, "seconds": seconds[layout["steps"]]} for layout in one.data["layouts"]
-            ]
-            evidence = self.evidence(one, weight)
-            target = one.target
-            found.append(
-                {
-                    **one.data,
-                    "name": target.name,
-                    "updates": target.updates,
-                    "samples": target.samples,
-                    "trained_with": target.trained_with and list(target.trained_with),
-                    "weight": float(weight),
-                    "clear": evidence.counts,
-                    "layouts": layouts,
-                }
-            )
-        return found
+        return [
+            {
+                **(data := plain(each.record)),
+                "name": each.stage.name,
+                "updates": each.stage.updates,
+                "samples": each.stage.samples,
+                "trained_with": each.stage.trained_with and list(each.stage.trained_with),
+                "weight": evidence.weight,
+                "clear": evidence.counts,
+                "layouts": [
+                    {**layout, "seconds": seconds[layout["steps"]]} for layout in data["layouts"]
+                ],
+            }
+            for each, evidence in zip(self.measured, self.evidence, strict=True)
+        ]
 
     def weights(self) -> list[float]:
-        """How much each stage counts, 1 in all; stages of different trainings count apart."""
+        """Return each stage's weight, 1 in all; trainings have equal weights."""
         runs: dict[Any, list[int]] = {}
-        for place, one in enumerate(self.measured):
-            runs.setdefault(one.target.trained_with, []).append(place)
-        found = np.zeros(len(self.measured))
+        for place, each in enumerate(self.measured):
+            runs.setdefault(each.stage.trained_with, []).append(place)
+        weights = np.zeros(len(self.measured))
         for places in runs.values():
-            own = self._weights_of([self.measured[place] for place in places])
-            found[places] = own / own.sum() / len(runs)
-        return [float(weight) for weight in found]
+            areas = self._areas([self.measured[place] for place in places])
+            weights[places] = areas / areas.sum() / len(runs)
+        return [float(weight) for weight in weights]
 
-    def _weights_of(self, run: Sequence[Measured]) -> np.ndarray:
-        if all(one.target.areas is not None for one in run):
-            return np.array([one.target.areas[self.weigh] for one in run])  # type: ignore[index]
-        samples = [one.target.samples for one in run]
+    def _areas(self, run: Sequence[Measured]) -> np.ndarray:
+        if all(each.stage.areas is not None for each in run):
+            return np.array([each.stage.areas[self.weigh] for each in run])  # type: ignore[index]
+        samples = [each.stage.samples for each in run]
         if len(run) == 1 or None in samples or len(set(samples)) < len(samples):
             return np.ones(len(run))
         if self.weigh == "samples":
             return sample_weights(samples)  # type: ignore[arg-type]
-        returns = [one.data["mean_return"]["value"] for one in run]
+        returns = [each.record.mean_return.value for each in run]
         return learning_weights(samples, returns)  # type: ignore[arg-type]
 
-    def evidence(self, one: Measured, weight: float) -> StageEvidence:
-        """What a stage says about the question's objective at the lambda it was trained with."""
-        if self.request.objective != BOTH:
-            return self._evidence(one, weight, self.request.objective)
-        critic = self._evidence(one, weight, "critic")
-        return replace(self._evidence(one, weight, "actor"), partner=critic)
+    @cached_property
+    def evidence(self) -> list[StageEvidence]:
+        """Return what each stage says about the objective, at the lambda of its training."""
+        both, objective = self.request.objective == BOTH, self.request.shown
+        return [
+            replace(
+                _evidence(each, weight, objective),
+                partner=_evidence(each, weight, "critic") if both else None,
+            )
+            for each, weight in zip(self.measured, self.weights(), strict=True)
+        ]
 
-    def _evidence(self, one: Measured, weight: float, objective: str) -> StageEvidence:
-        data = one.data
-        own = {row["steps"]: row for row in data["ranking"][objective]}
-        layouts = data["layouts"]
-        chains = data["pool"]["chains"]
-        return StageEvidence(
-            one.target.name,
-            weight,
-            one.evidence(objective),
-            tuple(_estimate(own[row["steps"]]["rho"], chains) for row in layouts),
-            tuple(_estimate(row[objective]["alignment"], chains) for row in layouts),
-        )
+    def deciding(self) -> Measured:
+        """Return the stage with the largest weight, of those that are clear."""
+        pairs = list(zip(self.evidence, self.measured, strict=True))
+        clear = [pair for pair in pairs if pair[0].counts] or pairs
+        return max(clear, key=lambda pair: pair[0].weight)[1]
 
     def for_actor(self) -> "AdviceInputs":
-        """The same finding, decided by the actor alone."""
+        """Return the same measurements, decided by the actor alone."""
         return replace(self, request=replace(self.request, objective="actor"))
 
     def answers(self, only: str | None = None) -> tuple[Answer, Answer | None]:
-        """The answer per sample, and per second where costs are known.
+        """Return the answer per sample, and per second where costs are known.
 
         only: the name of the one training whose stages count.
         """
-        chosen = [
-            self.evidence(one, weight)
-            for one, weight in zip(self.measured, self.weights(), strict=True)
-            if only is None or _training(one) == only
+        evidence = [
+            evidence
+            for each, evidence in zip(self.measured, self.evidence, strict=True)
+            if only is None or _training(each) == only
         ]
         layouts, seed = self.request.layouts, self.request.seed
-        per_sample = answer(chosen, layouts)
+        per_sample = answer(evidence, layouts)
         if self.costs is None:
             return per_sample, None
         seconds = self.costs.redrawn(layouts, DRAWS, numpy_stream(seed, "advise.costs"))
-        return per_sample, answer(chosen, layouts, seconds)
+        return per_sample, answer(evidence, layouts, seconds)
 
     def _seconds(self) -> dict[int, Data]:
         if self.costs is None:
-            nothing = {"value": None, "low": None, "high": None, "reason": NO_COSTS}
-            return dict.fromkeys(self.request.steps, nothing)
-        found = self.costs.seconds(self.request.layouts)
-        return {t: one.as_dict() for t, one in zip(self.request.steps, found, strict=True)}
+            return dict.fromkeys(self.request.steps, undetermined(NO_COSTS, 0).as_dict())
+        seconds = self.costs.seconds(self.request.layouts)
+        return {t: each.as_dict() for t, each in zip(self.request.steps, seconds, strict=True)}
+
+
+def _evidence(measured: Measured, weight: float, objective: str) -> StageEvidence:
+    record, chains = measured.record, measured.record.pool.chains
+    rho = {row.steps: row.rho for row in getattr(record.ranking, objective)}
+    return StageEvidence(
+        measured.stage.name,
+        weight,
+        measured.evidence(objective),
+        tuple(_estimate(rho[layout.steps], chains) for layout in record.layouts),
+        tuple(_estimate(getattr(layout, objective).alignment, chains) for layout in record.layouts),
+    )
+
+
+def _estimate(number: EstimateRecord, chains: int) -> Estimate:
+    reason = number.reason if given(number.reason) else ""
+    approximate = number.approximate is True
+    return Estimate(number.value, number.low, number.high, chains, str(reason), approximate)
 
 
 def advice_data(
@@ -138,9 +150,10 @@ def advice_data(
     carried: Carried | None = None,
     remarks: Sequence[str] = (),
 ) -> Data:
-    """The data of an advice. own: T of the user's layout; closer: looks, by the stage's name.
+    """Return the data of an advice.
 
-    carried: the user's settings in their library's words. remarks: warnings about the question.
+    own: T of the user's layout. closer: diagnostics by the stage's name. carried: the user's
+    settings in their library's words. remarks: warnings about the request.
     """
     request, stages = finding.request, finding.stages()
     stages = [{**stage, "closer": closer.get(stage["name"])} for stage in stages]
@@ -148,10 +161,10 @@ def advice_data(
     alone = finding.for_actor().answers() if request.objective == BOTH else (None, None)
     libraries = defaults(request.layouts)
     samples = sum(stage["pool"]["samples"] for stage in stages)
-    given = (stages, libraries, request.shown, samples)
+    facts = (stages, libraries, request.shown, samples)
     said = {
-        "per_sample": advice(per_sample, *given, alone=alone[0]),
-        "per_second": per_second and advice(per_second, *given, timed=True, alone=alone[1]),
+        "per_sample": advice(per_sample, *facts, alone=alone[0]),
+        "per_second": per_second and advice(per_second, *facts, timed=True, alone=alone[1]),
     }
     main = per_second if per == "second" and per_second is not None else per_sample
     layout = request.layout(main.best.steps)
@@ -183,12 +196,6 @@ def advice_data(
     }
 
 
-def deciding_stage(finding: AdviceInputs) -> Measured:
-    """The stage that counts most."""
-    name = deciding(finding.stages())["name"]
-    return next(one for one in finding.measured if one.target.name == name)
-
-
 def _current(per_sample: Answer, per_second: Answer | None, own: int | None) -> Data | None:
     if own is None:
         return None
@@ -199,14 +206,14 @@ def _current(per_sample: Answer, per_second: Answer | None, own: int | None) -> 
 
 
 def _agreement(finding: AdviceInputs) -> Data | None:
-    """Whether the advice depends on the layout that the stages were trained with."""
-    names = list(dict.fromkeys(_training(one) for one in finding.measured))
+    """Say whether the advice depends on the layout that the stages were trained with."""
+    names = list(dict.fromkeys(map(_training, finding.measured)))
     if len(names) < 2:
         return None
-    found = {name: finding.answers(only=name)[0] for name in names}
-    best = {name: [one.best.envs, one.best.steps] for name, one in found.items()}
+    answers = {name: finding.answers(only=name)[0] for name in names}
+    best = {name: [each.best.envs, each.best.steps] for name, each in answers.items()}
     agree = all(
-        one.place(other.best.steps).tied for one in found.values() for other in found.values()
+        each.place(other.best.steps).tied for each in answers.values() for other in answers.values()
     )
     words = "; ".join(f"stages of {name} say {n}x{t}" for name, (n, t) in best.items())
     verdict = "they agree, as far as the data tell" if agree else "the advice depends on it"
@@ -217,25 +224,25 @@ def _agreement(finding: AdviceInputs) -> Data | None:
     }
 
 
-def _training(one: Measured) -> str:
-    layout = one.target.trained_with
+def _training(measured: Measured) -> str:
+    layout = measured.stage.trained_with
     return "the stages given" if layout is None else f"{layout[0]}x{layout[1]}"
 
 
 def _learning(request: AdviceRequest, carried: Carried | None) -> Data:
-    """The settings of PPO that a reader needs: the usual three, those they gave, and unusual ones.
+    """Return the settings of PPO to paste: the usual three, those given, and those changed.
 
-    They are those that other libraries have too; what only ours has cannot be pasted.
+    What only nbyt has cannot be pasted, and is left out.
     """
     own, usual = request.settings.as_dict(), PPOSettings().as_dict()
-    given = set() if carried is None else set(carried.values) & set(SETTINGS)
-    named = {*NUMBERS, *given}
+    named = set() if carried is None else set(carried.values) & set(SETTINGS)
+    named |= {*NUMBERS}
     names = [*NUMBERS, *(name for name in SETTINGS if name in own), "normalise_advantages"]
     return {name: own[name] for name in names if name in named or own[name] != usual[name]}
 
 
 def _carried(carried: Carried) -> Data:
-    """The user's settings as JSON has them: what was taken over, and what was not."""
+    """Return the user's settings: what was taken over, and what was not."""
     source = carried.source
     return {
         "id": source.dialect.id,
@@ -247,7 +254,7 @@ def _carried(carried: Carried) -> Data:
 
 
 def _schedule(request: AdviceRequest, steps: int, own: int | None) -> Data:
-    """Gradient steps of an update, and what keeps them the same when N changes."""
+    """Return the gradient steps of an update, and how to keep them when N changes."""
     layout = request.layout(steps)
     words = (
         f"Keep the mini-batch at {layout.minibatch} and the learning rate at "
@@ -265,7 +272,7 @@ def _schedule(request: AdviceRequest, steps: int, own: int | None) -> Data:
 
 
 def _warnings(stages: Sequence[Data]) -> list[str]:
-    """What was said of the stages, each sentence once."""
+    """Return the warnings about the stages, each once."""
     found: dict[str, list[str]] = {}
     for stage in stages:
         left_out = (stage["closer"] or {}).get("left_out", [])
@@ -281,10 +288,3 @@ def _training_facts(request: AdviceRequest) -> list[Data]:
     return [
         {**request.layout(steps).as_dict(), "total": request.total} for steps in request.trained
     ]
-
-
-def _estimate(number: Data, chains: int) -> Estimate:
-    found = Estimate(number["value"], number["low"], number["high"], chains)
-    return replace(
-        found, reason=number.get("reason", ""), approximate=bool(number.get("approximate"))
-    )

@@ -5,21 +5,35 @@ both are known for every other batch too. Per second: the highest alignment per 
 the smallest batch always wastes least, so the largest that loses little is taken.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nbyt.advice.costs import Costs
+from nbyt.advice.assemble import AdviceInputs
+from nbyt.advice.costs import Costs, costs_from, measure_costs
 from nbyt.advice.rank import Answer, Place, StageEvidence, answer
 from nbyt.advice.request import AdviceRequest
-from nbyt.advice.stages import DRAWS
+from nbyt.advice.stages import (
+    DRAWS,
+    collected_by,
+    measure,
+    open_folder,
+    train_stages,
+)
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
+from nbyt.measure.frozen_policy import Collector
+from nbyt.measure.request import Progress
 from nbyt.numbers import BUDGET
+from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats.ranking import Rows
+from nbyt.store.files import COSTS
+from nbyt.store.paths import at_work, resolved_entry
+from nbyt.store.text import slug
 
 SCOUT = 2048
 BATCHES = tuple(2**power for power in range(8, 15))
@@ -143,3 +157,40 @@ def _sentence(budget: Budget, chosen: dict[str, Any]) -> str:
         f"{chosen['updates']:,} updates with {chosen['gradient_steps']:,} gradient steps of "
         f"{chosen['minibatch']} samples."
     )
+
+
+def scout(
+    ask: Callable[[int], AdviceRequest],
+    budget: Budget,
+    out: Path | None,
+    collector: Collector | None = None,
+    progress: Progress = lambda what, done, total: None,
+) -> Data:
+    """Return the batch to use for a budget, from a quick measurement at one batch.
+
+    ask: makes the request for a batch. The scout has its own folder next to that of the advice.
+    """
+    request = ask(SCOUT)
+    scout = None if out is None else out.with_name(f"{out.name}-scout")
+    name = slug(f"scout-{request.env.id.partition(':')[2]}-seed{request.seed}")
+    path = resolved_entry(scout or Path("runs") / name)
+    folder = open_folder(request, [], path, force=False, inner=True)
+    with at_work(folder.path):
+        known = folder.read(COSTS)
+        costs = costs_from(known) if known is not None else _scout_costs(request, progress)
+        folder.write(COSTS, costs.as_dict())
+        stages = train_stages(request, folder, progress)
+        stages = [collected_by(collector, stage) for stage in stages]
+        finding = AdviceInputs(request, measure(request, stages, folder, progress), costs)
+    return propose(budget, request, finding.evidence, costs)
+
+
+def _scout_costs(request: AdviceRequest, progress: Progress) -> Costs:
+    """Time the corners: the smallest and the largest batch, short and long T."""
+    layouts = candidates(request)
+    corners = []
+    for size in (min(each.batch for each in layouts), max(each.batch for each in layouts)):
+        same = sorted((each for each in layouts if each.batch == size), key=lambda each: each.steps)
+        corners += [same[0], same[-1]]
+    env, settings = request.env, request.settings
+    return measure_costs(env, settings, corners, vector=request.vector, progress=progress)

@@ -9,8 +9,8 @@ from typing import Any
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import Layout, fragment_lengths, nearest_divisors
-from nbyt.measure.measurement import OBJECTIVES
 from nbyt.numbers import COUNT, MEMORY, PASSES, PROBABILITIES, SEED, SIZE, STEPS, require
+from nbyt.stats.pool import OBJECTIVES
 from nbyt.train.plan import PPOPlan, PPOSettings
 
 # Lambdas compared in addition to the one that is trained with.

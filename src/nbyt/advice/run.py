@@ -1,14 +1,13 @@
-"""nbyt.advise: train, measure, time and rank; every step is kept as soon as it is done."""
+"""nbyt.advise: train, measure, time and rank; every part is saved as soon as it is done."""
 
 import platform
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nbyt.advice.assemble import AdviceInputs, advice_data, deciding_stage
-from nbyt.advice.budget import SCOUT, Budget, candidates, propose
+from nbyt.advice.assemble import AdviceInputs, advice_data
 from nbyt.advice.costs import Costs, costs_from, measure_costs
 from nbyt.advice.estimate import startable
 from nbyt.advice.request import HOST_ENVS, AdviceRequest, make_advice_request
@@ -19,53 +18,74 @@ from nbyt.advice.stages import (
     diagnose_stage,
     given_stages,
     measure,
+    open_folder,
     train_stages,
 )
 from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import UsageError
-from nbyt.measure.chains import Progress
 from nbyt.measure.frozen_policy import Collector
+from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, SPLIT, require
 from nbyt.policy.stage import Stage
 from nbyt.report.pages.advice import card, write_page
+from nbyt.report.tables.advice import answer_lines, answers_shown
 from nbyt.results import plain
+from nbyt.results.values import Data
 from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
-from nbyt.store.manifest import manifest, versions
-from nbyt.store.paths import at_work, resolved_entry
-from nbyt.store.run import Folder, open_run
-from nbyt.store.text import slug
+from nbyt.store.manifest import versions
+from nbyt.store.paths import at_work
+from nbyt.store.run import Folder
 from nbyt.train import hardware
 from nbyt.train.plan import PPOSettings
 
-# The name under which progress speaks of the whole work.
+# The name of the progress bar of the whole work.
 OVERALL = "parts done"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Advice:
-    """What was found: `data` is what --json prints; a notebook shows the answer as a card."""
+    """The layouts advised by `nbyt.advise`; `print` shows the answer and what it cost.
 
-    data: dict[str, Any] = field(repr=False)
+    Notebooks show a card. The page with all charts is at `report`.
+
+    Attributes
+    ----------
+    data
+        Everything that `nbyt advise --json` prints.
+    """
+
+    data: Data
 
     @property
-    def per_sample(self) -> dict[str, Any]:
-        """The best layout for the same samples."""
+    def per_sample(self) -> Data:
+        """Return the best layout for the same samples: envs, steps, ties, sentence, ranking."""
         return self.data["advice"]["per_sample"]
 
     @property
-    def per_second(self) -> dict[str, Any] | None:
-        """The best layout for the same time on this machine; None where that was not timed."""
+    def per_second(self) -> Data | None:
+        """Return the best layout for the same time on this machine; None if not timed."""
         return self.data["advice"]["per_second"]
 
     @property
     def report(self) -> Path:
-        """The page."""
+        """Return the path of the page."""
         return Path(self.data["report"])
 
-    def as_dict(self) -> dict[str, Any]:
-        """The form that JSON output promises."""
+    def as_dict(self) -> Data:
+        """Return the data of the JSON output."""
         return self.data
+
+    def __str__(self) -> str:
+        stages = self.data["stages"]
+        samples = sum(stage["pool"]["samples"] for stage in stages)
+        cost = f"cost: {samples:,} env steps to measure {len(stages)} frozen policies"
+        return "\n".join([*answer_lines(self.data), cost])
+
+    def __repr__(self) -> str:
+        best = {kind: self.data["advice"][kind] for kind in answers_shown(self.data)}
+        words = [f"{kind}={one['envs']}x{one['steps']}" for kind, one in best.items()]
+        return f"Advice({self.data['env']!r}, batch={self.data['batch']}, {', '.join(words)})"
 
     def _repr_html_(self) -> str:
         return card(self.data)
@@ -86,10 +106,56 @@ def advise(
     settings: PPOSettings | None = None,
     **options: Any,
 ) -> Advice:
-    """Which N x T to split a batch into, on this env: per sample, and per second.
+    """Advise on how many envs N and rollout steps T to split a batch into.
 
-    stages_from: stages to measure instead of training some. current: your own (envs, steps).
-    options: the other arguments of `make_advice_request`: seed, total, stages, lambdas, max_envs.
+    Trains PPO on the env, measures the gradient of a few of its policies under every layout N x T
+    of the batch, times updates, and ranks the layouts.
+
+    Parameters
+    ----------
+    env
+        A name such as "CartPole-v1" or "gym:Ant-v5", or a function that makes an env.
+    batch
+        Samples of a batch, N x T.
+    effort
+        "quick", "normal" or "thorough".
+    stages_from
+        Frozen policies to measure instead of training some: stages, or folders of stages or runs.
+    current
+        Your own (envs, steps), to learn whether a change is worth it.
+    per
+        Compare for the same samples ("sample"), for the same time ("second"), or "both".
+    weigh
+        Weigh stages by what was left to learn ("learning") or by their samples ("samples").
+    out
+        Folder of the advice. The same call continues what is there; by default a folder in `runs`.
+    force
+        Clear another advice from that folder.
+    progress
+        Called with the name of a part, how much of it is done, and its total.
+    settings
+        Settings of PPO.
+    options
+        Other arguments of `make_advice_request`: seed, total, steps, stages, lambdas, max_envs,
+        minibatch, epochs, objective, vector, memory.
+
+    Returns
+    -------
+    Advice
+        The best layouts, how sure that is, and why.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import nbyt
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     small = {"steps": [4, 16], "stages": 1, "total": 256, "per": "sample", "out": out}
+    ...     advice = nbyt.advise("FrozenLake-v1", batch=64, effort="quick", **small)
+    >>> advice.per_sample["envs"] * advice.per_sample["steps"]
+    64
+    >>> print(advice)  # doctest: +ELLIPSIS
+    per sample: ...
+    cost: ... env steps to measure 1 frozen policies
     """
     found = resolve(env)
     given = given_stages(stages_from, found) if stages_from else []
@@ -120,33 +186,13 @@ def advise(
 
 
 def as_trained(given: Sequence[StageToMeasure], settings: PPOSettings) -> PPOSettings:
-    """The settings with gamma and lambda of the stages that are given, where they say them."""
+    """Return the settings with gamma and lambda of the given stages, where they are known."""
     known = given[0].frozen_policy.facts.get("settings", {}) if given else {}
     return replace(
         settings,
         gamma=known.get("gamma", settings.gamma),
         lam=known.get("lambda", settings.lam),
     )
-
-
-def open_folder(
-    request: AdviceRequest,
-    given: Sequence[StageToMeasure],
-    out: Path | str | None,
-    *,
-    force: bool,
-    inner: bool = False,
-) -> Folder:
-    """The folder of the advice, new or resumed; another question's folder is refused.
-
-    inner: it is part of another folder; see `open_as`.
-    """
-    env, effort = request.env.id.rpartition(":")[2], request.effort.name
-    name = slug(f"advise-{env}-{request.batch}-{effort}-seed{request.seed}")
-    identity = {**request.identity(), "from": [one.frozen_policy.fingerprint for one in given]}
-    made_by = manifest("advise", identity, request.seed, hardware.describe())
-    path = Path(out) if out is not None else Path("runs") / name
-    return open_run(path, identity, "advise", manifest=made_by, force=force, inner=inner)
 
 
 def answer_request(
@@ -157,18 +203,18 @@ def answer_request(
     own: int | None = None,
     per: str = "both",
     weigh: str = "learning",
-    budget: dict[str, Any] | None = None,
+    budget: Data | None = None,
     reproduce: str | None = None,
     collector: Collector | None = None,
     carried: Carried | None = None,
     remarks: Sequence[str] = (),
     progress: Progress = lambda what, done, total: None,
 ) -> Advice:
-    """The advice, and its page; whatever the folder already holds is not done again.
+    """Make the advice and its page; what the folder already holds is not done again.
 
-    reproduce: what asks all of this again, where that is no command line. collector: who collects
-    the chains of host envs; without, this process. carried: the user's settings in the words of
-    their library. remarks: warnings about the question.
+    own: T of the user's layout. reproduce: the call that asks the same, instead of a command
+    line. collector: collects the chains of host envs; by default this process. carried: the user's
+    settings in the words of their library. remarks: warnings about the request.
     """
     _require_word("per", per, ("sample", "second", "both"))
     _require_word("weigh", weigh, ("learning", "samples"))
@@ -176,11 +222,11 @@ def answer_request(
     with at_work(folder.path):
         costs = None if per == "sample" else _costs(request, folder, progress)
         parts.done()
-        targets = given or train_stages(request, folder, progress)
-        targets = [collected_by(collector, target) for target in targets]
+        stages = given or train_stages(request, folder, progress)
+        stages = [collected_by(collector, stage) for stage in stages]
         parts.done()
-        finding = _find(request, targets, folder, costs, weigh, progress, parts.done)
-        closer = _closer_looks(finding, folder, progress, parts.done)
+        finding = _measure(request, stages, folder, costs, weigh, progress, parts.done)
+        closer = _diagnose(finding, folder, progress, parts.done)
         progress(OVERALL, parts.total, parts.total)
         data = {
             **advice_data(
@@ -199,22 +245,22 @@ def answer_request(
     return Advice(data)
 
 
-def _find(
+def _measure(
     request: AdviceRequest,
-    targets: Sequence[StageToMeasure],
+    stages: Sequence[StageToMeasure],
     folder: Folder,
     costs: Costs | None,
     weigh: str,
     progress: Progress,
     done: Callable[[], None],
 ) -> AdviceInputs:
-    """Measure the stages, with more chains where the usual number tells no two layouts apart."""
-    measured = measure(request, targets, folder, progress, done)
+    """Measure the stages, with more chains where all layouts tie."""
+    measured = measure(request, stages, folder, progress, done)
     finding = AdviceInputs(request, measured, costs, weigh)
-    # An interrupted run has decided already: what it left is a mixture, and must not decide anew.
-    decided = any(one.data["pool"]["chains"] > request.effort.chains for one in measured)
+    # An interrupted run has decided already; its mixture of few and many chains must not.
+    decided = any(each.record.pool.chains > request.effort.chains for each in measured)
     if decided or _wants_more(finding):
-        more = measure(request, targets, folder, progress, times=request.effort.more)
+        more = measure(request, stages, folder, progress, times=request.effort.more)
         finding = AdviceInputs(request, more, costs, weigh)
     return finding
 
@@ -222,11 +268,11 @@ def _find(
 def command_line(
     request: AdviceRequest, given: Sequence[StageToMeasure], *, per: str, weigh: str
 ) -> str:
-    """The command that asks all of this again."""
+    """Return the command that asks the same again."""
     words = [request.command()]
     words += [f"--per {per}"] if per != "both" else []
     words += [f"--weigh {weigh}"] if weigh != "learning" else []
-    paths = [shlex.quote(one.source) for one in given if one.source]
+    paths = [shlex.quote(each.source) for each in given if each.source]
     return " ".join([*words, "--from", *paths] if paths else words)
 
 
@@ -236,65 +282,21 @@ def _require_word(name: str, word: str, known: tuple[str, ...]) -> None:
 
 
 def _wants_more(finding: AdviceInputs) -> bool:
-    """Whether nothing is told apart yet, and more chains cost no env of the user's any time."""
-    request = finding.request
-    quick = not isinstance(request.env, HostEnv)
-    return quick and request.effort.more > 1 and finding.answers()[0].open
-
-
-def scout(
-    ask: Callable[[int], AdviceRequest],
-    budget: Budget,
-    out: Path | None,
-    collector: Collector | None = None,
-    progress: Progress = lambda what, done, total: None,
-) -> dict[str, Any]:
-    """The batch to use for a budget, measured with little effort at one batch.
-
-    ask: the request for a batch of so many samples. The scout has a folder of its own, beside
-    that of the advice.
-    """
-    request = ask(SCOUT)
-    scout = None if out is None else out.with_name(f"{out.name}-scout")
-    name = slug(f"scout-{request.env.id.partition(':')[2]}-seed{request.seed}")
-    path = resolved_entry(scout or Path("runs") / name)
-    folder = open_folder(request, [], path, force=False, inner=True)
-    with at_work(folder.path):
-        known = folder.read(COSTS)
-        costs = costs_from(known) if known is not None else _scout_costs(request, progress)
-        folder.write(COSTS, costs.as_dict())
-        targets = train_stages(request, folder, progress)
-        targets = [collected_by(collector, target) for target in targets]
-        finding = AdviceInputs(request, measure(request, targets, folder, progress), costs)
-    stages = [
-        finding.evidence(one, weight)
-        for one, weight in zip(finding.measured, finding.weights(), strict=True)
-    ]
-    return propose(budget, request, stages, costs)
-
-
-def _scout_costs(request: AdviceRequest, progress: Progress) -> Costs:
-    """Costs timed at the corners: the smallest and the largest batch, short and long T."""
-    layouts = candidates(request)
-    sizes = [min(one.batch for one in layouts), max(one.batch for one in layouts)]
-    corners = []
-    for size in sizes:
-        own = sorted((one for one in layouts if one.batch == size), key=lambda one: one.steps)
-        corners += [own[0], own[-1]]
-    env, settings = request.env, request.settings
-    return measure_costs(env, settings, corners, vector=request.vector, progress=progress)
+    """Return True if all layouts tie and extra chains are cheap (device envs)."""
+    cheap = not isinstance(finding.request.env, HostEnv)
+    return cheap and finding.request.effort.more > 1 and finding.answers()[0].open
 
 
 @dataclass
 class _Parts:
-    """How many parts of the work are done, said after each."""
+    """Progress of the whole work, in parts."""
 
     progress: Progress
     total: int
     finished: int = 0
 
     def done(self) -> None:
-        """One more."""
+        """Count one more part."""
         self.finished += 1
         self.progress(OVERALL, self.finished, self.total)
 
@@ -321,12 +323,14 @@ def _costs(request: AdviceRequest, folder: Folder, progress: Progress) -> Costs:
     return costs
 
 
-def _closer_looks(
+def _diagnose(
     finding: AdviceInputs, folder: Folder, progress: Progress, done: Callable[[], None]
-) -> dict[str, dict[str, Any]]:
-    """Looks around the advised layout: at the stage that decides, or at all of them."""
+) -> dict[str, Data]:
+    """Diagnose the stage that decides, or all of them, around the advised layout."""
     looks = finding.request.effort.looks
-    chosen = {"none": [], "one": [deciding_stage(finding)], "all": finding.measured}[looks]
+    if looks == "none":
+        return {}
+    chosen = finding.measured if looks == "all" else [finding.deciding()]
     best = finding.answers()[0].best.steps
     found = {}
     for measured in chosen:
@@ -337,6 +341,6 @@ def _closer_looks(
             folder.write(LOOK, data, number, best)
         else:
             data = plain(known)
-        found[measured.target.name] = data
+        found[measured.stage.name] = data
         done()
     return found

@@ -1,7 +1,8 @@
-"""The stages to measure: trained for it, or given by the user."""
+"""The stages of an advice: train or read them, choose those to measure, and measure them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +20,23 @@ from nbyt.advice.request import AdviceRequest
 from nbyt.collect.evaluate import episode_returns
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import StoreError, UsageError
-from nbyt.gradients.engines.own import StageEngine
 from nbyt.gradients.spec import AdvantageScale
-from nbyt.measure.chains import Progress, Resources
 from nbyt.measure.frozen_policy import Collector, FrozenPolicy, FrozenStage
-from nbyt.measure.measurement import OBJECTIVES, Measurement
-from nbyt.measure.plane import draw_plane
+from nbyt.measure.measurement import Measurement
 from nbyt.measure.probe import NO_PHASE, examine
-from nbyt.measure.request import Request, make_request
-from nbyt.measure.sources import sources_of
+from nbyt.measure.request import Progress, Request, Resources, make_request
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
-from nbyt.results import plain
+from nbyt.results import decode
+from nbyt.results.measurement import Measurement as MeasurementRecord
 from nbyt.rng import numpy_stream, seeds
 from nbyt.stats.intervals import DEPENDABLE
+from nbyt.stats.pool import OBJECTIVES
 from nbyt.store.files import MEASUREMENT, RESULT, RETURNS, STAGE, TRAINING
 from nbyt.store.manifest import manifest
 from nbyt.store.run import Folder, open_run
 from nbyt.store.tensors import Template, Tensors, match
+from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.loop import Watch, kept_stages, train
 
@@ -45,8 +45,8 @@ from nbyt.train.loop import Watch, kept_stages, train
 class StageToMeasure:
     """A frozen policy, its samples so far, and the (envs, steps) of its training if known.
 
-    areas: how much it counts among those of its training, by way of weighing; None if unknown.
-    source: the folder that it was read from, if the user named one.
+    areas: its weight among the stages of its training, by way of weighing; None if unknown.
+    source: the folder that it was read from, if the user gave one.
     """
 
     name: str
@@ -58,11 +58,32 @@ class StageToMeasure:
     source: str = ""
 
 
+def open_folder(
+    request: AdviceRequest,
+    given: Sequence[StageToMeasure],
+    out: Path | str | None,
+    *,
+    force: bool,
+    inner: bool = False,
+) -> Folder:
+    """Create or resume the folder of the advice; refuse that of another request.
+
+    inner: it is part of another folder.
+    """
+    device = hardware.describe()
+    identity = {**request.identity(), "from": [each.frozen_policy.fingerprint for each in given]}
+    env, effort = request.env.id.rpartition(":")[2], request.effort.name
+    name = slug(f"advise-{env}-{request.batch}-{effort}-seed{request.seed}")
+    made_by = manifest("advise", identity, request.seed, device)
+    path = Path(out) if out is not None else Path("runs") / name
+    return open_run(path, identity, "advise", manifest=made_by, force=force, inner=inner)
+
+
 def train_stages(
     request: AdviceRequest, folder: Folder, progress: Progress
 ) -> list[StageToMeasure]:
-    """The stages of the request's own trainings, each resumed or left alone if it is complete."""
-    found = []
+    """Train, or resume, and return the stages to measure."""
+    stages = []
     for steps in request.trained:
         plan = request.plan(steps)
         envs = plan.layout.envs
@@ -73,25 +94,26 @@ def train_stages(
             watch = Watch(progress, f"training with {envs}x{steps}", plan.updates)
             train(plan, run, (watch,), env=request.env)
         prefix = f"{envs}x{steps} " if len(request.trained) > 1 else ""
-        kept = [_own(request.env, stage, prefix) for stage in kept_stages(plan, run)]
-        found += _worth_measuring(request, kept, _returns(request, folder, kept, progress))
-    return found
+        kept = kept_stages(plan, run)
+        returns = _returns(request, folder, (envs, steps), kept, progress)
+        stages += _worth_measuring(request, kept, returns, prefix)
+    return stages
 
 
 def _returns(
-    request: AdviceRequest, folder: Folder, kept: Sequence[StageToMeasure], progress: Progress
+    request: AdviceRequest,
+    folder: Folder,
+    training: tuple[int, int],
+    kept: Sequence[Stage],
+    progress: Progress,
 ) -> list[float | None]:
-    """The mean return of every stage that was kept, played once; None where none is finite."""
-    training = kept[0].trained_with
-    assert training is not None, "stages trained here know their layout"
+    """Return the mean return of every stage of a training; None where none is finite."""
     known = folder.read(RETURNS, *training)
     if known is not None and len(known.returns) == len(kept):
         return list(known.returns)
     found: list[float | None] = []
-    for number, one in enumerate(kept, start=1):
-        engine = one.frozen_policy.engine
-        assert isinstance(engine, StageEngine), "stages trained here are nbyt's own"
-        played = episode_returns(request.env, engine.policy, engine.params, request.seed)
+    for number, stage in enumerate(kept, start=1):
+        played = episode_returns(request.env, stage.policy, stage.params, request.seed)
         returns = played.returns[np.isfinite(played.returns)]
         found.append(float(returns.mean()) if len(returns) else None)
         progress("playing episodes", number, len(kept))
@@ -100,10 +122,10 @@ def _returns(
 
 
 def _worth_measuring(
-    request: AdviceRequest, kept: Sequence[StageToMeasure], returns: Sequence[float | None]
+    request: AdviceRequest, kept: Sequence[Stage], returns: Sequence[float | None], prefix: str
 ) -> list[StageToMeasure]:
-    """Stages where there was most to learn, and two of the later ones."""
-    samples = [one.samples or 0 for one in kept]
+    """Choose stages where most was left to learn, and two late ones."""
+    samples = [stage.facts.get("steps", 0) for stage in kept]
     ways = {
         "learning": learning_weights(samples, returns),
         "samples": sample_weights(samples),
@@ -111,7 +133,10 @@ def _worth_measuring(
     places = chosen(ways["learning"], samples, request.stages)
     weights = {way: summed_areas(areas, samples, places) for way, areas in ways.items()}
     return [
-        replace(kept[place], areas={way: float(own[k]) for way, own in weights.items()})
+        replace(
+            stage_to_measure(FrozenStage(request.env, kept[place]), prefix),
+            areas={way: float(areas[k]) for way, areas in weights.items()},
+        )
         for k, place in enumerate(places)
     ]
 
@@ -119,33 +144,32 @@ def _worth_measuring(
 def given_stages(
     stages: Sequence[Stage | Path | str], env: DeviceEnv | HostEnv
 ) -> list[StageToMeasure]:
-    """The stages that the user names: stages, their folders, or runs that hold several."""
-    found = []
+    """Return the stages that the user gives: stages, their folders, or runs that hold several."""
+    known = []
     for given in stages:
         if isinstance(given, Stage):
-            found.append(_own(env, given, ""))
+            known.append(stage_to_measure(FrozenStage(env, given)))
             continue
         for path in _stage_folders(Path(given)):
             stage = read_stage(path)
             require_env(stage, env.id, str(path))
-            found.append(replace(_own(env, stage, ""), source=str(path)))
-    if not found:
+            known.append(replace(stage_to_measure(FrozenStage(env, stage)), source=str(path)))
+    if not known:
         raise UsageError("no stage given", where="--from", fix="give the folder of a run or stage")
-    repeated = len({one.name for one in found}) < len(found)
-    if not repeated:
-        return found
+    if len({each.name for each in known}) == len(known):
+        return known
     return [
-        replace(one, name=f"stage {number}, {one.name}")
-        for number, one in enumerate(found, start=1)
+        replace(each, name=f"stage {number}, {each.name}")
+        for number, each in enumerate(known, start=1)
     ]
 
 
-def collected_by(collector: Collector | None, target: StageToMeasure) -> StageToMeasure:
-    """Return the stage with its chains collected elsewhere, where that is possible."""
-    frozen_policy = target.frozen_policy
+def collected_by(collector: Collector | None, stage: StageToMeasure) -> StageToMeasure:
+    """Return the stage with a collector for its chains, where that is possible."""
+    frozen_policy = stage.frozen_policy
     if collector is None or not isinstance(frozen_policy, FrozenStage):
-        return target
-    return replace(target, frozen_policy=replace(frozen_policy, collector=collector))
+        return stage
+    return replace(stage, frozen_policy=replace(frozen_policy, collector=collector))
 
 
 def _stage_folders(path: Path) -> list[Path]:
@@ -161,12 +185,8 @@ def _stage_folders(path: Path) -> list[Path]:
     return folders
 
 
-def _own(env: DeviceEnv | HostEnv, stage: Stage, prefix: str) -> StageToMeasure:
-    return stage_to_measure(FrozenStage(env, stage), prefix)
-
-
 def stage_to_measure(frozen_policy: FrozenPolicy, prefix: str = "") -> StageToMeasure:
-    """Return the frozen policy with what it knows of its training."""
+    """Return the frozen policy with what is known of its training."""
     facts = frozen_policy.facts
     layout = facts.get("layout")
     return StageToMeasure(
@@ -184,52 +204,53 @@ _ARRAYS = ("along", "mean_sq", "variance")
 
 @dataclass(frozen=True)
 class Measured:
-    """A stage's measurement as plain data, and the arrays behind it."""
+    """A stage's measurement, and the arrays to rank it with."""
 
-    target: StageToMeasure
-    data: dict[str, Any]
+    stage: StageToMeasure
+    record: MeasurementRecord
     tensors: Tensors
 
     def evidence(self, objective: str) -> Evidence:
-        """What its chains say about one objective."""
+        """Return what its chains say about one objective."""
         arrays = [self.tensors[f"{objective}/{name}"] for name in _ARRAYS]
-        return Evidence(tuple(one["steps"] for one in self.data["layouts"]), *arrays)
+        return Evidence(tuple(layout.steps for layout in self.record.layouts), *arrays)
 
 
 def measure(
     request: AdviceRequest,
-    targets: Sequence[StageToMeasure],
+    stages: Sequence[StageToMeasure],
     folder: Folder,
     progress: Progress,
     done: Callable[[], None] = lambda: None,
     times: int = 1,
 ) -> list[Measured]:
-    """Return every stage's measurement, from the folder where it is there already.
+    """Measure every stage, or read its measurement from the folder.
 
-    done: called after each of them. times: so many times the chains that are usual.
+    done: called after each of them. times: factor of the effort's chains.
     """
-    found = []
+    measured = []
     chains = times * request.effort.chains
-    for number, target in enumerate(targets, start=1):
-        kept = folder.read(MEASUREMENT, number)
-        known = None if kept is None else (kept[0], plain(kept[1]))
+    for number, stage in enumerate(stages, start=1):
+        path = folder.path_of(MEASUREMENT, number)
+        known = folder.read(MEASUREMENT, number)
         if known is not None:
-            _require_own(request, folder.path_of(MEASUREMENT, number), *known)
-        if known is None or known[1]["pool"]["chains"] < chains:
-            what = f"stage {number} of {len(targets)}"
+            _require_own(request, path, *known)
+        if known is None or known[1].pool.chains < chains:
+            what = f"stage {number} of {len(stages)}"
             what += f", {chains} chains" if times > 1 else ""
-            known = _probe(request, target, number, chains, what, progress)
-            folder.write(MEASUREMENT, known, number)
-        found.append(Measured(target, known[1], known[0]))
+            tensors, data = _probe(request, stage, number, chains, what, progress)
+            folder.write(MEASUREMENT, (tensors, data), number)
+            known = tensors, decode(data, MeasurementRecord, path)
+        measured.append(Measured(stage, known[1], known[0]))
         done()
-    return found
+    return measured
 
 
 def _require_own(
-    request: AdviceRequest, path: Path, tensors: Tensors, data: dict[str, Any]
+    request: AdviceRequest, path: Path, tensors: Tensors, record: MeasurementRecord
 ) -> None:
     """Raise a StoreError for a measurement whose layouts or arrays are not the request's."""
-    layouts = tuple((one["envs"], one["steps"]) for one in data["layouts"])
+    layouts = tuple((layout.envs, layout.steps) for layout in record.layouts)
     if layouts != request.layouts:
         raise StoreError(
             f"{path} was measured with other layouts than those that are compared here",
@@ -244,25 +265,18 @@ def _require_own(
 
 def _probe(
     request: AdviceRequest,
-    target: StageToMeasure,
+    stage: StageToMeasure,
     number: int,
     chains: int,
     what: str,
     progress: Progress,
 ) -> tuple[Tensors, dict[str, Any]]:
-    probe_request = make_request(
-        target.frozen_policy.facts,
-        batch=request.batch,
-        steps=request.steps,
-        gamma=request.settings.gamma,
-        lam=request.lambdas[:1],
-        chains=chains,
-        # Stages are resampled as independent, so their chains must be.
-        seed=seeds(request.seed, "advise.pool", number)[-1],
-    )
+    # Stages are resampled as independent, so their chains must be.
+    seed = seeds(request.seed, "advise.pool", number)[-1]
+    lam = request.lambdas[:1]
     measured = examine(
-        target.frozen_policy,
-        probe_request,
+        stage.frozen_policy,
+        _probe_request(request, stage, request.steps, lam, chains=chains, seed=seed),
         phase=False,
         resources=Resources(request.memory, request.max_envs, request.vector),
         progress=lambda part, done, total: progress(f"{what}: {part}", done, total),
@@ -271,10 +285,30 @@ def _probe(
     return _arrays(measured, request.seed, number), data
 
 
-def _arrays(measured: Measurement, seed: int, number: int) -> Tensors:
-    """What is needed to rank, for every objective.
+def _probe_request(
+    request: AdviceRequest,
+    stage: StageToMeasure,
+    steps: Sequence[int],
+    lambdas: Sequence[float],
+    *,
+    chains: int,
+    seed: int,
+) -> Request:
+    return make_request(
+        stage.frozen_policy.facts,
+        batch=request.batch,
+        steps=steps,
+        gamma=request.settings.gamma,
+        lam=lambdas,
+        chains=chains,
+        seed=seed,
+    )
 
-    Chains are drawn again independently in every stage, and alike within a stage.
+
+def _arrays(measured: Measurement, seed: int, number: int) -> Tensors:
+    """Return what the ranking needs, for every objective.
+
+    Chains are redrawn independently in every stage, and alike within a stage.
     """
     scale = measured.scale
     assert scale is not None, "a probe keeps its scale"
@@ -282,12 +316,12 @@ def _arrays(measured: Measurement, seed: int, number: int) -> Tensors:
     lam = measured.request.lambdas[0]
     for objective in OBJECTIVES:
         products = [measured.products[objective, steps, lam] for steps in measured.request.steps]
-        found = evidence_of(products, DRAWS, numpy_stream(seed, "advise", number))
-        arrays |= {f"{objective}/{name}": getattr(found, name) for name in _ARRAYS}
+        evidence = evidence_of(products, DRAWS, numpy_stream(seed, "advise", number))
+        arrays |= {f"{objective}/{name}": getattr(evidence, name) for name in _ARRAYS}
     return arrays
 
 
-# T of the map of T and lambda; the shortest, the longest and the advised are among them.
+# T that are diagnosed with every lambda; the shortest, the longest and the advised are among them.
 _LENGTHS = 5
 # The cost of tracing sources grows with the square of T.
 _LONGEST_TRACED = 128
@@ -296,58 +330,32 @@ _LONGEST_TRACED = 128
 def diagnose_stage(
     request: AdviceRequest, measured: Measured, best: int, progress: Progress
 ) -> dict[str, Any]:
-    """What one stage says beside the ranking, around the advised T."""
-    lengths = _lengths(request.steps, best)
+    """Measure other lambdas, phase, sources of noise and a picture, around the advised T."""
+    from nbyt.measure.plane import draw_plane
+    from nbyt.measure.sources import sources_of
+
+    stage, steps = measured.stage, request.steps
+    # Half of those that rank are enough for intervals that are not approximate.
+    chains = max(DEPENDABLE, request.effort.chains // 2)
+    ask = partial(_probe_request, request, stage, chains=chains, seed=request.seed)
     resources = Resources(request.memory, request.max_envs, request.vector)
-    frozen_policy = measured.target.frozen_policy
+    places = np.linspace(0, len(steps) - 1, min(_LENGTHS, len(steps))).round().astype(int)
     found = examine(
-        frozen_policy,
-        _probe_request(request, frozen_policy, lengths, request.lambdas),
+        stage.frozen_policy,
+        ask(sorted({best, *(steps[place] for place in places)}), request.lambdas),
         phase=True,
         resources=resources,
         progress=lambda what, done, total: progress(f"closer look: {what}", done, total),
     )
-    probe_request = _probe_request(request, frozen_policy, request.steps, request.lambdas[:1])
-    scale = _scale(measured)
-    traced = max(t for t in request.steps if t <= max(_LONGEST_TRACED, request.steps[0]))
-    traced = min(best, traced)
-    pictured = tuple(sorted({request.steps[0], *request.trained, best, request.steps[-1]}))
+    given = stage.frozen_policy, ask(steps, request.lambdas[:1])
+    mean, spread = (measured.tensors[f"scale/{name}"] for name in ("mean", "spread"))
+    scale = AdvantageScale(mean, spread, 0.0, 0.0, 1.0)
+    traced = min(best, max(t for t in steps if t <= max(_LONGEST_TRACED, steps[0])))
+    pictured = tuple(sorted({steps[0], *request.trained, best, steps[-1]}))
     return {
         "lambdas": list(request.lambdas),
         "layouts": found.as_dict()["layouts"],
         "left_out": [sentence for sentence in found.warnings if sentence == NO_PHASE],
-        "sources": sources_of(frozen_policy, probe_request, (traced,), scale, progress),
-        "plane": draw_plane(frozen_policy, probe_request, scale, pictured, resources, progress),
+        "sources": sources_of(*given, (traced,), scale, progress),
+        "plane": draw_plane(*given, scale, pictured, resources, progress),
     }
-
-
-def _chains(request: AdviceRequest) -> int:
-    """Half of those that rank: enough for intervals that are not approximate."""
-    return max(DEPENDABLE, request.effort.chains // 2)
-
-
-def _lengths(steps: tuple[int, ...], best: int) -> list[int]:
-    places = np.linspace(0, len(steps) - 1, min(_LENGTHS, len(steps))).round().astype(int)
-    return sorted({best, *(steps[place] for place in places)})
-
-
-def _probe_request(
-    request: AdviceRequest,
-    frozen_policy: FrozenPolicy,
-    steps: Sequence[int],
-    lambdas: Sequence[float],
-) -> Request:
-    return make_request(
-        frozen_policy.facts,
-        batch=request.batch,
-        steps=steps,
-        gamma=request.settings.gamma,
-        lam=lambdas,
-        chains=_chains(request),
-        seed=request.seed,
-    )
-
-
-def _scale(measured: Measured) -> AdvantageScale:
-    mean, spread = (measured.tensors[f"scale/{name}"] for name in ("mean", "spread"))
-    return AdvantageScale(mean, spread, 0.0, 0.0, 1.0)

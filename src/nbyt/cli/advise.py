@@ -9,14 +9,14 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 from rich.console import Console
 
-from nbyt.advice.budget import BATCHES, SCOUT, Budget, budget_from
+from nbyt.advice.budget import BATCHES, SCOUT, Budget, budget_from, scout
 from nbyt.advice.estimate import full_pace, in_words, require_time, startable, step_pace
 from nbyt.advice.request import EPOCHS, HOST_ENVS, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
-from nbyt.advice.run import Advice, answer_request, as_trained, command_line, open_folder, scout
-from nbyt.advice.stages import StageToMeasure, given_stages
+from nbyt.advice.run import Advice, answer_request, as_trained, command_line
+from nbyt.advice.stages import StageToMeasure, given_stages, open_folder
 from nbyt.cli.current import Own, own_layout, remarks, settled, with_own
-from nbyt.cli.options import Learning
+from nbyt.cli.options import EnvId, Learning
 from nbyt.cli.output import Common, Outcome, facts_table, show, show_verbatim, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.envs import DeviceEnv, HostEnv, resolve
@@ -121,19 +121,13 @@ class AdviseOptions:
 
 
 def run(
-    env: str,
+    env: EnvId,
     *,
     options: Annotated[AdviseOptions, Parameter(name="*")] = AdviseOptions(),
     settings: Annotated[Learning, Parameter(name="*", group="Learning")] = Learning(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
-    """Say which N x T to split a batch into on this env, how sure that is, and why.
-
-    Parameters
-    ----------
-    env
-        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
-    """
+    """Say which N x T to split a batch into on this env, how sure that is, and why."""
     budget = budget_from(options.budget) if options.budget else None
     own = own_layout(options.current, options.batch)
     if options.batch is None and own is None and budget is None:

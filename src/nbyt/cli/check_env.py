@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
+from nbyt.envs.lookup import ENV_HELP
 from nbyt.errors import error_from
 from nbyt.numbers import DURATION, Count, DurationText, Seed
 from nbyt.processes.heartbeat import STEP, HeartbeatState
@@ -23,7 +24,7 @@ _MAIN = "nbyt.cli.check_worker"
 
 
 def run(
-    env: str,
+    env: Annotated[str, Parameter(help=ENV_HELP)],
     *,
     seed: Seed = 0,
     steps: Count = 200,
@@ -37,8 +38,6 @@ def run(
 
     Parameters
     ----------
-    env
-        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
     seed
         Seed of the trial run.
     steps

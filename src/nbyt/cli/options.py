@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from nbyt.envs.lookup import SUITES
+from nbyt.envs.lookup import ENV_HELP, SUITES
 from nbyt.errors import UsageError
 from nbyt.numbers import Probability
 from nbyt.policy.stage import Stage
@@ -27,6 +27,7 @@ def env_of(stage: Stage, env: str, where: str, *, trust: bool = False) -> str:
     )
 
 
+EnvId = Annotated[str, Parameter(help=ENV_HELP)]
 Settings = Annotated[PPOSettings, Parameter(group="Learning")]
 
 

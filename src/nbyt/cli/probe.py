@@ -12,11 +12,10 @@ from nbyt.cli.progress import steps_progress
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.exact import Control
-from nbyt.measure.chains import Resources, cost_of
 from nbyt.measure.control import CONTROLS, beside_exact
 from nbyt.measure.measurement import Measurement
-from nbyt.measure.probe import MAX_SAMPLES, probe
-from nbyt.measure.request import CHAINS, make_request
+from nbyt.measure.probe import MAX_SAMPLES, cost_of, probe
+from nbyt.measure.request import CHAINS, Resources, make_request
 from nbyt.numbers import (
     MEMORY,
     PROBABILITIES,

@@ -11,7 +11,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from nbyt.advice.request import HOST_ENVS
-from nbyt.cli.options import Settings
+from nbyt.cli.options import EnvId, Settings
 from nbyt.cli.output import Common, Outcome
 from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, weights_of, would_do
 from nbyt.envs import HostEnv, resolve
@@ -54,20 +54,14 @@ class LayoutOptions:
 
 
 def run_ppo(
-    env: str,
+    env: EnvId,
     *,
     layout: Annotated[LayoutOptions, Parameter(name="*")] = LayoutOptions(),
     options: Annotated[RunOptions, Parameter(name="*")] = RunOptions(),
     settings: Annotated[Settings, Parameter(name="*")] = PPOSettings(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
-    """Train PPO with exactly the layout you name, and keep stages.
-
-    Parameters
-    ----------
-    env
-        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
-    """
+    """Train PPO with exactly the layout you name, and keep stages."""
     hardware.prepare(options.device, quiet=common.quiet)
     plan = _ppo_plan(env, layout, options, settings)
     weights = weights_of(plan, options.from_)
@@ -156,20 +150,14 @@ class ReplayOptions:
 
 
 def run_dqn(
-    env: str,
+    env: EnvId,
     *,
     layout: Annotated[ReplayOptions, Parameter(name="*")] = ReplayOptions(),
     options: Annotated[RunOptions, Parameter(name="*")] = RunOptions(),
     settings: Annotated[DQNSettings, Parameter(name="*", group="Learning")] = DQNSettings(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
-    """Train DQN with exactly the sizes you name, and keep stages.
-
-    Parameters
-    ----------
-    env
-        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
-    """
+    """Train DQN with exactly the sizes you name, and keep stages."""
     hardware.prepare(options.device, quiet=common.quiet)
     plan = _dqn_plan(env, layout, options, settings)
     weights = weights_of(plan, options.from_)

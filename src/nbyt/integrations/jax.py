@@ -1,8 +1,4 @@
-"""Any JAX policy: the gradient of its own batches, measured in the user's training loop.
-
-probe = GradientProbe(log_prob=log_prob, value=value)
-print(probe.measure(params, obs, actions, rewards, terminated, truncated, values))
-"""
+"""GradientProbe for any JAX policy, in a training loop of the user's own."""
 
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -11,21 +7,51 @@ import numpy as np
 
 from nbyt.errors import UsageError
 from nbyt.gradients.engines.jax import FunctionEngine
-from nbyt.integrations.loops import LoopProbe, require_entropy
+from nbyt.integrations.base import LoopProbe
 from nbyt.measure.live import BatchMeasurement
 
 Rows = Callable[..., Any]
 
 
 class GradientProbe(LoopProbe):
-    """Measures batches of a policy that is given as functions of parameters and R rows.
+    """Measure the gradients of batches, with a policy given as functions of parameters and R rows.
 
-    log_prob(params, obs, actions) -> [R]; value(params, obs) -> [R]; entropy(params, obs) -> [R],
-    needed only with an entropy_coefficient; each row by itself, and all in JAX. They are traced
-    once: what changes during training comes with params, and what of it is not
-    trained, such as moments of the observations, must pass through `jax.lax.stop_gradient`.
-    gamma, lam, value_coefficient (of the halved squared error), entropy_coefficient, normalise:
-    those of the training's loss. out: a folder that keeps every measurement, for `nbyt report`.
+    The functions treat each row by itself, all in JAX, and are traced once: what changes during
+    training comes with params, and what of it is not trained, such as moments of the observations,
+    must pass through `jax.lax.stop_gradient`.
+
+    Parameters
+    ----------
+    log_prob
+        ``log_prob(params, obs, actions) -> [R]``.
+    value
+        ``value(params, obs) -> [R]``.
+    entropy
+        ``entropy(params, obs) -> [R]``; needed only with an entropy_coefficient.
+    gamma, lam, value_coefficient, entropy_coefficient, normalise
+        Those of the training's loss; value_coefficient weighs half the squared error.
+    out
+        A folder that keeps every measurement, for `nbyt report`.
+    title
+        The title of the report.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp, numpy as np
+    >>> def log_prob(params, obs, actions):
+    ...     logits = jax.nn.log_softmax(obs @ params["actor"])
+    ...     return jnp.take_along_axis(logits, actions[:, None], axis=1)[:, 0]
+    >>> def value(params, obs):
+    ...     return obs @ params["critic"]
+    >>> probe = GradientProbe(log_prob=log_prob, value=value)
+    >>> params = {"actor": jnp.ones((4, 2)), "critic": jnp.ones(4)}
+    >>> rng = np.random.default_rng(0)
+    >>> obs = rng.normal(size=(16, 8, 4)).astype("float32")  # [steps, envs, ...]
+    >>> actions, rewards = rng.integers(2, size=(16, 8)), rng.normal(size=(16, 8))
+    >>> ends, values = np.zeros((16, 8), bool), np.zeros((16, 8))
+    >>> measured = probe.measure(params, obs, actions, rewards, ends, ends, values)
+    >>> measured.units, probe.updates
+    (8, 1)
     """
 
     def __init__(
@@ -46,7 +72,6 @@ class GradientProbe(LoopProbe):
         self._functions = {name: f for name, f in functions.items() if f is not None}
         for name, function in self._functions.items():
             _require_function(name, function)
-        require_entropy(entropy, entropy_coefficient)
         super().__init__(
             gamma=gamma,
             lam=lam,
@@ -56,6 +81,7 @@ class GradientProbe(LoopProbe):
             out=out,
             title=title,
             library="jax",
+            entropy=entropy,
         )
         self._params: Any = None
 
@@ -71,9 +97,9 @@ class GradientProbe(LoopProbe):
         values: Any,
         **more: Any,
     ) -> BatchMeasurement:
-        """What the batch says about its gradients at `params`, the weights that collected it.
+        """Measure the gradients of a batch at `params`, the weights that collected it.
 
-        params: any tree of arrays; where actor and critic have parameters apart, a tree of both,
+        params: any tree of arrays; where actor and critic have separate parameters, a tree of both,
         as {"actor": ..., "critic": ...}. Arrays and keywords are those of `LoopProbe.measure`.
         """
         self._params = params
@@ -84,7 +110,7 @@ class GradientProbe(LoopProbe):
             self._params = None
 
     def engine(self, row: tuple[np.ndarray, np.ndarray]) -> FunctionEngine:
-        """The engine of the policy at the weights that are measured; `row` is one step of it."""
+        """Return the engine of the policy at the measured weights; `row` is one step of it."""
         return FunctionEngine(self._params, **self._functions, row=row)
 
 

@@ -1,11 +1,8 @@
-"""Any torch policy: the gradient of its own batches, measured in the user's training loop.
-
-probe = GradientProbe(log_prob=log_prob, value=value)
-print(probe.measure(obs, actions, rewards, terminated, truncated, values))
-"""
+"""GradientProbe for any torch policy, in a training loop of the user's own."""
 
 import inspect
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -13,20 +10,48 @@ import numpy as np
 from nbyt.errors import UsageError
 from nbyt.gradients.engines.torch import TorchEngine
 from nbyt.gradients.engines.torch_policy import Module, TorchPolicy, frozen, joined, require_scores
-from nbyt.integrations.loops import LoopProbe, require_entropy
-from nbyt.measure.live import BatchMeasurement
+from nbyt.integrations.base import LoopProbe
 
 Rows = Callable[..., Any]
 
 
 class GradientProbe(LoopProbe):
-    """Measures batches of a policy that is given as functions of R rows of tensors.
+    """Measure the gradients of batches, with a policy given as functions of R rows of tensors.
 
-    log_prob(obs, actions) -> [R]; value(obs) -> [R]; entropy(obs) -> [R], needed only with an
-    entropy_coefficient. module: what holds the parameters; found by itself where the functions
-    are methods of it, or use it by name. gamma, lam, value_coefficient (of the halved squared
-    error), entropy_coefficient, normalise: those of the training's loss. out: a folder that keeps
-    every measurement, for `nbyt report`.
+    Parameters
+    ----------
+    log_prob
+        ``log_prob(obs, actions) -> [R]``.
+    value
+        ``value(obs) -> [R]``.
+    entropy
+        ``entropy(obs) -> [R]``; needed only with an entropy_coefficient.
+    module
+        The module that holds the parameters. It is found if the functions are methods of it, or
+        use it by name.
+    gamma, lam, value_coefficient, entropy_coefficient, normalise
+        Those of the training's loss; value_coefficient weighs half the squared error.
+    out
+        A folder that keeps every measurement, for `nbyt report`.
+    title
+        The title of the report.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+    >>> def log_prob(obs, actions):
+    ...     return torch.distributions.Categorical(logits=actor(obs)).log_prob(actions)
+    >>> def value(obs):
+    ...     return critic(obs)[:, 0]
+    >>> probe = GradientProbe(log_prob=log_prob, value=value)
+    >>> rng = np.random.default_rng(0)
+    >>> obs = rng.normal(size=(16, 8, 4)).astype("float32")  # [steps, envs, ...]
+    >>> actions, rewards = rng.integers(2, size=(16, 8)), rng.normal(size=(16, 8))
+    >>> ends, values = np.zeros((16, 8), bool), np.zeros((16, 8))
+    >>> measured = probe.measure(obs, actions, rewards, ends, ends, values)
+    >>> measured.units, probe.updates
+    (8, 1)
     """
 
     def __init__(
@@ -44,9 +69,8 @@ class GradientProbe(LoopProbe):
         out: Any = None,
         title: str = "a training in torch",
     ) -> None:
-        found = module if module is not None else _found_in(log_prob, value, entropy)
-        _require_module(found)
-        require_entropy(entropy, entropy_coefficient)
+        module = module if module is not None else _module_of(log_prob, value, entropy)
+        _require_module(module)
         super().__init__(
             gamma=gamma,
             lam=lam,
@@ -56,17 +80,17 @@ class GradientProbe(LoopProbe):
             out=out,
             title=title,
             library="torch",
+            entropy=entropy,
         )
-        self._policy = TorchPolicy(found, log_prob, value, entropy)
+        self._policy = TorchPolicy(module, log_prob, value, entropy)
         self._engine: TorchEngine | None = None
 
-    def measure(self, *arrays: Any, **more: Any) -> BatchMeasurement:
-        """What the batch says about its gradients; see `LoopProbe.measure` for its arguments."""
-        with frozen(self._policy.module):
-            return super().measure(*arrays, **more)
+    def frozen(self) -> AbstractContextManager[Any]:
+        """Return a context in which the module's mode and random numbers stay as they are."""
+        return frozen(self._policy.module)
 
     def engine(self, row: tuple[np.ndarray, np.ndarray]) -> TorchEngine:
-        """The engine of the policy; `row` is one step of it."""
+        """Return the engine of the policy; `row` is one step of it."""
         if self._engine is None:
             self._engine = TorchEngine(self._policy, row)
         return self._engine
@@ -82,28 +106,28 @@ def _require_module(module: Any) -> None:
     require_scores(module)
 
 
-def _found_in(*functions: Rows | None) -> Module:
-    """The modules that the functions are methods of, or use by name, as one."""
-    found: dict[int, Module] = {}
+def _module_of(*functions: Rows | None) -> Module:
+    """Return the modules that the functions are methods of, or use by name, as one."""
+    modules: dict[int, Module] = {}
     for function in functions:
         if function is None:
             continue
         if isinstance(function, Module):
-            found[id(function)] = function
+            modules[id(function)] = function
             continue
         if isinstance(owner := getattr(function, "__self__", None), Module):
-            found[id(owner)] = owner
+            modules[id(owner)] = owner
             continue
         if inspect.isfunction(function):
             used = inspect.getclosurevars(function)
             for thing in (*used.nonlocals.values(), *used.globals.values()):
                 if isinstance(thing, Module):
-                    found[id(thing)] = thing
-    if not found:
+                    modules[id(thing)] = thing
+    if not modules:
         raise UsageError(
             "log_prob and value use no torch module by name: it is not known whose parameters are "
             "trained",
             where="module",
             fix="give module=; several go into one torch.nn.ModuleList",
         )
-    return joined(list(found.values()))
+    return joined(list(modules.values()))

@@ -18,7 +18,7 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.products import Layer, group_sums, grouped, layers, paired
 from nbyt.gradients.spec import fragment_advantages
 from nbyt.layout import Layout
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.minibatch import Audit
 from nbyt.minibatch.auditing import squared_weights
 from nbyt.minibatch.epochs import AuditSizes, default_split

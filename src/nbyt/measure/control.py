@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from nbyt.exact import Control, GradientMoments, frozenlake, moments, sticky, taxi
-from nbyt.measure.chains import Progress
-from nbyt.measure.measurement import OBJECTIVES, Measurement
+from nbyt.measure.measurement import Measurement
 from nbyt.measure.probe import probe
+from nbyt.measure.request import Progress
 from nbyt.stats.estimate import Estimate
+from nbyt.stats.pool import OBJECTIVES
 
 CONTROLS: dict[str, Callable[[], Control]] = {
     "sticky": sticky,

@@ -13,9 +13,11 @@ from jaxtyping import Float, Shaped
 
 from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
+from nbyt.gradients.chains import products_of
 from nbyt.gradients.engines import Engine
-from nbyt.gradients.reduce import OBJECTIVES, products_of, reduce_pool
+from nbyt.gradients.reduce import reduce_pool
 from nbyt.gradients.spec import GradientSpec, plan_for
+from nbyt.stats.pool import OBJECTIVES
 from nbyt.stats.summary import BatchEstimates, describe_batch
 
 # From so many envs on their streams are taken as they are; fewer are cut into so many pieces.

@@ -7,47 +7,10 @@ from nbyt.errors import LayoutError
 from nbyt.gradients.spec import AdvantageScale
 from nbyt.measure.request import Request
 from nbyt.stats.comparison import Candidate, Comparison, compare
-from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.estimate import Estimate
 from nbyt.stats.lags import LagProfile
-from nbyt.stats.products import Products
+from nbyt.stats.pool import LayoutMeasurement, LayoutProducts
 from nbyt.stats.ranking import Ranking
-from nbyt.stats.summary import GradientEstimates
-
-OBJECTIVES = ("actor", "critic", "total")
-
-
-@dataclass(frozen=True)
-class LayoutMeasurement:
-    """One layout N x T at one lambda: its three gradients, and the phase's part of each.
-
-    phase: the variance that synchronised starts add and that more envs do not remove.
-    bias_parts: the squared bias by origin, for fragments that begin at a reset.
-    """
-
-    envs: int
-    steps: int
-    lam: float
-    actor: GradientEstimates
-    critic: GradientEstimates
-    total: GradientEstimates
-    phase: dict[str, Estimate] = field(default_factory=dict)
-    bias_parts: dict[str, dict[str, Estimate]] = field(default_factory=dict)
-
-    def gradient(self, objective: str) -> GradientEstimates:
-        """The estimates of one objective."""
-        return getattr(self, objective)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The form that JSON output promises."""
-        found: dict[str, Any] = {"envs": self.envs, "steps": self.steps, "lambda": self.lam}
-        for name in OBJECTIVES:
-            found[name] = self.gradient(name).as_dict()
-            if name in self.phase:
-                found[name]["phase"] = self.phase[name].as_dict()
-            for part, value in self.bias_parts.get(name, {}).items():
-                found[name][f"bias_sq_{part}"] = value.as_dict()
-        unknown = undetermined("a probe measures gradients, not time", 0)
-        return {**found, "seconds": unknown.as_dict()}
 
 
 @dataclass(frozen=True)
@@ -72,7 +35,7 @@ class Measurement:
     precision: dict[str, Any]
     engine: dict[str, Any]
     warnings: tuple[str, ...] = ()
-    products: dict[tuple[str, int, float], Products] = field(default_factory=dict, repr=False)
+    products: LayoutProducts = field(default_factory=dict, repr=False)
     scale: AdvantageScale | None = field(default=None, repr=False)
 
     def layout(

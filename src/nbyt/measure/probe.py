@@ -1,38 +1,32 @@
-"""nbyt.probe: a frozen stage and a batch in, a Measurement out."""
+"""nbyt.probe: measure what every layout of a batch does to a frozen policy's gradient."""
 
 import time
-from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
+from nbyt.collect.segment import PoolPlan
 from nbyt.envs import resolve
-from nbyt.gradients.reduce import endless_gram, products_of
-from nbyt.gradients.spec import GradientSpec
-from nbyt.measure.chains import (
-    Chains,
-    Progress,
-    Resources,
-    explained_variance,
-    mean_return,
-    remarks,
-)
+from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.gradients.chains import MOST, Chains
+from nbyt.gradients.engines.own import program_bytes
+from nbyt.gradients.spec import GradientSpec, plan_for, vector_bytes, written_bytes
 from nbyt.measure.frozen_policy import FrozenPolicy, FrozenStage
-from nbyt.measure.measurement import OBJECTIVES, LayoutMeasurement, Measurement
-from nbyt.measure.request import CHAINS, Request, Start, make_request
+from nbyt.measure.measurement import Measurement
+from nbyt.measure.request import CHAINS, Progress, Request, Resources, Start, make_request
 from nbyt.measure.sources import require_measured, sources_of
 from nbyt.numbers import POSITIVE, SIZES, STEPS
 from nbyt.policy.files import read_stage, require_env
 from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
-from nbyt.stats.comparison import Candidate
-from nbyt.stats.estimate import Estimate, undetermined
-from nbyt.stats.lags import LagProducts, LagProfile, PhaseProducts, lag_profile, phase_variance
-from nbyt.stats.products import Products
-from nbyt.stats.ranking import Ranking, rank
+from nbyt.stats.intervals import DEPENDABLE
+from nbyt.stats.lags import LagProfile
+from nbyt.stats.pool import OBJECTIVES, LayoutProducts, describe_pool, rank_layouts
 from nbyt.stats.summary import describe
-from nbyt.stats.variance import bias_parts
+from nbyt.system import resident_bytes
 
 MAX_SAMPLES = 20_000_000
 
@@ -40,8 +34,10 @@ NO_PHASE = (
     "the part of the variance that synchronised starts add was not measured: whole chains of this "
     "network do not fit in memory"
 )
-
-ProductsBy = dict[tuple[str, int, float], Products]
+# The compiler's own, and the programs that collect: measured.
+_COMPILING = 250 * 2**20
+# A block's vectors as the program gives them, as their sums, and on the way to a sketch.
+_BLOCK = 3
 
 
 def probe(
@@ -108,26 +104,112 @@ def examine(
     resources: Resources | None = None,
     progress: Progress = lambda what, done, total: None,
 ) -> Measurement:
-    """The measurement that `request` asks for, of a policy in whatever framework."""
+    """Measure what `request` asks for, of a policy in any framework; arguments as of `probe`."""
     sources = SIZES.check(sources, "sources")
     require_measured(request, sources)
     began = time.monotonic()
     rounds = _most_rounds(request, precision, max_samples)
-    pooled = Chains(
+    chains = collected_chains(
         frozen_policy, request, resources or Resources(), rounds * request.chains, progress
     )
-    measured, reached = _until_precise(pooled, precision, rounds)
-    looked = phase and request.start == "stationary"
-    found = pooled.phase() if looked else {}
-    return _measurement(
-        pooled,
-        measured,
-        phase=found,
-        said=(NO_PHASE,) if looked and not found else (),
-        sources=sources_of(frozen_policy, request, sources, pooled.found.scale, progress),
-        precision={"asked": precision, "reached": reached, "rounds": pooled.rounds},
-        seconds=time.monotonic() - began,
+    reached = _until_precise(chains, request, precision, rounds)
+    synchronised = phase and request.start == "stationary"
+    products = chains.products(phase=synchronised)
+    estimates = describe_pool(
+        products,
+        request.batch,
+        {name: numpy_stream(request.seed, f"rank.{name}") for name in OBJECTIVES},
+        split_bias=request.start == "reset",
     )
+    count, scale = chains.rounds * request.chains, chains.sums.scale
+    notes = remarks(request, count, products.layouts, estimates.lags, chains.limit_weight)
+    return Measurement(
+        env=frozen_policy.id,
+        request=request,
+        chains=count,
+        layouts=estimates.layouts,
+        explained_variance=estimates.explained_variance,
+        mean_return=estimates.mean_return,
+        rankings=estimates.rankings,
+        lags=estimates.lags,
+        sources=sources_of(frozen_policy, request, sources, scale, progress),
+        precision={"asked": precision, "reached": reached, "rounds": chains.rounds},
+        engine=_engine(chains, time.monotonic() - began),
+        warnings=(*notes, NO_PHASE) if synchronised and not products.phase else notes,
+        products=products.layouts,
+        scale=scale,
+    )
+
+
+def collected_chains(
+    frozen_policy: FrozenPolicy,
+    request: Request,
+    resources: Resources,
+    most: int,
+    progress: Progress = lambda what, done, total: None,
+) -> Chains:
+    """Prepare to collect the chains that a request asks for, at most so many of them."""
+    engine = frozen_policy.engine
+    spec = GradientSpec(
+        request.steps,
+        request.lambdas,
+        request.chain_steps,
+        request.gamma,
+        request.normalise,
+        request.value_coefficient,
+        request.entropy_coefficient,
+        joined=engine.shared or request.entropy_coefficient > 0,
+        first_only=request.start == "reset",
+    )
+    pool = PoolPlan(
+        request.chains,
+        request.chain_steps + request.ahead,
+        request.ahead,
+        request.gamma,
+        request.seed,
+        reward_scale=frozen_policy.facts.get("reward_scale"),
+        envs=resources.envs,
+        vector=resources.vector,
+    )
+    foot = engine.footprint(spec)
+    return Chains(
+        engine,
+        frozen_policy.collect,
+        pool,
+        spec,
+        plan_for(foot, min(most, MOST), spec, resources.memory, request.seed),
+        progress,
+        frozen_policy.reward_unit,
+        frozen_policy.passes_time_limits,
+    )
+
+
+def cost_of(
+    env: DeviceEnv | HostEnv, stage: Stage, request: Request, memory: int
+) -> dict[str, int]:
+    """Estimate the samples of the pool, and bytes: of pool, vectors, program, and at most."""
+    process = resident_bytes()
+    frozen_policy = FrozenStage(env, stage)
+    chains = collected_chains(frozen_policy, request, Resources(memory), request.chains)
+    spec, plan, foot = chains.spec, chains.plan, frozen_policy.engine.footprint(chains.spec)
+    samples = request.chains * (request.chain_steps + request.ahead)
+    seen = np.dtype(env.observation_space.dtype).itemsize * prod(env.observation_space.shape or ())
+    pool = samples * (seen + 4 * 6 + 2)
+    units = min(request.chains, MOST)
+    # Of all chains at once, block by block and joined; further chains are added to those.
+    copies = 2 if units == request.chains else 3
+    vectors = copies * vector_bytes(foot, units, spec, plan)
+    vectors += _BLOCK * written_bytes(foot, plan.chains, spec)
+    program = program_bytes(frozen_policy.engine, spec, plan)
+    return {
+        "samples": samples,
+        "process_bytes": process + _COMPILING,
+        "pool_bytes": pool,
+        "vector_bytes": vectors,
+        "program_bytes": program,
+        "bytes": process + _COMPILING + pool + vectors + program,
+        "devices": jax.device_count(),
+    }
 
 
 def _stage(policy: Stage | Path | str, env_id: str) -> Stage:
@@ -149,167 +231,81 @@ def _most_rounds(request: Request, precision: float | None, max_samples: int) ->
 
 
 def _until_precise(
-    pooled: Chains, precision: float | None, rounds: int
-) -> tuple[ProductsBy, bool | None]:
-    """Products of as many chains as the precision asks for, and whether it was reached."""
+    chains: Chains, request: Request, precision: float | None, rounds: int
+) -> bool | None:
+    """Add rounds of chains until the precision is reached; return whether it was, if asked for."""
     while True:
-        pooled.add()
-        products = _products(pooled)
+        chains.add()
         if precision is None:
-            return products, None
-        if _precise(products, pooled.request, precision):
-            return products, True
-        if pooled.rounds >= rounds:
-            return products, False
-
-
-def _products(pooled: Chains) -> ProductsBy:
-    found, settled, spec = pooled.found, pooled.settled, pooled.spec
-    return {
-        (objective, steps, lam): replace(
-            products_of(found, spec, objective, k, m, settled),
-            unit=_unit(objective, spec, float(found.scale.spread[k, m])),
-        )
-        for objective in OBJECTIVES
-        for k, steps in enumerate(spec.steps)
-        for m, lam in enumerate(spec.lambdas)
-    }
-
-
-def _unit(objective: str, spec: GradientSpec, spread: float) -> float | None:
-    """What the reference is divided by at one T: normalising reaches the actor's part only."""
-    if not spec.normalise or objective == "critic":
-        return 1.0
-    return spread if objective == "actor" else None
-
-
-def _precise(products: ProductsBy, request: Request, precision: float) -> bool:
-    """Whether the actor's best layout and its ties are known to the relative precision."""
-    ranking = _ranking(products, request, "actor")
-    places = [(steps, lam) for steps in request.steps for lam in request.lambdas]
-    for place in (ranking.order[0], *ranking.ties):
-        steps, lam = places[place]
-        one = describe(products["actor", steps, lam], request.batch // steps).alignment
-        if one.value is None or one.low is None or one.high is None:
+            return None
+        if _is_precise(chains.layout_products(), request, precision):
+            return True
+        if chains.rounds >= rounds:
             return False
-        if one.high - one.low > 2 * precision * abs(one.value):
+
+
+def _is_precise(products: LayoutProducts, request: Request, precision: float) -> bool:
+    """Tell whether the alignment of the actor's best layout and its ties is known well enough."""
+    generator = numpy_stream(request.seed, "rank.actor")
+    steps, lambdas = request.steps, request.lambdas
+    ranking = rank_layouts(products, steps, lambdas, request.batch, "actor", generator)
+    places = [(length, lam) for length in steps for lam in lambdas]
+    for place in (ranking.order[0], *ranking.ties):
+        length, lam = places[place]
+        alignment = describe(products["actor", length, lam], request.batch // length).alignment
+        if alignment.value is None or alignment.low is None or alignment.high is None:
+            return False
+        if alignment.high - alignment.low > 2 * precision * abs(alignment.value):
             return False
     return True
 
 
-def _ranking(products: ProductsBy, request: Request, objective: str) -> Ranking:
-    candidates = [
-        Candidate(products[objective, steps, lam], request.batch // steps)
-        for steps in request.steps
-        for lam in request.lambdas
-    ]
-    return rank(candidates, numpy_stream(request.seed, f"rank.{objective}"))
-
-
-def _measurement(
-    pooled: Chains,
-    products: ProductsBy,
-    *,
-    phase: dict[str, dict[tuple[int, int], PhaseProducts]],
-    said: tuple[str, ...],
-    sources: dict[str, Any],
-    precision: dict[str, Any],
-    seconds: float,
-) -> Measurement:
-    request, plan = pooled.request, pooled.plan
-    lags = _lags(pooled)
-    chains = pooled.rounds * request.chains
-    return Measurement(
-        env=pooled.frozen_policy.id,
-        request=request,
-        chains=chains,
-        layouts=tuple(
-            _layout(products, request, steps, lam, _phase_at(phase, k, m, request))
-            for k, steps in enumerate(request.steps)
-            for m, lam in enumerate(request.lambdas)
-        ),
-        explained_variance=explained_variance(pooled.critic),
-        mean_return=mean_return(pooled.returns),
-        rankings={name: _ranking(products, request, name) for name in OBJECTIVES},
-        lags=lags,
-        sources=sources,
-        precision=precision,
-        engine={
-            "gradients": "sketched" if plan.places else "exact",
-            "sketch_places": plan.places,
-            "chains_at_once": plan.chains,
-            "steps_at_once": plan.steps,
-            "total": "joint" if pooled.spec.joined else "actor and critic side by side",
-            "wall_seconds": seconds,
-        },
-        warnings=(*remarks(request, chains, products, lags, pooled.limit_weight), *said),
-        products=products,
-        scale=pooled.found.scale,
-    )
-
-
-def _layout(
-    products: ProductsBy, request: Request, steps: int, lam: float, phase: dict[str, Estimate]
-) -> LayoutMeasurement:
-    envs = request.batch // steps
-    own = {name: products[name, steps, lam] for name in OBJECTIVES}
-    parts = {}
-    if request.start == "reset":
-        parts = {name: bias_parts(one) for name, one in own.items()}
-    return LayoutMeasurement(
-        envs,
-        steps,
-        lam,
-        describe(own["actor"], envs),
-        describe(own["critic"], envs),
-        describe(own["total"], envs),
-        phase=phase,
-        bias_parts={
-            name: {"advantage": part.advantage, "phase": part.phase} for name, part in parts.items()
-        },
-    )
-
-
-def _phase_at(
-    phase: dict[str, dict[tuple[int, int], PhaseProducts]], k: int, m: int, request: Request
-) -> dict[str, Estimate]:
-    """The phase's variance of each objective at one T; it is measured at the first lambda."""
-    if not phase or m > 0:
-        return {}
-    alone = undetermined("the synchronised pool holds one update of this length", 0)
-    found = {
-        name: phase_variance(own[k, 0]) if (k, 0) in own else alone for name, own in phase.items()
-    }
-    if "total" not in found and alone not in found.values():
-        found["total"] = _side_by_side(phase, k, request.value_coefficient)
-    return {name: found.get(name, alone) for name in OBJECTIVES}
-
-
-def _side_by_side(
-    phase: dict[str, dict[tuple[int, int], PhaseProducts]], k: int, coefficient: float
-) -> Estimate:
-    actor, critic = phase["actor"][k, 0], phase["critic"][k, 0]
-    return phase_variance(
-        PhaseProducts(
-            actor.pairs + coefficient**2 * critic.pairs,
-            actor.overall + coefficient**2 * critic.overall,
-        )
-    )
-
-
-def _lags(pooled: Chains) -> dict[str, LagProfile]:
-    """Correlations of contributions whose advantages are never cut."""
-    found = pooled.found
+def _engine(chains: Chains, seconds: float) -> dict[str, Any]:
+    plan = chains.plan
     return {
-        name: lag_profile(
-            LagProducts(
-                np.array(found.lags, int),
-                own.lags,
-                own.endless_square,
-                endless_gram(own),
-                own.endless_pairs,
-                found.partners,
-            )
-        )
-        for name, own in found.objectives.items()
+        "gradients": "sketched" if plan.places else "exact",
+        "sketch_places": plan.places,
+        "chains_at_once": plan.chains,
+        "steps_at_once": plan.steps,
+        "total": "joint" if chains.spec.joined else "actor and critic side by side",
+        "wall_seconds": seconds,
     }
+
+
+def remarks(
+    request: Request,
+    chains: int,
+    products: LayoutProducts,
+    lags: dict[str, LagProfile],
+    limit_weight: float,
+) -> tuple[str, ...]:
+    """Return sentences to show with the numbers."""
+    notes = []
+    if chains < DEPENDABLE:
+        notes.append(
+            f"{chains} chains: intervals are approximate; from {DEPENDABLE} chains on they are not"
+        )
+    left = request.gamma**request.ahead
+    if left > 0.0101:
+        notes.append(
+            f"the reference looks {request.ahead} steps ahead, where a reward still counts for "
+            f"{left:.0%}: beyond that it relies on the critic"
+        )
+    if limit_weight > 0.001:
+        notes.append(
+            "this env cannot go on past its time limit: there the reference uses the critic, with "
+            f"a mean weight of {limit_weight:.2f}"
+        )
+    notes += [
+        f"the chains are not independent in the {name}'s gradient (correlation at the same time "
+        f"{profile.across}): do the envs share a seed?"
+        for name, profile in lags.items()
+        if not profile.independent
+    ]
+    actor = next(p for (name, _, _), p in products.items() if name == "actor")
+    if not actor.step_square.any():
+        notes.append(
+            "the actor's gradient is zero in every step: the policy has collapsed to one action, "
+            "or all advantages are equal"
+        )
+    return tuple(notes)

@@ -1,15 +1,27 @@
 """What is to be measured: checked, with every default filled in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, lcm, log
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import fragment_lengths
-from nbyt.numbers import CHAIN_COUNT, PROBABILITIES, PROBABILITY, SIZE, require
+from nbyt.numbers import (
+    CHAIN_COUNT,
+    MEMORY,
+    PROBABILITIES,
+    PROBABILITY,
+    SIZE,
+    Size,
+    check_fields,
+    require,
+)
 from nbyt.rng import require_seed
 
 Start = Literal["stationary", "reset"]
+# What is under way, how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], None]
 
 CHAINS = 128
 _LEAST_STEPS = 1024
@@ -40,6 +52,18 @@ class Request:
     entropy_coefficient: float
     start: Start = "stationary"
     seed: int = 0
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a measurement may use: memory in bytes, host envs at once, and how they run."""
+
+    memory: Annotated[int, MEMORY] = 2**30
+    envs: Size = 64
+    vector: str = "sync"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 def make_request(

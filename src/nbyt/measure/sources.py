@@ -1,15 +1,13 @@
-"""Sources of noise for a measurement: exact on tables, by cloning elsewhere, or why not."""
+"""Sources of noise for a measurement: exact on tables, by cloning elsewhere, or why not.
+
+The oracle and the clones are imported only where sources are asked for.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.envs.tabular import TabularEnv
 from nbyt.errors import LayoutError, UsageError
-from nbyt.exact import sources as exact_sources
-from nbyt.gradients.clones import cost
-from nbyt.gradients.host_clones import why_not
-from nbyt.gradients.sources import measure_sources
 from nbyt.gradients.spec import AdvantageScale
 from nbyt.measure.frozen_policy import FrozenPolicy, FrozenStage
 from nbyt.measure.request import Request
@@ -27,7 +25,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def require_measured(request: Request, steps: tuple[int, ...]) -> None:
-    """Nothing, where every T whose sources are asked for is measured at all."""
+    """Raise if sources are asked for at a T that is not measured."""
     for length in steps:
         if length not in request.steps:
             raise LayoutError(
@@ -44,12 +42,14 @@ def sources_of(
     scale: AdvantageScale,
     progress: Progress,
 ) -> dict[str, Any]:
-    """The sources at each of the given T, or the reason why there are none.
+    """Trace the sources at each of the given T, or return the reason why there are none.
 
     They are those of the raw advantages where the answer is exact, else of the request's own.
     """
     if not steps:
         return {"reason": "not asked for"}
+    from nbyt.gradients.host_clones import why_not
+
     if not isinstance(frozen_policy, FrozenStage):
         return {"reason": OTHER_FRAMEWORK}
     env, stage = frozen_policy.env, frozen_policy.stage
@@ -65,7 +65,10 @@ def sources_of(
 def _exact(
     env: DeviceEnv | HostEnv, stage: Stage, request: Request, steps: tuple[int, ...]
 ) -> list[dict[str, Any]] | None:
-    """Calculated on tables; None where the env is no table or is too large a one."""
+    """Calculate the sources on tables; None where the env is not a table or is too large."""
+    from nbyt.envs.tabular import TabularEnv
+    from nbyt.exact import sources as exact_sources
+
     if not isinstance(env, TabularEnv):
         return None
     layouts = []
@@ -106,8 +109,10 @@ def _cloned(
     scale: AdvantageScale,
     progress: Progress,
 ) -> dict[str, Any]:
+    from nbyt.gradients.sources import measure_sources
+
     place, envs = request.steps.index(steps), request.batch // steps
-    found = measure_sources(
+    estimates = measure_sources(
         env,
         stage.policy,
         stage.params,
@@ -121,11 +126,13 @@ def _cloned(
         reward_scale=stage.facts.get("reward_scale"),
         progress=lambda done, total: progress(f"clones at {steps} steps", done, total),
     )
-    own = {name: found[name].over(envs).as_dict() for name in OBJECTIVES}
-    return {"envs": envs, "steps": steps, **own}
+    by_objective = {name: estimates[name].over(envs).as_dict() for name in OBJECTIVES}
+    return {"envs": envs, "steps": steps, **by_objective}
 
 
 def _rollouts(env: DeviceEnv | HostEnv, steps: int) -> int:
-    """As many rollouts as the steps allow: the cost of one grows with the square of T."""
+    """Return as many rollouts as the steps allow: the cost of one grows with the square of T."""
+    from nbyt.gradients.clones import cost
+
     allowed = (_HOST_STEPS if isinstance(env, HostEnv) else _STEPS) // cost(steps, 1)
     return max(_LEAST_ROLLOUTS, min(_MOST_ROLLOUTS, allowed))

@@ -12,7 +12,7 @@ from typing import Any
 from nbyt.advice.request import EPOCHS, default_minibatch
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import NbytError
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.numbers import RETRIES
 from nbyt.report.pages.sweep import write_page
 from nbyt.results import plain

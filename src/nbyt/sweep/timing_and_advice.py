@@ -7,10 +7,11 @@ in a worker process. What cannot be had is left out, with a sentence that says w
 import sys
 
 from nbyt.advice.costs import Costs, costs_from, measure_costs
-from nbyt.advice.run import answer_request, open_folder
+from nbyt.advice.run import answer_request
+from nbyt.advice.stages import open_folder
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import DiskError, NbytError, RunInterruptedError, StoreError
-from nbyt.measure.chains import Progress
+from nbyt.measure.request import Progress
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import WorkerProcess
 from nbyt.results import plain

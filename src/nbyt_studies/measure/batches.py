@@ -6,11 +6,13 @@ a long run's envs do. Chains never meet, so batches that are cut from one pool a
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int
 
 from nbyt.collect.pool import Pool, collect_pool
@@ -18,8 +20,167 @@ from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.products import Layer, group_sums, grouped, layers, many_sums, paired
 from nbyt.gradients.spec import fragment_advantages
+from nbyt.objective.dqn import Rates, Transitions, dqn_loss, td_errors
+from nbyt.objective.ppo import Batch
 from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.policy.q_policy import QPolicy
 from nbyt.policy.stage import Stage
+
+# Sub-sampling: how mini-batch gradients scatter around the gradient of their batch.
+#
+# All at ratio 1, before the first gradient step, where a mini-batch's gradient is the mean of its
+# steps' contributions.
+
+
+class Scatter(NamedTuple):
+    """Mini-batches of one scheme around G_B, epoch by epoch.
+
+    square: the mean of |G_mb - G_B|². centre: |mean of G_mb - G_B|², 0 where each sample is used
+    once. along: the mean of G_mb along G_B, in units of its length; 1 where they agree.
+    """
+
+    square: Float[Array, " epochs"]
+    centre: Float[Array, " epochs"]
+    along: Float[Array, " epochs"]
+
+
+class Subsampled(NamedTuple):
+    """One batch: its gradient G_B, the mean of |g_i|² over its steps, and its mini-batches.
+
+    scatter: one for each size.
+    """
+
+    gradient: Float[Array, " P"]
+    mean_square: Float[Array, ""]
+    scatter: tuple[Scatter, ...]
+
+
+@partial(jax.jit, static_argnames=("policy", "part", "joined"))
+def subsample(
+    policy: ActorCritic,
+    params: Params,
+    part: str,
+    batch: Batch,
+    weight: Float[Array, " B"],
+    indices: Int[Array, "epochs pieces piece"],
+    joined: tuple[int, ...] = (1,),
+) -> Subsampled:
+    """What mini-batches of a batch do to one gradient; weight: each step's advantage.
+
+    part: "actor" or "critic". joined: how many neighbouring pieces make a mini-batch, for each
+    size; so all sizes share the sums over the smallest.
+    """
+    rows = layers(policy, params, batch.observation, batch.action, (part,))
+    whole = grouped(rows, 1)
+    gradient = group_sums(whole, {part: weight[None]})[0] / weight.size
+    squares = weight**2 * paired(whole, whole, part, part)[0]
+    scatter = jax.lax.map(partial(_scatter, part, rows, weight, gradient, joined), indices)
+    return Subsampled(gradient, squares.mean(), scatter)
+
+
+@partial(jax.jit, static_argnames=("policy", "part"))
+def minibatch_gradients(
+    policy: ActorCritic,
+    params: Params,
+    part: str,
+    batch: Batch,
+    weight: jax.Array,
+    indices: Int[Array, "minibatches minibatch"],
+) -> Float[Array, "minibatches P"]:
+    """The gradient of each mini-batch, written out."""
+    rows = layers(policy, params, batch.observation, batch.action, (part,))
+    return _means(part, rows, weight, indices)
+
+
+def _means(
+    part: str, rows: list[Layer], weight: jax.Array, indices: jax.Array
+) -> Float[Array, "minibatches P"]:
+    picked = jax.tree.map(lambda x: x[indices], rows)
+    return group_sums(picked, {part: weight[indices]}) / indices.shape[-1]
+
+
+def _scatter(
+    part: str,
+    rows: list[Layer],
+    weight: jax.Array,
+    gradient: Float[Array, " P"],
+    joined: tuple[int, ...],
+    indices: Int[Array, "pieces piece"],
+) -> tuple[Scatter, ...]:
+    """One epoch, for each size."""
+    apart = _means(part, rows, weight, indices) - gradient
+    centre = apart.mean(0)
+    along = 1 + centre @ gradient / (gradient @ gradient)
+    minibatches = [apart.reshape(-1, count, gradient.size).mean(1) for count in joined]
+    return tuple(
+        Scatter(jnp.sum(one**2, axis=-1).mean(), centre @ centre, along) for one in minibatches
+    )
+
+
+STEP_SIZES = 2.0 ** np.arange(-14, 8)
+"""Step sizes that are tried."""
+
+
+def best_gain(losses: Float[np.ndarray, "k sizes"], before: float) -> float:
+    """The mean fall of the loss over k steps, at the step size that is best for all of them."""
+    return float(before - losses.mean(axis=0).min())
+
+
+@partial(jax.jit, static_argnames=("policy", "double"))
+def losses_after(
+    policy: QPolicy,
+    weights: dict[str, Any],
+    target: dict[str, Any],
+    rows: Transitions,
+    rates: Rates,
+    gradients: Float[Array, "k P"],
+    *,
+    double: bool,
+) -> Float[Array, "k sizes"]:
+    """The loss of all rows after a step against each gradient, for each of `STEP_SIZES`.
+
+    What Q-values are drawn to stays where it was, whatever the step does to the choice of actions.
+    """
+    flat, unravel = ravel_pytree(weights)
+    error, taken = td_errors(policy, weights, target, rows, rates, double=double)
+    goal = taken - error
+
+    def loss(gradient: Float[Array, " P"], size: Float[Array, ""]) -> Float[Array, ""]:
+        moved = unravel(flat - size * gradient)
+        taken = td_errors(policy, moved, target, rows, rates, double=double)[1]
+        return optax.losses.huber_loss(taken - goal, delta=rates.huber).mean()
+
+    along = jax.vmap(loss, (None, 0))
+    return jax.lax.map(lambda one: along(one, jnp.asarray(STEP_SIZES, jnp.float32)), gradients)
+
+
+# Transitions whose gradients are made side by side: more would leave the processor's cache.
+_CHUNK = 128
+
+
+@partial(jax.jit, static_argnames=("policy", "double"))
+def td_contributions(
+    policy: QPolicy,
+    weights: dict[str, Any],
+    target: dict[str, Any],
+    rows: Transitions,
+    rates: Rates,
+    *,
+    double: bool,
+) -> Float[Array, "n P"]:
+    """The gradient of each transition's loss, written out: a mini-batch's gradient is their mean.
+
+    Rows that are not experience have a gradient of 0, and would count in such a mean: leave them
+    out beforehand.
+    """
+
+    def contribution(row: Transitions) -> Float[Array, " P"]:
+        alone = jax.tree.map(lambda x: x[None], row)
+        loss = partial(dqn_loss, policy, target=target, rows=alone, rates=rates, double=double)
+        return ravel_pytree(jax.grad(loss, has_aux=True)(weights)[0])[0]
+
+    return jax.lax.map(contribution, jax.tree.map(jnp.asarray, rows), batch_size=_CHUNK)
+
 
 _ACTOR = "actor"
 

@@ -4,6 +4,8 @@ Before its first gradient step an update's policy is the one that collected the 
 probability ratio is 1 and the loss has the gradient G_B. From then on policy and batch part.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,8 +23,12 @@ from nbyt.objective.ppo import Batch, Coefficients, normalised
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.distributions import Categorical, Gaussian, Head
 from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
+from nbyt.stats import mean
 from nbyt.train.algorithms.ppo import gradient_step, part_loss, trained
 from nbyt.train.plan import PPOSettings
+from nbyt.train.sources import coefficients_of
+from nbyt_studies.minibatch_tasks import Moment, plain
 
 
 @partial(jax.jit, static_argnames=("policy", "settings"))
@@ -230,3 +236,35 @@ def _distance(
 
 def _dot(first: Any, second: Any) -> Float[Array, ""]:
     return sum(jax.tree.leaves(jax.tree.map(jnp.vdot, first, second)), jnp.float32(0))
+
+
+def followed(
+    moment: Moment,
+    optimiser: Any,
+    batch: Batch,
+    indices: Int[np.ndarray, "gradient_steps minibatch"],
+    every: int,
+) -> tuple[Drift, Any]:
+    """One update of the actor from the stage on, and where it leaves the optimiser."""
+    settings, stage = moment.task.settings, moment.stage
+    return follow_update(
+        stage.policy,
+        settings.form,
+        "actor",
+        stage.params,
+        optimiser,
+        batch,
+        coefficients_of(settings),
+        jnp.float32(settings.learning_rate),
+        indices,
+        every=every,
+    )
+
+
+def along_update(drifts: Sequence[Drift], name: str, steps: int = 1) -> list[Data]:
+    """A number's mean over batches along the update, of so many of its values together.
+
+    The numbers are bounded and often crowd at a bound: Student's t is approximate there.
+    """
+    rows = np.stack([np.reshape(getattr(drift, name), (-1, steps)).mean(-1) for drift in drifts])
+    return [plain(replace(mean(column), approximate=True)) for column in rows.T]

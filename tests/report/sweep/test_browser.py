@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browsing import Visit
+from tests.report.browsing import Visit
 
 from nbyt.report.pages.sweep import write_page
 
@@ -24,7 +24,7 @@ def opened(
 
 
 def all_drawn(seen: Visit) -> None:
-    """Nothing, once every chart is drawn as wide as its place."""
+    """Wait until every chart is drawn as wide as its place."""
     seen.until(
         """[...document.querySelectorAll(".chart")].every(e => e.querySelector(".main-svg")
             && Math.abs(e.querySelector(".main-svg").clientWidth - e.clientWidth) <= 1)"""

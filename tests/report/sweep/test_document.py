@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from hostile import PAYLOADS, Elements, charts_of, poisoned, words_of
+from tests.report.hostile import PAYLOADS, Elements, charts_of, poisoned, words_of
 from tests.sweep.made_up import curves_of, failure, finished, grid_of
 
 from nbyt.report.pages.sweep import render_sweep

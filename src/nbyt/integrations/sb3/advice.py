@@ -1,4 +1,4 @@
-"""Advice on a live Stable-Baselines3 model: the same answer and page as `nbyt advise` gives."""
+"""Advice on a live Stable-Baselines3 model, with the answer and page of `nbyt advise`."""
 
 import copy
 import time
@@ -11,8 +11,8 @@ from nbyt.advice.costs import Costs, Progress, spread_out, time_layouts, updates
 from nbyt.advice.estimate import startable
 from nbyt.advice.request import HOST_ENVS, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
-from nbyt.advice.run import Advice, answer_request, open_folder
-from nbyt.advice.stages import stage_to_measure
+from nbyt.advice.run import Advice, answer_request
+from nbyt.advice.stages import open_folder, stage_to_measure
 from nbyt.errors import UsageError
 from nbyt.gradients.engines.torch_policy import undisturbed
 from nbyt.integrations.sb3.envs import Given, host_env, vec_env
@@ -35,7 +35,7 @@ _ROUNDS = 3
 def measure_costs(
     model: Any, env: Any, layouts: Sequence[Layout], trained: int | None, progress: Progress
 ) -> Costs:
-    """Updates of models like this one, timed at a few of the layouts; what they learn is lost.
+    """Time updates of throw-away models like this one, at a few of the layouts.
 
     All envs of a model are in one process, in a DummyVecEnv.
     """
@@ -54,11 +54,11 @@ class _Throwaway:
         self._updates = updates_of_a_turn(self._go(1))
 
     def seconds(self) -> float:
-        """Seconds of one update, over a turn."""
+        """Return the seconds of one update, averaged over a turn."""
         return self._go(self._updates) / self._updates
 
     def close(self) -> None:
-        """Let the envs go."""
+        """Close the envs."""
         self._envs.close()
 
     def _go(self, updates: int) -> float:
@@ -102,26 +102,59 @@ def advise(
     progress: Progress = lambda what, done, total: None,
     **options: Any,
 ) -> Advice:
-    """Which N x T to split a batch into, measured on the model's policy as it is now.
+    """Advise which N x T to split a batch into, measured on the model's policy as it is now.
 
-    batch: the model's own without. per: "sample", "second" (timed with throw-away models) or
-    "both". env: a function that makes an env, or an id, where the model's own cannot be copied.
-    options: the other words of `nbyt.advice.request.make_advice_request`, such as steps, lambdas.
-    The model is not trained, and nothing about it changes.
+    The answer and the page are those of `nbyt advise`. The model is not trained or changed.
+
+    Parameters
+    ----------
+    model
+        A PPO or A2C model; not a file.
+    batch
+        Samples of a batch; the model's own by default.
+    effort
+        "quick", "normal" or "thorough".
+    per
+        "sample", "second" (timed with throw-away models) or "both".
+    env
+        A function that makes an env, or an id, if the model's own cannot be copied.
+    max_envs
+        The most envs that a layout may have.
+    out, force
+        The folder of the advice, and whether to clear another advice from it.
+    seed
+        Seed of the measurement.
+    progress
+        Called with what is under way, how much of it is done, and how much there is.
+    **options
+        Other arguments of `nbyt.advice.request.make_advice_request`, such as steps or lambdas.
+
+    Returns
+    -------
+    Advice
+        per_sample and per_second, all numbers in data, and the page in report.
+
+    Examples
+    --------
+    >>> from stable_baselines3 import PPO
+    >>> model = PPO("MlpPolicy", "CartPole-v1", n_steps=64, seed=0).learn(64)
+    >>> advice = advise(model, effort="quick", per="sample", steps=[16, 64], out="runs/advice")
+    >>> advice.per_sample["envs"] * advice.per_sample["steps"]
+    64
     """
     batch, max_envs = require(SIZE, batch=batch, max_envs=max_envs)
     require_measurable(model)
     require_as_trained(model, engine_of(model))
     size = model.n_envs * model.n_steps
-    own = model.n_steps if batch in (None, size) else None
+    current = model.n_steps if batch in (None, size) else None
     with preserve_policy(model.policy):
-        found = host_env(model, env)
-        most = max(startable(found, max_envs, batch=batch or size), model.n_envs if own else 1)
+        copied = host_env(model, env)
+        most = max(startable(copied, max_envs, batch=batch or size), model.n_envs if current else 1)
     request = make_advice_request(
-        found,
+        copied,
         batch=size if batch is None else batch,
         effort=effort_named(effort),
-        current=own,
+        current=current,
         minibatch=_minibatch(model, size if batch is None else batch),
         epochs=getattr(model, "n_epochs", 1),
         settings=settings_of(model),
@@ -130,17 +163,17 @@ def advise(
         **options,
     )
     with preserve_policy(model.policy):
-        target = stage_to_measure(FrozenSB3Policy(model, found))
+        target = stage_to_measure(FrozenSB3Policy(model, copied))
     folder = open_folder(request, [target], out, force=force)
     if per != "sample" and folder.read(COSTS) is None:
         layouts = [request.layout(steps) for steps in request.steps]
-        folder.write(COSTS, measure_costs(model, env, layouts, own, progress).as_dict())
+        folder.write(COSTS, measure_costs(model, env, layouts, current, progress).as_dict())
     with preserve_policy(model.policy):
         return answer_request(
             request,
             folder,
             given=[target],
-            own=own,
+            own=current,
             per=per,
             reproduce=_call(request, per, options),
             progress=progress,
@@ -148,7 +181,7 @@ def advise(
 
 
 def settings_of(model: Any) -> PPOSettings:
-    """The numbers of the model's training that an advice depends on."""
+    """Return the numbers of the model's training that an advice depends on."""
     loss, rate = loss_of(model), model.learning_rate
     first = float(rate(1.0) if callable(rate) else rate)
     return PPOSettings(
@@ -162,13 +195,13 @@ def settings_of(model: Any) -> PPOSettings:
 
 
 def _minibatch(model: Any, batch: int) -> int | None:
-    """The model's mini-batch where it divides the batch."""
-    own = getattr(model, "batch_size", batch)
-    return own if batch % own == 0 else None
+    """Return the model's mini-batch if it divides the batch."""
+    size = getattr(model, "batch_size", batch)
+    return size if batch % size == 0 else None
 
 
 def _call(request: AdviceRequest, per: str, options: dict[str, Any]) -> str:
-    """The call that asks all of this again, of the same model."""
+    """Return the call that repeats the request on the same model."""
     words = {"batch": request.batch, "effort": request.effort.name, "seed": request.seed}
     words |= {"per": per} if per != "both" else {}
     words |= {"max_envs": request.max_envs} if request.max_envs != HOST_ENVS else {}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import UsageError
-from nbyt.integrations.loops import History
+from nbyt.integrations.base import BaseProbe, probe_record
 from nbyt.integrations.sb3.envs import Given, env_name, host_env
 from nbyt.integrations.sb3.frozen_policy import (
     FrozenSB3Policy,
@@ -24,30 +24,26 @@ from nbyt.integrations.sb3.policy import (
     require_as_trained,
     require_measurable,
 )
-from nbyt.measure.chains import Resources
 from nbyt.measure.live import BatchMeasurement, measure_batch, pieces
 from nbyt.measure.probe import examine
-from nbyt.measure.request import Request, make_request
+from nbyt.measure.request import Request, Resources, make_request
 from nbyt.numbers import CHAIN_COUNT, PROBABILITY, SIZES, STEPS, require
 from nbyt.rng import require_seed
 
-# Numbers for Stable-Baselines3's own logger, from where TensorBoard, CSV and W&B have them.
-#
-# The table on the screen shows the few that one looks at; files get all, with their intervals.
-
+# SB3's table on the screen shows these; TensorBoard, CSV and W&B get all, with their intervals.
 _SHOWN = ("actor_ess_ratio", "actor_noise_scale", "actor_alignment")
 _POOLED = ("bias_factor", "alignment", "cosine")
 
 
 def log_batch(logger: Any, measured: BatchMeasurement) -> None:
-    """Nothing; the logger then has every estimate of the batch."""
+    """Log every estimate of the batch."""
     for objective, gradient in measured.gradients.items():
         for name, number in gradient.as_dict().items():
             _record(logger, f"{objective}_{name}", number)
 
 
 def log_pool(logger: Any, pool: dict[str, Any], steps: int) -> None:
-    """Nothing; the logger then has the training's own layout beside the true gradient."""
+    """Log how the training's own layout compares with the true gradient."""
     for layout in pool["layouts"]:
         if layout["steps"] == steps:
             for objective in ("actor", "critic", "total"):
@@ -57,15 +53,15 @@ def log_pool(logger: Any, pool: dict[str, Any], steps: int) -> None:
 
 
 def log_minibatches(logger: Any, rows: Sequence[dict[str, Any]]) -> None:
-    """Nothing; the logger then has the first and the last epoch of the update, and its extremes."""
+    """Log the first and the last epoch of the update, and its extremes."""
     if not rows:
         return
-    for word, epoch in (("first", rows[0]["epoch"]), ("last", rows[-1]["epoch"])):
-        own = [row for row in rows if row["epoch"] == epoch]
+    for which, epoch in (("first", rows[0]["epoch"]), ("last", rows[-1]["epoch"])):
+        in_epoch = [row for row in rows if row["epoch"] == epoch]
         for name in ("cosine", "clip_fraction", "approximate_kl"):
-            known = [row[name] for row in own if row[name] is not None]
+            known = [row[name] for row in in_epoch if row[name] is not None]
             if known:
-                _put(logger, f"minibatch_{name}_{word}", sum(known) / len(known))
+                _put(logger, f"minibatch_{name}_{which}", sum(known) / len(known))
     _put(logger, "ratio_low", min(row["ratio_low"] for row in rows))
     _put(logger, "ratio_high", max(row["ratio_high"] for row in rows))
 
@@ -83,15 +79,43 @@ def _put(logger: Any, name: str, value: float) -> None:
 _Callback: Any = module("common.callbacks").BaseCallback
 
 
-class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
-    """Measures every so many rollouts; the training learns what it would learn without.
+class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
+    """Measure the gradients of a Stable-Baselines3 training, as its callback.
 
-    every: rollouts from one measurement to the next. minibatches: watch each mini-batch of the
-    measured updates too. pool: so many chains of the frozen policy, in copies of the envs, give a
-    reference: bias and alignment, for the price of running them. steps: T to measure there, the
-    training's own without. env: a function that makes an env, or an id, where the model's own
-    cannot be copied. out: a folder that keeps everything, for `nbyt report`. share: the most of
-    the training's time that measuring may take; one that would take more waits for its next turn.
+    The training learns exactly what it would learn without it.
+
+    Parameters
+    ----------
+    every
+        Rollouts from one measurement to the next.
+    minibatches
+        Also watch each mini-batch of the measured updates.
+    pool
+        Chains of the frozen policy, in copies of the envs, that give a reference: bias and
+        alignment, for the price of running them. 0 for none.
+    steps
+        The T to measure with the pool; the training's own by default.
+    env
+        A function that makes an env, or an id, if the model's own cannot be copied.
+    out
+        A folder that keeps everything, for `nbyt report`.
+    share
+        The largest share of the training's time that measuring may take. A measurement that would
+        take more waits for its next turn.
+    seed
+        Seed of the pool's chains.
+    verbose
+        1 to log where the page is.
+
+    Examples
+    --------
+    >>> from stable_baselines3 import PPO
+    >>> probe = GradientProbe(every=1)
+    >>> model = PPO("MlpPolicy", "CartPole-v1", n_steps=64, seed=0).learn(128, callback=probe)
+    >>> [record["update"] for record in probe.records]
+    [1, 2]
+    >>> sorted(probe.records[0]["gradients"])
+    ['actor', 'critic', 'total']
     """
 
     def __init__(
@@ -107,7 +131,7 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         seed: int = 0,
         verbose: int = 0,
     ) -> None:
-        super().__init__(verbose)
+        _Callback.__init__(self, verbose)
         require(STEPS, every=every)
         require(CHAIN_COUNT, pool=pool or None)  # 0: no pool
         require(SIZES, steps=steps)
@@ -120,10 +144,9 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         self._env, self._out, self._seed = env, out, require_seed(seed)
         self._rollouts, self._measured_at = 0, 0.0
         self._watch: MinibatchWatch | None = None
-        self._history: History | None = None
 
     def _init_callback(self) -> None:
-        """All that may be refused is refused here, before anything is trained."""
+        """Refuse what cannot be measured, before anything is trained."""
         require_measurable(self.model)
         self._engine = engine_of(self.model)
         require_as_trained(self.model, self._engine)
@@ -133,11 +156,11 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
             sizes = self._engine.sizes
             if self._pool:
                 self._request(0)
-                _ = host_env(self.model, self._env).action_space  # refused here, if at all
+                _ = host_env(self.model, self._env).action_space
         if self._out is not None:
             head = head_of(self.model, every=self.every, parameters=sizes)
             title = f"{type(self.model).__name__} on {env_name(self.model)}"
-            self._history = History(self._out, title=title, library=version(), **head)
+            self._open_folder(self._out, title=title, library=version(), **head)
 
     def _on_step(self) -> bool:
         return True
@@ -147,14 +170,14 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
 
     def _on_rollout_end(self) -> None:
         self._rollouts += 1
-        # Counted by the model, so that a training that goes on in another process goes on here.
+        # Counted by the model, so that the count goes on when another process resumes training.
         update = self.model.num_timesteps // (self.model.n_steps * self.model.n_envs)
         if update % self.every == 0 and self._affordable():
             self._measure(update)
             self._measured_at = time.perf_counter()
 
     def _affordable(self) -> bool:
-        """Whether measuring again, if it takes as long as last time, stays within its share."""
+        """Return True if measuring, should it take as long as last time, stays within its share."""
         if self.share is None or not self.records:
             return True
         trained = time.perf_counter() - self._measured_at
@@ -168,13 +191,12 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
                 f"{self.every}th is measured",
                 stacklevel=2,
             )
-        if self._history is not None:
-            page = self._history.write_page()
-            if self.verbose:
-                self.logger.info(f"nbyt: {page}")
+        page = self.write_page()
+        if page is not None and self.verbose:
+            self.logger.info(f"nbyt: {page}")
 
     def _measure(self, update: int) -> None:
-        """One record; that of the mini-batches follows when the update is made."""
+        """Add a record; its mini-batches follow when the update is done."""
         began, model = time.perf_counter(), self.model
         batch, loss = batch_of(model), loss_of(model)
         with preserve_policy(model.policy):
@@ -184,17 +206,16 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         pool = self._measure_pool(update) if self._pool else None
         returns = [float(episode["r"]) for episode in model.ep_info_buffer or ()]
         self.records.append(
-            {
-                "update": update,
-                "samples": model.num_timesteps,
-                "mean_return": sum(returns) / len(returns) if returns else None,
-                **measured.as_dict(),
-                "minibatches": None,
-                "pool": pool,
-                "seconds": time.perf_counter() - began,
-            }
+            probe_record(
+                measured,
+                update=update,
+                samples=model.num_timesteps,
+                mean_return=sum(returns) / len(returns) if returns else None,
+                seconds=time.perf_counter() - began,
+                pool=pool,
+            )
         )
-        self._keep()
+        self._save(self.records[-1])
         log_batch(self.logger, measured)
         if pool is not None:
             log_pool(self.logger, pool, model.n_steps)
@@ -202,19 +223,19 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
             self._watch = MinibatchWatch(model, direction)
 
     def _measure_pool(self, update: int) -> dict[str, Any]:
-        """The frozen policy's gradient beside the true one, in copies of the envs."""
+        """Measure the frozen policy against the true gradient, in copies of the envs."""
         with preserve_policy(self.model.policy):
             frozen_policy = FrozenSB3Policy(self.model, host_env(self.model, self._env))
             resources = Resources(envs=self._pool)
-            found = examine(frozen_policy, self._request(update), phase=False, resources=resources)
-        data = found.as_dict()
+            probed = examine(frozen_policy, self._request(update), phase=False, resources=resources)
+        data = probed.as_dict()
         return {
-            "chains": found.chains,
-            "steps": found.request.chain_steps,
+            "chains": probed.chains,
+            "steps": probed.request.chain_steps,
             "explained_variance": data["critic"]["explained_variance"],
             "mean_return": data["mean_return"],
             "layouts": data["layouts"],
-            "warnings": list(found.warnings),
+            "warnings": list(probed.warnings),
         }
 
     def _request(self, update: int) -> Request:
@@ -229,14 +250,10 @@ class GradientProbe(_Callback):  # type: ignore[misc, valid-type]
         )
 
     def _finish(self) -> None:
-        """Take leave of the update that was watched, and keep the record."""
+        """Stop watching the update, and save its record."""
         if self._watch is not None:
             self._watch.stop()
             self.records[-1]["minibatches"] = self._watch.rows
             log_minibatches(self.logger, self._watch.rows)
             self._watch = None
-            self._keep()
-
-    def _keep(self) -> None:
-        if self._history is not None:
-            self._history.add(self.records[-1])
+            self._save(self.records[-1])

@@ -38,7 +38,7 @@ _SENDABLE = {"Monitor", "TimeLimit", "OrderEnforcing", "PassiveEnvChecker"}
 
 
 def host_env(model: Any, env: Given | None = None) -> HostEnv:
-    """The env that a model trains in, as its policy sees it now, to be started any number of times.
+    """Return the env that a model trains in, as its policy sees it now.
 
     Without `env` the model's first env is copied, or made again by its spec. `env`, a function that
     makes one or an id, takes its place inside the model's vec wrappers. A model that was loaded
@@ -52,7 +52,7 @@ def host_env(model: Any, env: Given | None = None) -> HostEnv:
 
 
 def vec_env(model: Any, env: Given | None, envs: int) -> Any:
-    """So many fresh copies of the env in a DummyVecEnv, inside the model's vec wrappers."""
+    """Return fresh copies of the env in a DummyVecEnv, inside the model's vec wrappers."""
     make, around = _made_of(model, env)
     made = module("common.vec_env").DummyVecEnv([make] * envs)
     for layer in around:
@@ -61,7 +61,7 @@ def vec_env(model: Any, env: Given | None, envs: int) -> Any:
 
 
 def _made_of(model: Any, env: Given | None) -> tuple[Maker, list[Layer]]:
-    """What makes a single env, and the vec wrappers around it."""
+    """Return what makes a single env, and the vec wrappers around it."""
     running = model.get_env()
     if running is None and env is None:
         raise EnvUsageError("the model has no env", fix="pass env=, or call model.set_env(...)")
@@ -73,7 +73,7 @@ def _made_of(model: Any, env: Given | None) -> tuple[Maker, list[Layer]]:
 
 
 def env_name(model: Any) -> str:
-    """The id of the env that a model trains in, the name of its class where it has none."""
+    """Return the id of the env that a model trains in, or the name of its class if it has none."""
     vec_env = model.get_env()
     return "env" if vec_env is None else _vec_env_name(vec_env)
 
@@ -102,7 +102,7 @@ def _single(make: Maker, around: list[Layer]) -> Env:
 
 
 def _require_fit(found: GymnasiumEnv, model: Any) -> None:
-    """Nothing, or an EnvUsageError if the envs are not new ones or not what the policy takes."""
+    """Raise an EnvUsageError if the envs are not new ones or do not fit the policy."""
     pair = [found.start_one(), found.start_one()]
     inside = [one.unwrapped for one in (*pair, *_training(model))]
     if any(one is other for one, other in combinations(inside, 2)):
@@ -134,7 +134,7 @@ def _require_spaces(one: Env, model: Any, where: str) -> None:
 
 
 def _copying_maker(vec_env: Any) -> Maker:
-    """A function that makes envs like the first of a VecEnv."""
+    """Return a function that makes envs like the first of a VecEnv."""
     vectors = module("common.vec_env")
     running = vec_env.unwrapped
     if isinstance(running, vectors.DummyVecEnv):
@@ -146,13 +146,11 @@ def _copying_maker(vec_env: Any) -> Maker:
 
 
 def _from_spec(spec: EnvSpec | str) -> Maker:
-    """A function that makes what Gymnasium knows by a spec or an id."""
     # Without the passive checker: it slows every step.
     return partial(gymnasium.make, spec, disable_env_checker=True)
 
 
 def _vec_env_name(vec_env: Any) -> str:
-    """The id of a VecEnv's envs, the name of their class where they have none."""
     vectors = module("common.vec_env")
     running = vec_env.unwrapped
     if isinstance(running, vectors.DummyVecEnv):
@@ -164,7 +162,7 @@ def _vec_env_name(vec_env: Any) -> str:
 
 
 class Copy(Wrapper):
-    """A copied env whose luck comes from the seed of its reset.
+    """A copied env whose random numbers come from the seed of its reset.
 
     Copies of a generator give the same numbers. An env that seeds its generators itself is not
     changed by this; one that does not would give the same luck to all its copies.
@@ -175,7 +173,7 @@ class Copy(Wrapper):
         self._sources = sources
 
     def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
-        """The first observation of an episode."""
+        """Seed the copied generators, and return the first observation of an episode."""
         if given.get("seed") is not None:
             for place, source in enumerate(self._sources):
                 _seed(source, [given["seed"], place])
@@ -201,7 +199,7 @@ def _copy_of(prototype: Env) -> Env:
 
 
 def _copied(env: Env) -> tuple[Env, list[Any]]:
-    """A deep copy without what only watches, and everything in it that draws random numbers."""
+    """Return a deep copy without wrappers that only watch, and its sources of random numbers."""
     memo: dict[int, Any] = {}
     for watcher in reversed(_watchers(env)):
         # The copy finds the watcher's place taken by what is inside it, and so leaves it out.
@@ -220,7 +218,7 @@ def _copied(env: Env) -> tuple[Env, list[Any]]:
 
 
 def _watchers(env: Env) -> list[Wrapper]:
-    """SB3's Monitor, which may hold an open file, and Gymnasium's checker, which takes time."""
+    """Return SB3's Monitor, which may hold an open file, and Gymnasium's checker, which is slow."""
     found, layer = [], env
     while isinstance(layer, Wrapper):
         if isinstance(layer, module("common.monitor").Monitor | PassiveEnvChecker):
@@ -238,7 +236,7 @@ def _seed(source: Any, seed: list[int]) -> None:
 
 
 def _from_process(running: Any) -> Maker:
-    """Made by its spec: an env in another process cannot be copied from here."""
+    """Return a maker from the spec: an env in another process cannot be copied from here."""
     *layers, last = _described(running)
     others = set(layers[:-1]) - _SENDABLE
     if last.endswith(" instance") or others:
@@ -252,12 +250,12 @@ def _from_process(running: Any) -> Maker:
 
 
 def _described(running: Any) -> list[str]:
-    """Classes from the outermost wrapper inwards, then the id, as an env's own text tells them."""
+    """Return the classes from the outermost wrapper inwards, then the id, from the env's text."""
     return str(running.env_method("__str__", indices=0)[0]).strip("<>").split("<")
 
 
 def _plain(spec: EnvSpec) -> EnvSpec:
-    """The spec without SB3's Monitor, and without a window."""
+    """Return the spec without SB3's Monitor, and without a window."""
     monitor = module("common.monitor").Monitor
     place = f"{monitor.__module__}:{monitor.__name__}"
     kept = tuple(own for own in spec.additional_wrappers if own.entry_point != place)

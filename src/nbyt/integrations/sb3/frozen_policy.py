@@ -1,4 +1,4 @@
-"""A Stable-Baselines3 model, frozen as it is now, in copies of its env, ready to be measured."""
+"""A Stable-Baselines3 model, frozen as it is now, in copies of its env; and its settings."""
 
 import math
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from nbyt.rng import seeds
 
 
 def loss_of(model: Any) -> Loss:
-    """The numbers of the model's loss; SB3 does not halve the squared error."""
+    """Return the coefficients of the model's loss; SB3 does not halve the squared error."""
     return Loss(
         value_coefficient=2 * float(model.vf_coef),
         entropy_coefficient=float(model.ent_coef),
@@ -37,7 +37,7 @@ def loss_of(model: Any) -> Loss:
 
 
 def batch_of(model: Any) -> LiveBatch:
-    """The rollout that the model's buffer was just filled with."""
+    """Return the rollout that the model's buffer was just filled with."""
     buffer, space = model.rollout_buffer, model.observation_space
     observation = buffer.observations
     if isinstance(space, Dict):
@@ -52,7 +52,7 @@ def batch_of(model: Any) -> LiveBatch:
 
 
 def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, Any]:
-    """What a training's history says about it."""
+    """Return what probes.json says about the training."""
     batch = model.n_steps * model.n_envs
     minibatch = getattr(model, "batch_size", batch)
     return {
@@ -74,7 +74,7 @@ def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, 
 
 
 def facts_of(model: Any) -> dict[str, Any]:
-    """What a stage says about its training, of a model as it is now."""
+    """Return the facts of a stage, for the model as it is now."""
     settings = {
         **_objective(model),
         "normalise_advantages": "minibatch" if model.normalize_advantage else "off",
@@ -98,7 +98,6 @@ def _objective(model: Any) -> dict[str, float]:
 
 
 def _described(model: Any) -> dict[str, Any]:
-    """The numbers of its objective and of its optimiser."""
     return {
         **_objective(model),
         "learning_rate": _constant(model.learning_rate),
@@ -109,7 +108,7 @@ def _described(model: Any) -> dict[str, Any]:
 
 
 def _constant(schedule: Any) -> Any:
-    """The value of a setting that never changes, "a schedule" for one that does."""
+    """Return the value of a setting that never changes, or "a schedule"."""
     if not callable(schedule):
         return schedule
     ends = [float(schedule(left)) for left in (1.0, 0.5, 0.0)]
@@ -117,17 +116,17 @@ def _constant(schedule: Any) -> Any:
 
 
 class SB3HostPolicy:
-    """The model's policy as a pool's actor and critic; its luck is torch's, as it stands."""
+    """The model's policy as a pool's actor and critic; it draws from torch's generator."""
 
     def __init__(self, model: Any) -> None:
         self._model, self._policy = model, torch_policy(model)
 
     def actor(self, group: int, segment: int | None, steps: int, envs: int) -> "SB3HostPolicy":
-        """Itself: torch's generator goes on from segment to segment."""
+        """Return itself: torch's generator goes on from segment to segment."""
         return self
 
     def act(self, observation: np.ndarray, time: int) -> tuple[np.ndarray, np.ndarray]:
-        """Actions as the policy drew them, and as the envs take them."""
+        """Return actions as the policy drew them, and as the envs take them."""
         model = self._model
         rows = policy_input(model, self._policy, observation)
         with without_gradients():
@@ -140,7 +139,7 @@ class SB3HostPolicy:
         return action, np.clip(action, model.action_space.low, model.action_space.high)
 
     def values(self, observation: np.ndarray) -> np.ndarray:
-        """The critic's values of observations [L, n, ...]."""
+        """Return the critic's values of observations [L, n, ...]."""
         steps, envs = observation.shape[:2]
         flat = observation.reshape(steps * envs, *observation.shape[2:])
         rows = policy_input(self._model, self._policy, flat)
@@ -154,34 +153,34 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class FrozenSB3Policy:
-    """A model that is not trained while it is measured; its own envs are left alone."""
+    """A model that is not trained while it is measured; its own envs are not stepped."""
 
     model: Any
     env: HostEnv
 
     @property
     def id(self) -> str:
-        """The env's id."""
+        """Return the env's id."""
         return self.env.id
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What is known of the model's training."""
+        """Return what is known of the model's training."""
         return facts_of(self.model)
 
     @cached_property
     def engine(self) -> TorchEngine:
-        """The policy's gradients."""
+        """Return the engine of the policy's gradients."""
         return engine_of(self.model)
 
     @property
     def passes_time_limits(self) -> bool:
-        """Whether pools look past time limits: Gymnasium's envs do not."""
+        """Return False: pools of Gymnasium's envs stop at time limits."""
         return False
 
     @property
     def reward_unit(self) -> float:
-        """What VecNormalize divides rewards by, 1 without it."""
+        """Return what VecNormalize divides rewards by, 1 without it."""
         normalised = self.model.get_vec_normalize_env()
         if normalised is None or not normalised.norm_reward:
             return 1.0
@@ -189,11 +188,11 @@ class FrozenSB3Policy:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the policy's weights."""
+        """Return a hash of the policy's weights."""
         return hashed(weights_of(self.model.policy))
 
     def collect(self, plan: PoolPlan, progress: Progress) -> Pool:
-        """The pool that `plan` asks for, with luck of its own."""
+        """Collect the pool of a plan, with random numbers of its own."""
         role = f"sb3.pool.{plan.round}.{plan.synchronised}"
         with undisturbed(seeds(plan.seed, role, 1)[0]), preserve_policy(self.model.policy):
             return collect_host_pool(self.env, SB3HostPolicy(self.model), plan, progress)

@@ -1,4 +1,4 @@
-"""What every mini-batch of one update does, watched while Stable-Baselines3 makes its steps.
+"""Watch every mini-batch of one update while Stable-Baselines3 makes its gradient steps.
 
 Looked at before each gradient step: how far the policy has moved on the mini-batch's samples, and
 where its gradient points beside that of the whole batch. Nothing is changed: the buffer hands out
@@ -16,7 +16,7 @@ from nbyt.measure.live import LiveBatch, Loss
 
 
 def batch_gradient(engine: TorchEngine, batch: LiveBatch, loss: Loss) -> np.ndarray:
-    """The gradient of the whole batch before the first step: what all mini-batches stand for."""
+    """Return the gradient of the whole batch before the first step."""
     observation, action, advantage = (x.reshape(-1, *x.shape[2:]) for x in batch)
     actor = advantage
     if loss.normalise:
@@ -33,35 +33,35 @@ class MinibatchWatch:
     def __init__(self, model: Any, direction: np.ndarray) -> None:
         self.rows: list[dict[str, Any]] = []
         self._model, self._direction, self._epoch = model, direction, -1
-        self._train = _Stead(model, "train", self._training)
+        self._train = _Replacement(model, "train", self._training)
 
     def _training(self) -> None:
-        """One update, after which buffer, policy and optimiser are as they were, come what may."""
-        self._train.leave()
+        """Run one update; buffer, policy and optimiser are restored even if it fails."""
+        self._train.restore()
         buffer, policy = self._model.rollout_buffer, self._model.policy
-        self._get = _Stead(buffer, "get", self._given)
-        self._evaluate = _Stead(policy, "evaluate_actions", self._evaluated)
+        self._get = _Replacement(buffer, "get", self._given)
+        self._evaluate = _Replacement(policy, "evaluate_actions", self._evaluated)
         hook = policy.optimizer.register_step_pre_hook(self._stepping)
         try:
             self._model.train()
         finally:
             hook.remove()
-            self._evaluate.leave()
-            self._get.leave()
+            self._evaluate.restore()
+            self._get.restore()
 
     def stop(self) -> None:
-        """Nothing; an update that never came is no longer waited for."""
-        self._train.leave()
+        """Stop waiting for an update that never came."""
+        self._train.restore()
 
     def _given(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
-        """The mini-batches of one epoch, as the buffer gives them."""
+        """Yield the mini-batches of one epoch, as the buffer gives them."""
         self._epoch += 1
         for samples in self._get.original(*args, **kwargs):
             self._old = samples.old_log_prob
             yield samples
 
     def _evaluated(self, *args: Any, **kwargs: Any) -> Any:
-        """What the policy says of a mini-batch before its step, and how far it has moved."""
+        """Return what the policy says of a mini-batch, and record how far it has moved."""
         found = self._evaluate.original(*args, **kwargs)
         moved = (found[1].detach() - self._old).cpu().numpy().astype(float)
         ratio, clip = np.exp(moved), clip_range(self._model)
@@ -82,8 +82,8 @@ class MinibatchWatch:
             self.rows[-1]["cosine"] = pointing(self._model.policy, self._direction)
 
 
-class _Stead:
-    """A function in the stead of an object's method, until it leaves."""
+class _Replacement:
+    """A function in place of an object's method, until it is restored."""
 
     def __init__(self, owner: Any, name: str, function: Callable[..., Any]) -> None:
         self.original = getattr(owner, name)
@@ -91,8 +91,8 @@ class _Stead:
         self._own = vars(owner).get(name)
         setattr(owner, name, function)
 
-    def leave(self) -> None:
-        """Nothing; the object then has what it had, of its own or of its class."""
+    def restore(self) -> None:
+        """Restore the method, be it the object's or its class's."""
         if vars(self._owner).get(self._name) != self._function:
             return
         delattr(self._owner, self._name)
@@ -101,6 +101,6 @@ class _Stead:
 
 
 def clip_range(model: Any) -> float | None:
-    """PPO's clip range now; None for an algorithm without one."""
+    """Return PPO's clip range now; None for an algorithm without one."""
     clip = getattr(model, "clip_range", None)
     return float(clip(model._current_progress_remaining)) if callable(clip) else clip

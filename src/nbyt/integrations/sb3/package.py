@@ -1,4 +1,4 @@
-"""The door to Stable-Baselines3: the only file that imports it, and not before it is needed."""
+"""The only file that imports Stable-Baselines3, and not before it is needed."""
 
 import importlib
 from typing import Any
@@ -7,12 +7,12 @@ from nbyt.errors import MissingExtraError
 
 
 def module(name: str) -> Any:
-    """A module of Stable-Baselines3, such as "common.vec_env"."""
+    """Return a module of Stable-Baselines3, such as "common.vec_env"."""
     return importlib.import_module(f"{_package().__name__}.{name}")
 
 
 def version() -> str:
-    """Its name and version."""
+    """Return its name and version."""
     return f"Stable-Baselines3 {_package().__version__}"
 
 

@@ -1,4 +1,4 @@
-"""A Stable-Baselines3 model's policy as functions of rows, alive and left as it was."""
+"""A Stable-Baselines3 model's policy as functions of rows, and whether it can be measured."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from nbyt.integrations.sb3.package import module
 
 
 class Packing:
-    """How observations of a space lie in an array: a Dict's parts side by side, others as they are.
+    """The layout of observations in an array: a Dict's parts side by side, others unchanged.
 
     Only slices and reshapes are used on the way back, so NumPy's and torch's arrays go alike, and
     under torch.func.vmap. A number of a Discrete part comes back as a float without an axis of its
@@ -39,7 +39,7 @@ class Packing:
 
     @property
     def space(self) -> Space:
-        """The space of packed observations, a Box or a Discrete one."""
+        """Return the space of packed observations, a Box or a Discrete one."""
         if isinstance(self._space, Dict):
             return Box(-np.inf, np.inf, (self._width,), np.float32)
         if isinstance(self._space, MultiBinary):
@@ -50,7 +50,7 @@ class Packing:
         return self._space
 
     def pack(self, observation: Any) -> np.ndarray:
-        """One array of an observation, or of many: float32 [..., D] where the space is a Dict."""
+        """Pack one observation or many into an array: float32 [..., D] if the space is a Dict."""
         if not isinstance(observation, Mapping):
             return np.array(observation)
         rows = []
@@ -60,7 +60,7 @@ class Packing:
         return np.concatenate(rows, axis=-1)
 
     def unpack(self, rows: Any) -> Any:
-        """The parts by name again; what `pack` left alone stays so."""
+        """Undo `pack`."""
         if not isinstance(self._space, Dict):
             return rows
         return {
@@ -70,7 +70,7 @@ class Packing:
 
 
 def torch_policy(model: Any) -> TorchPolicy:
-    """The model's policy, alive: its parameters are read where they are."""
+    """Return the model's live policy: its parameters are read where they are."""
     policy, discrete = model.policy, isinstance(model.action_space, Discrete)
     outputs = _Encoded(policy) if _as_usual(policy) else _Whole(policy)
 
@@ -90,7 +90,7 @@ def torch_policy(model: Any) -> TorchPolicy:
 
 
 def policy_input(model: Any, policy: TorchPolicy, observation: np.ndarray) -> Any:
-    """Packed observations as the model's policy takes them."""
+    """Return packed observations as the model's policy takes them."""
     return Packing(model.observation_space).unpack(policy.tensor(observation))
 
 
@@ -101,32 +101,32 @@ class _Whole:
         self.law, self.value = policy.get_distribution, policy.predict_values
 
     def encoded(self, observation: Any) -> Any:
-        """Observations as the methods take them."""
+        """Return observations as the methods take them."""
         return observation
 
 
 class _Encoded:
-    """The same behind its encoding of observations: torch cannot batch one that is one-hot."""
+    """A policy behind its encoding of observations: torch cannot batch one-hot encoding."""
 
     def __init__(self, policy: Any) -> None:
         self._policy = policy
         self._preprocess = module("common.preprocessing").preprocess_obs
 
     def encoded(self, observation: Any) -> Any:
-        """Observations as the policy's networks take them."""
+        """Return observations as the policy's networks take them."""
         policy = self._policy
         return self._preprocess(
             observation, policy.observation_space, normalize_images=policy.normalize_images
         )
 
     def law(self, encoded: Any) -> Any:
-        """The distribution of actions."""
+        """Return the distribution of actions."""
         policy = self._policy
         latent = policy.mlp_extractor.forward_actor(policy.pi_features_extractor(encoded))
         return policy._get_action_dist_from_latent(latent)
 
     def value(self, encoded: Any) -> Any:
-        """The critic's values, [R, 1]."""
+        """Return the critic's values, [R, 1]."""
         policy = self._policy
         return policy.value_net(
             policy.mlp_extractor.forward_critic(policy.vf_features_extractor(encoded))
@@ -134,7 +134,7 @@ class _Encoded:
 
 
 def _as_usual(policy: Any) -> bool:
-    """Whether none of the methods that lie between observation and output is the user's own."""
+    """Return True if the user has overridden none of the methods between observation and output."""
     known = module("common.policies").ActorCriticPolicy
     names = (
         "extract_features",
@@ -146,7 +146,7 @@ def _as_usual(policy: Any) -> bool:
 
 
 def engine_of(model: Any) -> TorchEngine:
-    """The gradients of the model's policy."""
+    """Return the engine of the gradients of the model's policy."""
     generator = np.random.default_rng(0)
     packed = Packing(model.observation_space).pack(_example(model.observation_space, generator))
     action = _example(model.action_space, generator)
@@ -154,7 +154,7 @@ def engine_of(model: Any) -> TorchEngine:
 
 
 def _example(space: Space, generator: np.random.Generator) -> Any:
-    """Something of a space's shape, as the buffer has it; the space's own luck is left alone."""
+    """Return an array of a space's shape, as the buffer has it, without drawing from the space."""
     if isinstance(space, Dict):
         return {name: _example(part, generator) for name, part in space.spaces.items()}
     if not isinstance(space, Box):
@@ -167,7 +167,7 @@ def _example(space: Space, generator: np.random.Generator) -> Any:
 
 @contextmanager
 def preserve_policy(policy: Any) -> Iterator[None]:
-    """The policy is frozen inside, and outside as it was: its mode, and its last distribution.
+    """Freeze the policy inside, and restore its mode and last distribution after.
 
     So is all that draws random numbers.
     """
@@ -186,7 +186,7 @@ _LIVE = "give the model itself, as PPO(...) or PPO.load(...) returned it"
 
 
 def require_measurable(model: Any) -> None:
-    """Nothing, or a UsageError that says why this model's gradient cannot be measured."""
+    """Raise a UsageError if this model's gradient cannot be measured."""
     if isinstance(model, str | bytes) or hasattr(model, "__fspath__"):
         raise UsageError(
             "a saved model is a pickle, which runs code when it is read: nbyt does not load it",
@@ -218,7 +218,7 @@ def require_measurable(model: Any) -> None:
 
 
 def require_as_trained(model: Any, engine: TorchEngine) -> None:
-    """Nothing, or a UsageError if the policy is trained by other numbers than those measured.
+    """Raise a UsageError if the policy is trained with other numbers than those measured.
 
     SB3 trains with `evaluate_actions`, which a policy of the user's own may have made anew.
     """

@@ -36,25 +36,25 @@ class OneEnv:
         self._action: Any = None
 
     def seed(self, seed: int | None = None) -> None:
-        """Take the seed for the next reset."""
+        """Keep the seed for the next reset."""
         self._seed = seed
 
     def reset(self) -> Any:
-        """First observations."""
+        """Return the first observation, as a row."""
         seed, self._seed = self._seed, None
         return self._rows(self._env.reset(seed=seed)[0])
 
     def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Observations, rewards, whether an episode ended, and how it did."""
+        """Return observations, rewards, whether an episode ended, and how it did."""
         self.step_async(actions)
         return self.step_wait()
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Take the actions for the next step."""
+        """Keep the actions for the next step."""
         self._action = actions[0]
 
     def step_wait(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """What the step brought; observations are those of the next episode where one ended."""
+        """Step; observations are those of the next episode where one ended."""
         observation, reward, terminated, truncated, _ = self._env.step(self._action)
         ended, info = bool(terminated or truncated), {}
         if ended:
@@ -65,7 +65,7 @@ class OneEnv:
         return self._rows(observation), np.array([reward], np.float32), np.array([ended]), [info]
 
     def get_attr(self, name: str, indices: Any = None) -> list[Any]:
-        """An attribute of the env or its wrappers."""
+        """Return an attribute of the env or its wrappers."""
         return [self._env.get_wrapper_attr(name)]
 
     def close(self) -> None:
@@ -98,7 +98,7 @@ _MOMENTS = ("obs_rms", "ret_rms")
 
 
 def layers(vec_env: Any, *, env_given: bool) -> list[Layer]:
-    """The wrappers around a VecEnv from the inside out, each as a function of another VecEnv.
+    """Return the wrappers around a VecEnv from the inside out, as functions of another VecEnv.
 
     Those that only watch are left out. Any other that is not known here is refused; where the user
     gave the env, it is taken to be part of that.
@@ -117,7 +117,7 @@ def layers(vec_env: Any, *, env_given: bool) -> list[Layer]:
 
 
 def channels_first(vec_env: Any) -> Any:
-    """What Stable-Baselines3 makes of an env that it is given: images get their channels first."""
+    """Put the channels of images first, as Stable-Baselines3 does with an env that it is given."""
     images, space = module("common.preprocessing"), vec_env.observation_space
     parts = space.spaces.values() if isinstance(space, Dict) else [space]
     seen = [part for part in parts if images.is_image_space(part)]
@@ -205,7 +205,7 @@ class SingleEnv(Wrapper):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """The first observation of an episode: of the one begun already, or with the seed anew."""
+        """Return the first observation of the episode that has begun, or of a seeded one."""
         begun, self._begun = self._begun, None
         if begun is not None and seed is None:
             return begun, {}
@@ -214,7 +214,7 @@ class SingleEnv(Wrapper):
         return self._packing.pack(self.vec_env.reset())[0], {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """One step; where the episode ends, the observation is its last."""
+        """Make one step; where the episode ends, the observation is its last."""
         rows, rewards, ends, infos = self.vec_env.step(np.asarray(action)[None])
         observation, reward = self._packing.pack(rows)[0], float(rewards[0])
         if not ends[0]:
@@ -230,7 +230,7 @@ class SingleEnv(Wrapper):
 
 
 def _as_sent(space: Space) -> Space:
-    """The actions that Stable-Baselines3 sends: it counts them from 0 wherever the space starts."""
+    """Return the space of the actions that Stable-Baselines3 sends: it counts them from 0."""
     if isinstance(space, Discrete):
         return Discrete(int(space.n))
     return MultiDiscrete(space.nvec) if isinstance(space, MultiDiscrete) else space

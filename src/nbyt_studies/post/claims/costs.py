@@ -18,13 +18,9 @@ def _name(row: Data) -> str:
 
 
 def _memory(results: Results) -> list[Check]:
+    words = "bytes of the update, full batch over mini-batches"
     return [
-        Check(
-            {"env": _name(row)},
-            "bytes of the update, full batch over mini-batches",
-            row["memory_ratio"],
-            low=1 + 1e-9,
-        )
+        Check({"env": _name(row)}, words, row["memory_ratio"], low=1 + 1e-9)
         for row in results["costs"]["rows"]
     ]
 

@@ -17,10 +17,11 @@ _TABLES = {"sticky": "sticky context", "garnet": "random table", "frozenlake": "
 
 
 def _probability_checks(results: Results) -> list[Check]:
+    words = "sum of P(tau | pi) over all trajectories"
     return [
         Check(
             {"env": _TABLES[row["env"]], "steps": str(row["steps"])},
-            "sum of P(tau | pi) over all trajectories",
+            words,
             exact_number(row["sum"]),
             1 - _ROUNDING,
             1 + _ROUNDING,
@@ -113,13 +114,9 @@ def _apart_figures(results: Results) -> list[Data]:
 
 
 def _shares(results: Results) -> list[Check]:
+    words = "share of Var(G_env) that the first state explains"
     return [
-        Check(
-            {**_dynamics_case(row), "T": str(row["steps"])},
-            "share of Var(G_env) that the first state explains",
-            row["share"],
-            low=_COUNTS,
-        )
+        Check({**_dynamics_case(row), "T": str(row["steps"])}, words, row["share"], low=_COUNTS)
         for row in results["dynamics"]["shares"]
     ]
 

@@ -79,10 +79,11 @@ def _shift_checks(results: Results) -> list[Check]:
 
 
 def _settle_checks(results: Results) -> list[Check]:
+    words = "distance per update, late over early"
     return [
         Check(
             {"env": NAMES[results[name]["env"]]},
-            "distance per update, late over early",
+            words,
             distance_ratio(results[name]).as_dict(),
             high=1,
         )
@@ -93,11 +94,7 @@ def _settle_checks(results: Results) -> list[Check]:
 def curves(data: Data, title: str, some: list[Data]) -> Data:
     """Columns of the first seed along its updates."""
     return figures.lines(
-        f"{NAMES[data['env']]}, {data['layout']}, seed 0",
-        "update",
-        title,
-        some,
-        log_x=True,
+        f"{NAMES[data['env']]}, {data['layout']}, seed 0", "update", title, some, log_x=True
     )
 
 

@@ -23,6 +23,7 @@ from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats.comparison import Candidate
 from nbyt.stats.estimate import Estimate, added, divided, undetermined
+from nbyt_studies.comparisons import bias_gap, relative_bias
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import exact_number
 from nbyt_studies.post.experiments.layouts import (
@@ -34,7 +35,6 @@ from nbyt_studies.post.experiments.layouts import (
     Task,
     without_limit,
 )
-from nbyt_studies.stats.paired import bias_gap, relative_bias
 
 # The first is trained with.
 LAMBDAS = (0.95, 0.0, 0.9, 1.0)

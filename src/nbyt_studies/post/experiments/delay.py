@@ -3,25 +3,27 @@
 from itertools import product
 from typing import Any
 
+import jax
 import numpy as np
 from gymnasium.envs.toy_text.frozen_lake import MAPS
 from jaxtyping import Bool, Float, Int
 from scipy.special import softmax
 
 from nbyt import exact
-from nbyt import exact as oracle
+from nbyt.collect.device import collect, start
 from nbyt.envs.tabular import TabularEnv, from_arrays
+from nbyt.exact.controls import Control
 from nbyt.exact.values import optimal_values, policy_values
 from nbyt.layout import Layout
 from nbyt.policy.stage import Stage, table
 from nbyt.results.values import Data
+from nbyt.rng import stream
 from nbyt.stats import mean
 from nbyt.train.plan import PPOSettings
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.starts import separation, start_share
-from nbyt_studies.numbers import exact_number
+from nbyt_studies.numbers import exact_number, median, shortened
 from nbyt_studies.post.experiments.visits import RUNS, Run, training_of
-from nbyt_studies.stats.rows import median
 
 STARTS = (256, 512)
 AGAIN = 8
@@ -56,10 +58,10 @@ def _exact_shares(context: Context) -> list[Data]:
     """Of FrozenLake, from the split of the variance by what was drawn."""
     found = []
     for policy in DYNAMICS_POLICIES:
-        control = oracle.frozenlake(policy)
+        control = exact.frozenlake(policy)
         for steps in TABLE_LENGTHS:
             options: Any = {"steps": steps, "gamma": control.gamma, "lam": control.lam}
-            parts = oracle.sources(control.env, control.stage, **options, centre=True).actor
+            parts = exact.sources(control.env, control.stage, **options, centre=True).actor
             share = exact_number(parts.start / parts.variance)
             case = {"env": "tabular:FrozenLake8x8-v1", "stage": policy}
             found.append({**case, "steps": steps, "share": share})
@@ -97,6 +99,49 @@ def _separation(context: Context, training: Training, words: str) -> Data:
         "mean": mean(found.growth[:, -1]).as_dict(),
         "pairs": len(found.growth),
     }
+
+
+PROBABILITY_LENGTHS = (1, 2, 3, 4)
+TRAJECTORY = 64
+
+
+def run_probability(context: Context) -> Data:
+    """Sums over all trajectories of a few tables, and the probabilities of sampled ones."""
+    controls = [exact.sticky(), exact.garnet(4, 2, context.seed), exact.frozenlake("mid")]
+    places = [(control, steps) for control in controls for steps in PROBABILITY_LENGTHS]
+    sums = []
+    for number, (control, steps) in enumerate(places):
+        sums.append({"env": control.name, "steps": steps, **_summed(control, steps)})
+        context.progress("adding up all trajectories", number + 1, len(places))
+    seen = _sampled(controls[-1], context.seed, context.pick(200, 1000))
+    context.progress("sampling trajectories", 1, 1)
+    return {"sums": sums, "steps": TRAJECTORY, "log10": shortened(seen)}
+
+
+def _summed(control: Control, steps: int) -> dict[str, float | int]:
+    """How many trajectories there are, and the sum of their probabilities."""
+    some = list(exact.possible_trajectories(control.env, steps))
+    parts = [exact.trajectory_probability(control.env, control.stage, *one) for one in some]
+    return {"count": sum(map(len, parts)), "sum": float(np.concatenate(parts).sum())}
+
+
+def _sampled(control: Control, seed: int, count: int) -> Float[np.ndarray, " n"]:
+    """log10 P of the first steps of episodes that have not ended by then, or of whole ones."""
+    env, stage = control.env, control.stage
+    key = stream(jax.random.key(seed), "probability")
+    runner = start(env, count, key)
+    gather = jax.jit(
+        lambda params, here: collect(env, stage.policy, params, here, key, TRAJECTORY + 1)
+    )
+    rollout = jax.device_get(gather(stage.params, runner)[1])
+    ended = np.cumsum(rollout.terminated, axis=0)
+    found = []
+    for n in range(count):
+        # An episode that ended shows its next one's start: the last state is then not at hand.
+        made = int((ended[:TRAJECTORY, n] == 0).sum())
+        path = rollout.observation[: made + 1, n], rollout.action[:made, n]
+        found.append(float(exact.trajectory_log_probability(env, stage, *path)) / np.log(10))
+    return np.array(found)
 
 
 GAMMA, LAM = 0.99, 0.95
@@ -200,6 +245,7 @@ def run(context: Context) -> Data:
 
 
 EXPERIMENTS = (
+    Experiment("probability", "the probability of a trajectory", run_probability),
     Experiment("dynamics", "what the start decides", run_dynamics),
     Experiment("delay", "delayed rewards and slippery ground", run),
 )

@@ -19,9 +19,9 @@ from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats.estimate import Estimate, added, mapped, mean, undetermined
 from nbyt.train.plan import PPOSettings
+from nbyt_studies.comparisons import batch_gram, cosine_matrix, expected_cosine, mean_cosine
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.batches import batch_advantages, collect_batches, contributions
-from nbyt_studies.stats.cosines import batch_gram, cosine_matrix, expected_cosine, mean_cosine
 
 # Cosines of single steps: with their own batch, with another one, and along an episode.
 #

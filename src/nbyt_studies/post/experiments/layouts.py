@@ -9,24 +9,24 @@ from nbyt.exact import Control, frozenlake, lags, moments, sticky
 from nbyt.exact import moments as exact_moments
 from nbyt.gradients.spec import AdvantageScale
 from nbyt.layout import Layout
-from nbyt.measure.chains import Resources
 from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.plane import draw_plane
 from nbyt.measure.probe import probe
+from nbyt.measure.request import Resources
 from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats.comparison import Candidate, compare
 from nbyt.stats.lags import LagProfile
 from nbyt.train.plan import PPOSettings
-from nbyt_studies.experiment import Context, Experiment
-from nbyt_studies.numbers import exact_number
-from nbyt_studies.stats.paired import (
+from nbyt_studies.comparisons import (
     covariance_gap,
     covariance_share,
     individual_ratio,
     variance_ratio,
 )
+from nbyt_studies.experiment import Context, Experiment
+from nbyt_studies.numbers import exact_number
 
 BATCH = 2048
 """Samples of a batch, as in the post's own example."""
@@ -78,11 +78,7 @@ _STEPS = tuple(2**power for power in range(1, 11))
 # A convolutional network's gradients cost a hundred times those of a small MLP: fewer lengths,
 # and the whole study only.
 _FEW_STEPS = (2, 16, 128, 1024)
-_SUBJECTS = (
-    (FROZENLAKE, _STEPS, 256),
-    (CARTPOLE, _STEPS, 128),
-    (PENDULUM, _STEPS, 128),
-)
+_SUBJECTS = ((FROZENLAKE, _STEPS, 256), (CARTPOLE, _STEPS, 128), (PENDULUM, _STEPS, 128))
 _LARGE = (BREAKOUT, _FEW_STEPS, 32)
 _NUMBERS = ("variance", "individual", "covariance", "ess_ratio", "bias_sq", "cosine", "alignment")
 
@@ -206,12 +202,7 @@ def _planes(
     assert isinstance(scale, AdvantageScale), "a probe keeps its scale"
     steps = (measured.request.steps[0], measured.request.steps[-1])
     return draw_plane(
-        FrozenStage(env, stage),
-        measured.request,
-        scale,
-        steps,
-        Resources(),
-        context.saying(what),
+        FrozenStage(env, stage), measured.request, scale, steps, Resources(), context.saying(what)
     )
 
 

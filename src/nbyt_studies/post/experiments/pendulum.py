@@ -18,6 +18,13 @@ from nbyt.stats.estimate import mean
 from nbyt.stats.lags import LagProducts, lag_profile
 from nbyt.stats.variance import dimension
 from nbyt.train.plan import PPOSettings
+from nbyt_studies.comparisons import (
+    cosine_matrix,
+    expected_cosine,
+    mean_cosine,
+    noise_cosine,
+    random_cosine,
+)
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.batches import (
     LaggedProducts,
@@ -27,13 +34,6 @@ from nbyt_studies.measure.batches import (
     lagged_products,
 )
 from nbyt_studies.post.experiments.grids import SHOWN, short
-from nbyt_studies.stats.cosines import (
-    cosine_matrix,
-    expected_cosine,
-    mean_cosine,
-    noise_cosine,
-    random_cosine,
-)
 
 LAGS = (1, 5, 10, 20)
 HISTOGRAM_LAGS = (1, 5, 10, 40)

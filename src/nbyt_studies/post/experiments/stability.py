@@ -17,9 +17,8 @@ from nbyt.stats import mean
 from nbyt.train.algorithms.ppo import fresh_optimiser
 from nbyt.train.plan import PPOSettings
 from nbyt.train.sources import coefficients_of
-from nbyt_studies.along_update import along_update, followed
 from nbyt_studies.experiment import Context, Experiment, Training
-from nbyt_studies.measure.updates import actor_step, contribution_gap
+from nbyt_studies.measure.updates import actor_step, along_update, contribution_gap, followed
 from nbyt_studies.minibatch_tasks import (
     LAYOUT,
     Moment,
@@ -107,13 +106,7 @@ def run(context: Context) -> Data:
     ]
     # The whole batch at once: as many gradient steps, however many samples.
     crowds = [_row(context, layout, layout[0] * layout[1]) for layout in CROWDS]
-    return {
-        "env": ENV,
-        "stages": at,
-        "updates": _updates(context),
-        "rows": rows,
-        "crowds": crowds,
-    }
+    return {"env": ENV, "stages": at, "updates": _updates(context), "rows": rows, "crowds": crowds}
 
 
 def _row(context: Context, layout: tuple[int, int], minibatch: int) -> Data:

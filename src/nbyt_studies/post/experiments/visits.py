@@ -13,10 +13,10 @@ from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.train.plan import PPOSettings
+from nbyt_studies.comparisons import energy_kernel, energy_of
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.updates import actor_step, policy_divergence, visited
 from nbyt_studies.numbers import exact_number, shortened
-from nbyt_studies.stats.cosines import energy_kernel, energy_of
 
 SEEDS = (3, 5)
 CHAINS = (128, 256)
@@ -45,13 +45,7 @@ RUNS = (
         ((1, 10, 20, 134, 166, 200), (1, 4, 10, 20, 40, 70, 100, 134, 166, 200)),
     ),
     Run("cartpole", "gymnax:CartPole-v1", _DEEP, PPOSettings(), _LONG),
-    Run(
-        "pendulum",
-        "gymnax:Pendulum-v1",
-        _DEEP,
-        PPOSettings(learning_rate=1e-3, gamma=0.9),
-        _LONG,
-    ),
+    Run("pendulum", "gymnax:Pendulum-v1", _DEEP, PPOSettings(learning_rate=1e-3, gamma=0.9), _LONG),
 )
 
 

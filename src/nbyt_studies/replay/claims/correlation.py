@@ -18,7 +18,7 @@ from nbyt_studies.replay.claims.buffers import (
     variance,
     where,
 )
-from nbyt_studies.study import Claim, Results
+from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check, Number
 
 _VARIETY_TOPIC = "Experience replay: variety"
@@ -82,16 +82,14 @@ def _table(results: Results) -> Data:
     return table(f"Mini-batches of {_sizes(results)[0]}", head, rows)
 
 
-def _notes(results: Results) -> list[str]:
-    del results
-    return [
-        "States of CartPole and Acrobot are cells of half a standard deviation of each coordinate; "
-        "others are exact. Smaller cells would make neighbours differ more.",
-        "Expected: a label of n_l of n transitions is missed by m random draws with probability "
-        "(1 - n_l/n)^m; of neighbours, every window was counted.",
-        "Whether more variety in a mini-batch makes a policy generalise better is another claim: "
-        "over many mini-batches both ways show the same buffer.",
-    ]
+_notes = always(
+    "States of CartPole and Acrobot are cells of half a standard deviation of each coordinate; "
+    "others are exact. Smaller cells would make neighbours differ more.",
+    "Expected: a label of n_l of n transitions is missed by m random draws with probability "
+    "(1 - n_l/n)^m; of neighbours, every window was counted.",
+    "Whether more variety in a mini-batch makes a policy generalise better is another claim: "
+    "over many mini-batches both ways show the same buffer.",
+)
 
 
 _TOPIC = "Experience replay: correlation"
@@ -101,10 +99,11 @@ _SIZES = (32, 256)
 
 
 def _neighbours(results: Results) -> list[Check]:
+    quantity = "correlation of transitions one apart"
     return [
         Check(
             where(case, **{"correlation of": words}),
-            "correlation of transitions one apart",
+            quantity,
             mean(of_seeds(case, at("correlation", key, 0))),
             low=0,
         )
@@ -121,13 +120,9 @@ def _gain(case: Data, size: int, sizes: list[int]) -> Data:
 
 def _decorrelation(results: Results) -> list[Check]:
     sizes = results["gradients"]["sizes"]
+    words = "Var of mini-batches of neighbours / Var of mini-batches drawn at random"
     return [
-        Check(
-            where(case, **{"mini-batch": str(size)}),
-            "Var of mini-batches of neighbours / Var of mini-batches drawn at random",
-            _gain(case, size, sizes),
-            low=1,
-        )
+        Check(where(case, **{"mini-batch": str(size)}), words, _gain(case, size, sizes), low=1)
         for case in cases(results)
         for size in _SIZES
     ]
@@ -196,17 +191,15 @@ def _gains(results: Results) -> list[Data]:
     return [over_moments(results, "replay-gain", charts)]
 
 
-def _lag_notes(results: Results) -> list[str]:
-    del results
-    return [
-        "A transition's gradient is its TD error times the gradient of its Q-value. States follow "
-        "each other smoothly, TD errors need not: their signs change from step to step, so "
-        "gradients can be nearly uncorrelated where observations are not.",
-        "The correlation weighs pairs by the length of their gradients; a few transitions with "
-        "large TD errors may decide it. The cosines count all pairs alike. Two transitions drawn "
-        "at random have a correlation of -1/(n-1).",
-        "Observations are standardised; a table's states are compared as equal or not.",
-    ]
+_lag_notes = always(
+    "A transition's gradient is its TD error times the gradient of its Q-value. States follow "
+    "each other smoothly, TD errors need not: their signs change from step to step, so "
+    "gradients can be nearly uncorrelated where observations are not.",
+    "The correlation weighs pairs by the length of their gradients; a few transitions with "
+    "large TD errors may decide it. The cosines count all pairs alike. Two transitions drawn "
+    "at random have a correlation of -1/(n-1).",
+    "Observations are standardised; a table's states are compared as equal or not.",
+)
 
 
 def _gain_notes(results: Results) -> list[str]:
@@ -239,10 +232,8 @@ CLAIMS = (
     Claim(
         id="replay-decorrelates",
         topic=_TOPIC,
-        says=(
-            "Drawing mini-batches at random breaks the correlation of neighbours: their gradient "
-            "is less noisy than that of transitions used in sequence."
-        ),
+        says="Drawing mini-batches at random breaks the correlation of neighbours: their gradient "
+        "is less noisy than that of transitions used in sequence.",
         measured=MEASURED
         + "Mean square distance from the whole buffer's gradient: of every window of m "
         "transitions, and of m drawn with replacement, by its formula.",
@@ -255,10 +246,8 @@ CLAIMS = (
     Claim(
         id="replay-formulas",
         topic=_TOPIC,
-        says=(
-            "How much a mini-batch's gradient varies can be calculated from the transitions' own: "
-            "for neighbours, and for draws with replacement, without, and stratified by age."
-        ),
+        says="How much a mini-batch's gradient varies can be calculated from the transitions' own: "
+        "for neighbours, and for draws with replacement, without, and stratified by age.",
         measured=MEASURED + "500 mini-batches of 32 drawn by each sampling, as training does.",
         asks="Drawn over calculated variance is within 10 % of 1; intervals over seeds.",
         needs=("gradients",),

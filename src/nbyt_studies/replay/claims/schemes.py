@@ -2,7 +2,7 @@
 
 from nbyt.report.figures import bars, lines, row, series, slides
 from nbyt.results.values import Data
-from nbyt_studies.study import Claim, Results
+from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check
 
 _TOPIC = "PPO's mini-batches, library by library"
@@ -143,15 +143,13 @@ def _alone(number: Data) -> Data:
     return {"value": number["value"]}
 
 
-def _noise_notes(results: Results) -> list[str]:
-    del results
-    return [
-        "Var(G_mb) is over independent batches and over the mini-batches of each.",
-        "Schemes are named after the libraries whose rule they follow, at our sizes. With 16x128, "
-        "mini-batches of 64 of Brax, Dopamine and rl_games are the same sets of samples, and those "
-        "of 256 are pairs of whole envs: these three differ in which pairs, and in what an epoch "
-        "repeats. A set of mini-batches that is another scheme's as well is asked about once.",
-    ]
+_noise_notes = always(
+    "Var(G_mb) is over independent batches and over the mini-batches of each.",
+    "Schemes are named after the libraries whose rule they follow, at our sizes. With 16x128, "
+    "mini-batches of 64 of Brax, Dopamine and rl_games are the same sets of samples, and those "
+    "of 256 are pairs of whole envs: these three differ in which pairs, and in what an epoch "
+    "repeats. A set of mini-batches that is another scheme's as well is asked about once.",
+)
 
 
 def _end_notes(results: Results) -> list[str]:
@@ -185,10 +183,8 @@ CLAIMS = (
     Claim(
         id="scheme-formula",
         topic=_TOPIC,
-        says=(
-            "Where a scheme draws samples or whole envs at random, the variance that it adds is "
-            "what sampling theory says."
-        ),
+        says="Where a scheme draws samples or whole envs at random, the variance that it adds is "
+        "what sampling theory says.",
         measured=_MEASURED
         + "The mean of |G_mb - G_B|² over 6 epochs (quick: 4) of each batch, against the formula "
         "with that batch's own spread of samples or of envs.",
@@ -203,10 +199,8 @@ CLAIMS = (
         says="Which scheme cuts the batch does not change where an update ends.",
         measured=_MEASURED
         + "16 batches (quick: 6), each updated by every scheme from the same weights.",
-        asks=(
-            "At the end of the update: mean |ratio - 1| within 10 % of the shuffle's, clip "
-            "fraction within 0.02, cosine with G_B within 0.05; paired by batch."
-        ),
+        asks="At the end of the update: mean |ratio - 1| within 10 % of the shuffle's, clip "
+        "fraction within 0.02, cosine with G_B within 0.05; paired by batch.",
         needs=("scheme-ends",),
         checks=_ends,
         figures=_end_figures,

@@ -157,10 +157,11 @@ def _pairs(envs: list[Data]) -> Iterator[_Pair]:
 
 
 def _oscillation(results: Results) -> list[Check]:
+    words = "oscillation of Q-values, over that of random draws"
     return [
         Check(
             case,
-            "oscillation of Q-values, over that of random draws",
+            words,
             typical_ratio(each(other, "oscillation"), each(own, "oscillation")).as_dict(),
             low=1,
         )
@@ -169,12 +170,10 @@ def _oscillation(results: Results) -> list[Check]:
 
 
 def _divergence(results: Results) -> list[Check]:
+    words = "share of seeds that diverge, less that of random draws"
     return [
         Check(
-            case,
-            "share of seeds that diverge, less that of random draws",
-            share_difference(diverged(env, other), diverged(env, own)).as_dict(),
-            low=0,
+            case, words, share_difference(diverged(env, other), diverged(env, own)).as_dict(), low=0
         )
         for case, env, own, other in _pairs(results["stability"]["envs"])
     ]
@@ -248,7 +247,7 @@ CLAIMS = (
         figures=q_values,
         notes=_notes(
             "A steady rise counts nothing. A network that learns nothing does not oscillate: the "
-            "figure shows the Q-values themselves.",
+            "figure shows the Q-values themselves."
         ),
     ),
     Claim(
@@ -300,7 +299,7 @@ CLAIMS = (
         figures=policies,
         notes=_notes(
             "Runs that learn nothing end alike: a small spread is a merit only beside a good "
-            "return. The interval of a ratio of spreads holds for normal returns.",
+            "return. The interval of a ratio of spreads holds for normal returns."
         ),
     ),
 )

@@ -4,7 +4,7 @@ from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt_studies.numbers import mean_of, spread_of
 from nbyt_studies.replay.claims.buffers import TOPIC, Seeds, average, curves, each, less, listed
-from nbyt_studies.study import Claim, Results
+from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check, Number
 
 _NAMES = {"sgd": "SGD", "rmsprop": "RMSprop", "adam": "Adam"}
@@ -20,10 +20,11 @@ def _gain(data: Data, row: Data) -> list[float]:
 
 def _checks(results: Results) -> list[Check]:
     data = results["optimisers"]
+    words = "final return less that of random actions"
     return [
         Check(
             {"optimiser": _NAMES[row["optimiser"]]},
-            "final return less that of random actions",
+            words,
             mean_of(_gain(data, row)).as_dict(),
             low=_LEARNT,
         )
@@ -222,26 +223,22 @@ def _whole(results: Results) -> list[Data]:
     ]
 
 
-def _size_notes(results: Results) -> list[str]:
-    del results
-    return [
-        "All sizes have the same learning rate, .002, which was found with a mini-batch of 64. A "
-        "rate of its own for every size may change the order.",
-        "Equal compute means as many transitions differentiated, not as many seconds: a gradient "
-        "step on few transitions costs more for each of them.",
-        "At equal compute, larger mini-batches also make fewer gradient steps between two copies "
-        "to the target network.",
-    ]
+_size_notes = always(
+    "All sizes have the same learning rate, .002, which was found with a mini-batch of 64. A "
+    "rate of its own for every size may change the order.",
+    "Equal compute means as many transitions differentiated, not as many seconds: a gradient "
+    "step on few transitions costs more for each of them.",
+    "At equal compute, larger mini-batches also make fewer gradient steps between two copies "
+    "to the target network.",
+)
 
 
-def _whole_notes(results: Results) -> list[str]:
-    del results
-    return [
-        "Both make the same use of every transition, in 86 gradient steps with the whole buffer "
-        "and in 5,489 with mini-batches. Copies to the target network every 400 steps come after "
-        "one or two gradient steps with the whole buffer; runs with fewer copies were added when "
-        "those had been seen to fail.",
-    ]
+_whole_notes = always(
+    "Both make the same use of every transition, in 86 gradient steps with the whole buffer "
+    "and in 5,489 with mini-batches. Copies to the target network every 400 steps come after "
+    "one or two gradient steps with the whole buffer; runs with fewer copies were added when "
+    "those had been seen to fail."
+)
 
 
 CLAIMS = (

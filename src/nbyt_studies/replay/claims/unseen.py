@@ -114,11 +114,7 @@ def _beyond(some: list[Levels]) -> float:
     return gains[1] - slope * gains[0]
 
 
-_LEVEL = {
-    "unseen-carts": "return",
-    "unseen-few-lakes": "success",
-    "unseen-many-lakes": "success",
-}
+_LEVEL = {"unseen-carts": "return", "unseen-few-lakes": "success", "unseen-many-lakes": "success"}
 NEEDS = tuple(_LEVEL)
 
 
@@ -174,11 +170,7 @@ def _curves(results: Results) -> list[Data]:
 
 
 def _level_table(data: Data) -> Data:
-    head = [
-        "condition",
-        *_samplings(data),
-        *(f"uniform less {other}" for other in others(data)),
-    ]
+    head = ["condition", *_samplings(data), *(f"uniform less {other}" for other in others(data))]
     rows = [
         [
             condition,

@@ -22,11 +22,8 @@ from nbyt.stats import mean
 from nbyt.train.algorithms.dqn import initial_learner
 from nbyt.train.dqn import DQNPlan, DQNSettings, QLearner, improve, rates_of
 from nbyt_studies.experiment import Context, Experiment
-from nbyt_studies.measure.td import best_gain, losses_after, td_contributions
-from nbyt_studies.numbers import shortened, typical_ratio
-from nbyt_studies.replay.buffer_tasks import SEEDS, WORDS, Task, episodes, moments_of, states, tasks
-from nbyt_studies.replay.trainings import Moment
-from nbyt_studies.stats.rows import (
+from nbyt_studies.measure.batches import best_gain, losses_after, td_contributions
+from nbyt_studies.numbers import (
     deviations,
     distinct_in_windows,
     expected_distinct,
@@ -35,8 +32,21 @@ from nbyt_studies.stats.rows import (
     mean_distinct,
     of_strata,
     of_windows,
+    shortened,
+    typical_ratio,
+    with_replacement,
+    without_replacement,
 )
-from nbyt_studies.stats.sampling import with_replacement, without_replacement
+from nbyt_studies.replay.trainings import (
+    SEEDS,
+    WORDS,
+    Moment,
+    Task,
+    episodes,
+    moments_of,
+    states,
+    tasks,
+)
 
 SIZES = tuple(2**power for power in range(11))
 LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256)

@@ -16,13 +16,12 @@ from nbyt.stats import mean
 from nbyt.stats.variance import sample_variance
 from nbyt.train.algorithms.ppo import fresh_optimiser
 from nbyt_studies import minibatch_tasks
-from nbyt_studies.along_update import along_update, followed
 from nbyt_studies.experiment import Context, Experiment
-from nbyt_studies.measure.subsampling import Subsampled, minibatch_gradients, subsample
-from nbyt_studies.measure.updates import Drift
+from nbyt_studies.measure.batches import Subsampled, minibatch_gradients, subsample
+from nbyt_studies.measure.updates import Drift, along_update, followed
 from nbyt_studies.minibatch_tasks import LAYOUT, Moment, batches_of, moments_of, plain
-from nbyt_studies.numbers import typical_ratio
-from nbyt_studies.stats.sampling import (
+from nbyt_studies.numbers import (
+    typical_ratio,
     variance_ratio,
     with_replacement,
     without_replacement,
@@ -221,12 +220,7 @@ def _gathered(
 
 
 def _subsampled(
-    context: Context,
-    moment: Moment,
-    part: str,
-    batch: Batch,
-    weight: np.ndarray,
-    place: int,
+    context: Context, moment: Moment, part: str, batch: Batch, weight: np.ndarray, place: int
 ) -> tuple[Subsampled, dict[tuple[str, int], float]]:
     """One batch, and its mean |G_mb - G_B|² by scheme and size."""
     cuts = [(cut, _indices(context, cut, place)) for cut in CUTS]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Visit
+from tests.report.browsing import Visit
 
 from nbyt.report.pages.advice import write_page
 

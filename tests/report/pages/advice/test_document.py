@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hostile import PAYLOADS, Elements, charts_of, poisoned, scripts_of, words_of
+from tests.report.hostile import PAYLOADS, Elements, charts_of, poisoned, scripts_of, words_of
 
 from nbyt.report.html.page import behaviour
 from nbyt.report.pages.advice import card, render, write_page
