@@ -156,8 +156,7 @@ def _collector(options: AdviseOptions) -> Iterator[Collector | None]:
     if not options.ray or options.dry_run:
         yield None
         return
-    from nbyt.sweep.cluster import ClusterPools
-    from nbyt.sweep.ray_package import Connection
+    from nbyt.sweep.cluster import ClusterPools, Connection
 
     with closing(Connection(options.ray)) as connection:
         yield ClusterPools(connection)
