@@ -1,4 +1,4 @@
-"""Two layouts on the same chains: how their variances, its terms and their biases compare.
+"""Compare layouts on the same chains, batches by their cosines, and samples by energy distance.
 
 Ratios and differences are taken in every sample of the chains, so what both layouts share of a
 chain's luck drops out.
@@ -42,7 +42,7 @@ Points = Float[np.ndarray, "n k d"]
 
 
 def energy_kernel(x: Points, y: Points) -> Float[np.ndarray, "n n"]:
-    """|x_i - y_j| + |x_j - y_i| - |x_i - x_j| - |y_i - y_j|, averaged over the points of chains.
+    """Return |x_i - y_j| + |x_j - y_i| - |x_i - x_j| - |y_i - y_j|, averaged over chains' points.
 
     Its mean over pairs of different chains is the estimate.
     """
@@ -51,7 +51,7 @@ def energy_kernel(x: Points, y: Points) -> Float[np.ndarray, "n n"]:
 
 
 def energy_of(kernel: Float[np.ndarray, "n n"]) -> Estimate:
-    """The energy distance from its kernel, or from a mean of such kernels over the same chains.
+    """Estimate the energy distance from its kernel, or from a mean of kernels of the same chains.
 
     The interval is over chains, and nothing is clipped at 0.
     Near 0 the jackknife's error is small where the estimate happens to be low. Its variance is
@@ -70,7 +70,6 @@ def energy_of(kernel: Float[np.ndarray, "n n"]) -> Estimate:
 
 
 def _distances(x: Points, y: Points) -> Float[np.ndarray, "n n"]:
-    """The mean distance between the points of each chain of x and each of y."""
     (n, k, d), m = x.shape, len(y)
     flat, other = np.asarray(x, float).reshape(-1, d), np.asarray(y, float).reshape(-1, d)
     square = (flat**2).sum(1)[:, None] + (other**2).sum(1)[None] - 2 * flat @ other.T
@@ -81,20 +80,20 @@ _FEWEST = 3
 
 
 def batch_gram(gram: Float[np.ndarray, "n n"], envs: int) -> Float[np.ndarray, "B B"]:
-    """Inner products of means over `envs` neighbours each, from those of the single vectors."""
+    """Return inner products of means over `envs` neighbours each, from those of single vectors."""
     count = len(gram) // envs
     return gram.reshape(count, envs, count, envs).mean(axis=(1, 3))
 
 
 def cosine_matrix(gram: Float[np.ndarray, "B B"]) -> Float[np.ndarray, "B B"]:
-    """Cosines between vectors with these inner products; nan where one of the two is 0."""
+    """Return cosines between vectors with these inner products; nan where one of the two is 0."""
     length = np.sqrt(np.diagonal(gram))
     length = np.where(length > 0, length, np.nan)
     return gram / length[:, None] / length[None, :]
 
 
 def mean_cosine(gram: Float[np.ndarray, "B B"], *, absolute: bool = False) -> Estimate:
-    """The mean cosine between different vectors; vectors that are 0 have none and are left out.
+    """Estimate the mean cosine between different vectors; vectors that are 0 are left out.
 
     The jackknife over vectors knows that pairs share them. Where the mean vector is 0 its
     variance is up to twice the true one: such an interval is wide, never narrow.
@@ -109,7 +108,7 @@ def mean_cosine(gram: Float[np.ndarray, "B B"], *, absolute: bool = False) -> Es
 
 
 def expected_cosine(gram: Float[np.ndarray, "B B"]) -> Estimate:
-    """|m|² / (|m|² + V), the cosine to expect of two independent vectors like these.
+    """Estimate |m|² / (|m|² + V), the cosine to expect of two independent vectors like these.
 
     |m|² comes from pairs of different vectors, so it is without bias, and negative where noise
     rules; |m|² + V is their mean square.
@@ -123,7 +122,7 @@ def expected_cosine(gram: Float[np.ndarray, "B B"]) -> Estimate:
 
 
 def noise_cosine(gram: Float[np.ndarray, "B B"]) -> Estimate:
-    """The mean |cosine| of gradients whose mean is 0, and whose spread is that of these.
+    """Estimate the mean |cosine| of gradients with mean 0 and the spread of these.
 
     Differences of two gradients have no mean, whatever the mean of the gradients is.
     """
@@ -133,7 +132,7 @@ def noise_cosine(gram: Float[np.ndarray, "B B"]) -> Estimate:
 
 
 def random_cosine(dimension: float) -> float:
-    """The mean |cosine| of two directions drawn at random in so many dimensions, about √(2/πd).
+    """Return the mean |cosine| of two random directions in so many dimensions, about √(2/πd).
 
     Exact for a round law of whole dimension: Γ(d/2) / (√π Γ((d+1)/2)).
     """
@@ -147,19 +146,19 @@ NO_DIVISOR = "what it would be divided by is not clearly above 0"
 
 
 def variance_ratio(first: Candidate, second: Candidate) -> Estimate:
-    """Var(G_B) of the first layout over that of the second."""
+    """Estimate Var(G_B) of the first layout over that of the second."""
     samples = common_samples([first, second])
     return _over(_variance(first, samples), _variance(second, samples), first)
 
 
 def individual_ratio(first: Candidate, second: Candidate) -> Estimate:
-    """The individual term of the first layout over that of the second."""
+    """Estimate the individual term of the first layout over that of the second."""
     samples = common_samples([first, second])
     return _over(_individual(first, samples), _individual(second, samples), first)
 
 
 def covariance_gap(first: Candidate, second: Candidate) -> Estimate:
-    """The first layout's covariance term less the second's, over the sum of their variances."""
+    """Estimate the first covariance term less the second's, over the sum of their variances."""
     samples = common_samples([first, second])
     whole = [_variance(one, samples) for one in (first, second)]
     terms = [
@@ -169,14 +168,14 @@ def covariance_gap(first: Candidate, second: Candidate) -> Estimate:
 
 
 def covariance_share(one: Candidate) -> Estimate:
-    """The covariance term as a share of the variance."""
+    """Estimate the covariance term as a share of the variance."""
     samples = common_samples([one])
     moments = moments_of(one.products, samples)
     return decompose(one.products, moments, samples, one.envs).covariance_share
 
 
 def bias_gap(first: Candidate, second: Candidate) -> Estimate:
-    """The first layout's squared bias less the second's, in units of |G*|²; rough by nature."""
+    """Estimate the first squared bias less the second's, in units of |G*|²; rough by nature."""
     samples = common_samples([first, second])
     moments = [moments_of(one.products, samples) for one in (first, second)]
     gap = _bias(moments[0]) - _bias(moments[1])
@@ -184,7 +183,7 @@ def bias_gap(first: Candidate, second: Candidate) -> Estimate:
 
 
 def relative_bias(one: Candidate) -> Estimate:
-    """|E G - G*|² / |G*|²; rough by nature, and below 0 where the bias is lost in the noise."""
+    """Estimate |E G - G*|² / |G*|²; rough, and below 0 where the bias is lost in the noise."""
     moments = moments_of(one.products, common_samples([one]))
     return _share(_bias(moments), moments.reference_sq, one, rough=True)
 

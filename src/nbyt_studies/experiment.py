@@ -1,4 +1,4 @@
-"""An experiment of a study, and its context: a folder, a seed, a size, and trainings."""
+"""Experiments of a study: their context, and several at once in worker processes."""
 
 import hashlib
 import sys
@@ -45,7 +45,7 @@ class Training:
     rows: tuple[Row, ...]
 
     def at(self, updates: int) -> Stage:
-        """The stage after so many updates."""
+        """Return the stage after so many updates."""
         return next(one for one in self.stages if one.facts["updates"] == updates)
 
 
@@ -59,15 +59,15 @@ class Context:
     progress: Progress
 
     def pick(self, quick: Choice, full: Choice) -> Choice:
-        """One of two sizes: for a first look, or for the whole study."""
+        """Return one of two sizes: that of the quick study or that of the full one."""
         return quick if self.quick else full
 
     def named(self, words: str) -> "Context":
-        """The same bench, whose progress begins with these words."""
+        """Return the same context with progress that begins with these words."""
         return replace(self, progress=self.saying(words))
 
     def saying(self, words: str) -> Progress:
-        """Progress whose parts all begin with these words."""
+        """Return a progress callback whose texts begin with these words."""
         return lambda what, done, total: self.progress(f"{words}, {what}", done, total)
 
     def trained(
@@ -79,7 +79,7 @@ class Context:
         settings: PPOSettings | None = None,
         seed: int = 0,
     ) -> Training:
-        """A run with stages after these updates, the last of which ends it; trained once only.
+        """Return a run with stages after these updates, the last of which ends it; train it once.
 
         seed: counted from the study's own.
         """
@@ -114,7 +114,7 @@ class Context:
         settings: PPOSettings | None = None,
         seed: int = 0,
     ) -> Stage:
-        """The stage before the first update of such a run."""
+        """Return the stage before the first update of such a run."""
         found = resolve(env)
         settings = settings or PPOSettings()
         plan = PPOPlan(found.id, layout, layout.batch, self.seed + seed, settings, (1,))

@@ -1,4 +1,4 @@
-"""Numbers of a study: exact ones, shortened lists, and ratios over independent runs."""
+"""Numbers of a study: sampling formulas, statistics of rows, and ratios over independent runs."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -21,17 +21,17 @@ Numbers = float | Float[np.ndarray, "..."]
 
 
 def without_replacement(spread: Numbers, samples: int, minibatch: int) -> Numbers:
-    """E|G_mb - G_B|² of m different samples of the batch: (1 - m/n) S²/m."""
+    """Return E|G_mb - G_B|² of m different samples of the batch: (1 - m/n) S²/m."""
     return (1 - minibatch / samples) * spread / minibatch
 
 
 def with_replacement(spread: Numbers, samples: int, minibatch: int) -> Numbers:
-    """E|G_mb - G_B|² of m samples fetched one by one from all: (n-1)/n S²/m."""
+    """Return E|G_mb - G_B|² of m samples fetched one by one from all: (n-1)/n S²/m."""
     return (samples - 1) / samples * spread / minibatch
 
 
 def disjoint_covariance(variance: Numbers, spread: Numbers, samples: int) -> Numbers:
-    """Cov(G_mb, G_mb') of two mini-batches of one epoch, Var(G_B) - S²/n, whatever their size.
+    """Return Cov(G_mb, G_mb') of two mini-batches of one epoch: Var(G_B) - S²/n at any size.
 
     With the batch's own scatter taken out, each draws away what the other gets: -S²/n.
     """
@@ -39,7 +39,7 @@ def disjoint_covariance(variance: Numbers, spread: Numbers, samples: int) -> Num
 
 
 def never_fetched(samples: int, minibatch: int, fetches: int, *, replace: bool = True) -> float:
-    """The expected share of samples in none of so many mini-batches that are fetched at random.
+    """Return the expected share of samples in none of so many random mini-batches.
 
     (1 - 1/n)^(m k) one by one; (1 - m/n)^k where a mini-batch holds no sample twice.
     """
@@ -51,7 +51,7 @@ def never_fetched(samples: int, minibatch: int, fetches: int, *, replace: bool =
 def variance_ratio(
     gram: Float[np.ndarray, "k k"], extra: Float[np.ndarray, " k"], other: Float[np.ndarray, " k"]
 ) -> Estimate:
-    """(Var(G_B) + E extra) / (Var(G_B) + E other), from k independent batches.
+    """Estimate (Var(G_B) + E extra) / (Var(G_B) + E other) from k independent batches.
 
     gram: inner products of the batches' gradients G_B. extra, other: the mean |G_mb - G_B|² of two
     ways to cut each batch, each of which uses all of its samples alike; 0 for the batch as a whole.
@@ -70,7 +70,7 @@ def variance_ratio(
 
 
 def expected_distinct(labels: Int[np.ndarray, " n"], minibatch: int, *, replace: bool) -> float:
-    """The expected number of different labels among m rows fetched at random.
+    """Return the expected number of different labels among m rows fetched at random.
 
     A label of n_l rows is missed with probability (1 - n_l/n)^m, or C(n-n_l, m) / C(n, m) where no
     row is fetched twice.
@@ -85,7 +85,7 @@ def expected_distinct(labels: Int[np.ndarray, " n"], minibatch: int, *, replace:
 
 
 def distinct_in_windows(labels: Int[np.ndarray, " n"], minibatch: int) -> float:
-    """The mean number of different labels among m rows in a row, over every window of m.
+    """Return the mean number of different labels among m rows in a row, over every window of m.
 
     A row counts in the windows that hold it and not the row before it of the same label.
     """
@@ -101,7 +101,7 @@ def distinct_in_windows(labels: Int[np.ndarray, " n"], minibatch: int) -> float:
 
 
 def mean_distinct(labels: Int[np.ndarray, " n"], places: Int[np.ndarray, "k m"]) -> float:
-    """The mean number of different labels in mini-batches that were drawn."""
+    """Return the mean number of different labels in mini-batches that were drawn."""
     return float(np.mean([len(np.unique(labels[one])) for one in places]))
 
 
@@ -117,7 +117,7 @@ _LEAST_FOR_MEDIAN = 6
 
 
 def median(values: Float[np.ndarray, " n"]) -> Estimate:
-    """The median of independent values, between two of them by the binomial law of their ranks."""
+    """Estimate the median of independent values, with an interval between two order statistics."""
     ordered = np.sort(np.asarray(values, float))
     count = len(ordered)
     if count < _LEAST_FOR_MEDIAN:
@@ -128,12 +128,12 @@ def median(values: Float[np.ndarray, " n"]) -> Estimate:
 
 
 def deviations(rows: Float[np.ndarray, "n P"]) -> Float[np.ndarray, "n P"]:
-    """The rows less their mean."""
+    """Return the rows less their mean."""
     return rows - rows.mean(axis=0, dtype=float).astype(rows.dtype)
 
 
 def lag_correlations(apart: Float[np.ndarray, "n P"], lags: Iterable[int]) -> list[float]:
-    """Mean product of deviations so many rows apart, over their mean square; nan if all are 0.
+    """Return the mean product of deviations `lag` rows apart over their mean square; nan if all 0.
 
     Two different rows fetched at random have -1 / (n-1).
     """
@@ -143,7 +143,7 @@ def lag_correlations(apart: Float[np.ndarray, "n P"], lags: Iterable[int]) -> li
 
 
 def mean_cosine(first: Float[np.ndarray, "n P"], second: Float[np.ndarray, "n P"]) -> float:
-    """The mean cosine of pairs of rows; pairs with a row of 0 are left out."""
+    """Return the mean cosine of pairs of rows; pairs with a row of 0 are left out."""
     lengths = [np.sqrt(np.einsum("ij,ij->i", x, x, dtype=float)) for x in (first, second)]
     scale = lengths[0] * lengths[1]
     fine = scale > 0
@@ -152,7 +152,7 @@ def mean_cosine(first: Float[np.ndarray, "n P"], second: Float[np.ndarray, "n P"
 
 
 def of_windows(apart: Float[np.ndarray, "n P"], sizes: Sequence[int]) -> list[float]:
-    """Mean square of the mean deviation of m rows in a row, over every window of m.
+    """Return mean square of the mean deviation of m rows in a row, over every window of m.
 
     sizes: rising powers of 2, because a window's sum is that of its halves.
     """
@@ -167,7 +167,7 @@ def of_windows(apart: Float[np.ndarray, "n P"], sizes: Sequence[int]) -> list[fl
 
 
 def of_strata(apart: Float[np.ndarray, "n P"], sizes: Iterable[int]) -> list[float]:
-    """Mean square of the mean deviation of m rows, one from each of m equal spans of rows.
+    """Return mean square of the mean deviation of m rows, one from each of m equal spans of rows.
 
     What spans differ by is no noise: (mean |x|² - mean over spans |their mean|²) / m. sizes: each
     divides the number of rows.
@@ -186,13 +186,13 @@ def _mean_product(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def share(hits: int, count: int) -> Estimate:
-    """So many of so many, with Clopper and Pearson's interval, which is never a point."""
+    """Estimate a share from counts, with Clopper and Pearson's interval."""
     ends = stats.binomtest(hits, count).proportion_ci(LEVEL, method="exact")
     return Estimate(hits / count, float(ends.low), float(ends.high), count, approximate=True)
 
 
 def share_difference(first: Estimate, second: Estimate) -> Estimate:
-    """The first share less the second; the interval is on the safe side, more so for pairs."""
+    """Estimate the first share less the second; the interval is conservative."""
     return added(first, mapped(second, lambda value: -value), 0.0)
 
 
@@ -200,13 +200,13 @@ _LEAST = 3
 
 
 def exact_number(value: Real | None) -> Number:
-    """A number that was calculated, not measured: its interval is itself."""
+    """Return a calculated number: its interval is itself."""
     number = None if value is None else float(value)
     return {"value": number, "low": number, "high": number}
 
 
 def distance(number: Number, point: float) -> Number:
-    """How far a number is from a point, on either side."""
+    """Return how far a number is from a point, on either side."""
     value, low, high = (number.get(name) for name in ("value", "low", "high"))
     if value is None or low is None or high is None:
         return number
@@ -216,7 +216,7 @@ def distance(number: Number, point: float) -> Number:
 
 
 def shortened(values: Iterable[Real | None], digits: int = 4) -> list[float | None]:
-    """The values to so many significant digits; None where one is not finite."""
+    """Round to so many significant digits; None where a value is not finite."""
     return [
         float(f"{float(v):.{digits}g}") if v is not None and math.isfinite(v) else None
         for v in values
@@ -224,19 +224,19 @@ def shortened(values: Iterable[Real | None], digits: int = 4) -> list[float | No
 
 
 def mean_of(values: Iterable[Real]) -> Estimate:
-    """The mean of independent values, with Student's t interval."""
+    """Estimate the mean of independent values, with Student's t interval."""
     return mean(np.array(list(values), float))
 
 
 def typical_ratio(over: Values, under: Values) -> Estimate:
-    """The geometric mean of the ratios of independent pairs of positive numbers."""
+    """Estimate the geometric mean of the ratios of independent pairs of positive numbers."""
     if min(*over, *under) <= 0:
         return undetermined("one of the numbers is not above 0", len(over))
     return mapped(mean(np.log(np.asarray(over, float) / np.asarray(under, float))), math.exp)
 
 
 def ratio_of_means(over: Values, under: Values) -> Estimate:
-    """The mean of one over the mean of the other, from independent pairs; any sign (Fieller)."""
+    """Estimate the ratio of two means from independent pairs of any sign (Fieller)."""
     count = len(over)
     if count < _LEAST:
         return undetermined(f"{count} pairs are too few for a ratio of means", count)
@@ -249,7 +249,7 @@ def ratio_of_means(over: Values, under: Values) -> Estimate:
 
 
 def spread_of(values: Values) -> Estimate:
-    """The standard deviation of a sample; the interval holds for normal values (chi-square)."""
+    """Estimate a standard deviation; the interval holds for normal values (chi-square)."""
     count = len(values)
     if count < 2:
         return undetermined("one value alone has no spread", count)
@@ -260,7 +260,7 @@ def spread_of(values: Values) -> Estimate:
 
 
 def spread_ratio(over: Values, under: Values) -> Estimate:
-    """The ratio of two samples' standard deviations; the interval holds for normal values (F)."""
+    """Estimate the ratio of two standard deviations; the interval holds for normal values (F)."""
     sizes = len(over), len(under)
     if min(sizes) < 2 or np.std(under) == 0:
         return undetermined("one of the samples has no spread", min(sizes))

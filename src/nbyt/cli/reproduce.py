@@ -64,7 +64,7 @@ else:
 
 @dataclass(frozen=True)
 class ReproduceOptions:
-    """How much is done, and where it is kept."""
+    """How much to run, and where to keep it."""
 
     quick: bool = False
     """A first look: fewer seeds, shorter trainings, wider intervals."""

@@ -1,4 +1,4 @@
-"""Fresh, independent batches of a frozen policy, and what their single steps contribute.
+"""Fresh, independent batches of a frozen policy, and gradients of steps and mini-batches.
 
 A batch of N envs x T steps is N chains of T steps, which begin at random phases of an episode as
 a long run's envs do. Chains never meet, so batches that are cut from one pool are independent.
@@ -65,7 +65,7 @@ def subsample(
     indices: Int[Array, "epochs pieces piece"],
     joined: tuple[int, ...] = (1,),
 ) -> Subsampled:
-    """What mini-batches of a batch do to one gradient; weight: each step's advantage.
+    """Compare mini-batches of a batch with its gradient; weight: each step's advantage.
 
     part: "actor" or "critic". joined: how many neighbouring pieces make a mini-batch, for each
     size; so all sizes share the sums over the smallest.
@@ -87,7 +87,7 @@ def minibatch_gradients(
     weight: jax.Array,
     indices: Int[Array, "minibatches minibatch"],
 ) -> Float[Array, "minibatches P"]:
-    """The gradient of each mini-batch, written out."""
+    """Return the gradient of each mini-batch, written out."""
     rows = layers(policy, params, batch.observation, batch.action, (part,))
     return _means(part, rows, weight, indices)
 
@@ -107,7 +107,6 @@ def _scatter(
     joined: tuple[int, ...],
     indices: Int[Array, "pieces piece"],
 ) -> tuple[Scatter, ...]:
-    """One epoch, for each size."""
     apart = _means(part, rows, weight, indices) - gradient
     centre = apart.mean(0)
     along = 1 + centre @ gradient / (gradient @ gradient)
@@ -122,7 +121,7 @@ STEP_SIZES = 2.0 ** np.arange(-14, 8)
 
 
 def best_gain(losses: Float[np.ndarray, "k sizes"], before: float) -> float:
-    """The mean fall of the loss over k steps, at the step size that is best for all of them."""
+    """Return the mean decrease of the loss over k steps, at the common step size that is best."""
     return float(before - losses.mean(axis=0).min())
 
 
@@ -137,7 +136,7 @@ def losses_after(
     *,
     double: bool,
 ) -> Float[Array, "k sizes"]:
-    """The loss of all rows after a step against each gradient, for each of `STEP_SIZES`.
+    """Return the loss of all rows after a step against each gradient, for each of `STEP_SIZES`.
 
     What Q-values are drawn to stays where it was, whatever the step does to the choice of actions.
     """
@@ -168,7 +167,7 @@ def td_contributions(
     *,
     double: bool,
 ) -> Float[Array, "n P"]:
-    """The gradient of each transition's loss, written out: a mini-batch's gradient is their mean.
+    """Return the gradient of each transition's loss; a mini-batch's gradient is their mean.
 
     Rows that are not experience have a gradient of 0, and would count in such a mean: leave them
     out beforehand.
@@ -207,7 +206,7 @@ def collect_batches(
     round: int = 0,
     synchronised: bool = False,
 ) -> list[Pool]:
-    """So many batches of each layout (envs, steps); batch b is chains b N to (b + 1) N.
+    """Collect so many batches of each layout (envs, steps); batch b is chains b N to (b + 1) N.
 
     Each layout has chains of its own, all from one pool: one program collects them, and what is
     over a short layout's end is dropped. round: other rounds of a seed are other batches.
@@ -235,7 +234,7 @@ def collect_batches(
 def batch_advantages(
     pool: Pool, *, gamma: float, lam: float, envs: int, normalise: bool = False
 ) -> Float[np.ndarray, "T n"]:
-    """Advantages cut at the end of the batch; `normalise` gives each batch mean 0 and spread 1."""
+    """Return advantages cut at the batch's end; `normalise`: mean 0 and spread 1 in each batch."""
     raw = fragment_advantages(pool, gamma, lam, pool.steps, pool.steps)
     if not normalise:
         return raw
@@ -248,7 +247,7 @@ def batch_advantages(
 def contributions(
     stage: Stage, pool: Pool, advantage: Float[np.ndarray, "T n"]
 ) -> Float[np.ndarray, "T n P"]:
-    """Every step's contribution to the actor's gradient, written out: for few, small steps."""
+    """Return every step's contribution to the actor's gradient, for few, small steps."""
     steps, chains = advantage.shape
     observation, action = (x.reshape(-1, *x.shape[2:]) for x in (pool.observation, pool.action))
     weight = np.asarray(advantage, np.float32).reshape(-1, 1)
@@ -259,14 +258,14 @@ def contributions(
 def fragment_means(
     stage: Stage, pool: Pool, advantages: Float[np.ndarray, "J T n"]
 ) -> Float[np.ndarray, "J n P"]:
-    """Each chain's mean contribution under J sets of advantages."""
+    """Return each chain's mean contribution under J sets of advantages."""
     weights = np.asarray(advantages / pool.steps, np.float32).swapaxes(1, 2)
     sums = _sums(stage.policy, stage.params, *_chain_first(pool), weights)
     return np.asarray(sums)
 
 
 def lagged_products(stage: Stage, pool: Pool, lags: tuple[int, ...]) -> LaggedProducts:
-    """Products of scores that lie `lags` steps apart; the next chain stands for all others."""
+    """Return products of scores `lags` steps apart; the next chain stands for all others."""
     shifts = np.array([(chain, lag) for chain in (0, 1) for lag in (0, *lags)])
     found = _shifted(stage.policy, stage.params, *_chain_first(pool), shifts)
     # What a shift brought round from the other end is no pair of steps.
@@ -313,7 +312,6 @@ def _shifted(
     action: jax.Array,
     shifts: Int[Array, "K 2"],
 ) -> Float[Array, "K n T"]:
-    """Products of each step's score with that so many chains on, so many steps later."""
     rows = _rows(policy, params, observation, action)
 
     def one(shift: jax.Array) -> jax.Array:
@@ -326,6 +324,5 @@ def _shifted(
 def _rows(
     policy: ActorCritic, params: Params, observation: jax.Array, action: jax.Array
 ) -> list[Layer]:
-    """The layers of all chains' steps, [n, T, ...]."""
     flat = [x.reshape(-1, *x.shape[2:]) for x in (observation, action)]
     return grouped(layers(policy, params, flat[0], flat[1], (_ACTOR,)), len(observation))

@@ -1,4 +1,4 @@
-"""CartPole as it is trained on, and as it is not: other starts, and other dynamics."""
+"""CartPole and frozen lakes, as trained and as not: other starts, other dynamics, other maps."""
 
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -58,13 +58,13 @@ class Lakes:
         self._pairs = np.argwhere(maps.starts).astype(np.int32)
 
     def reset(self, key: jax.Array) -> tuple[LakeState, jax.Array]:
-        """A map and a cell, all pairs alike."""
+        """Draw a map and a cell, all pairs with equal probability."""
         pair = jnp.asarray(self._pairs)[jax.random.randint(key, (), 0, len(self._pairs))]
         state = LakeState(pair[0], pair[1], jnp.int32(0))
         return state, self._seen(state)
 
     def step(self, key: jax.Array, state: LakeState, action: jax.Array) -> Transition:
-        """The transition that `action` makes; no reset."""
+        """Return the transition that `action` makes; no reset."""
         del key
         cell = jnp.asarray(NEXT)[state.cell, action]
         won = cell == jnp.asarray(self.maps.goal)[state.map]
@@ -92,7 +92,7 @@ NEXT = _next_cells()
 
 
 def sights(maps: Maps) -> Float[np.ndarray, "M cells seen"]:
-    """What is seen on every map from every cell: holes, goal, position."""
+    """Return the observations on every map from every cell: holes, goal, position."""
     one_hot = np.eye(CELLS, dtype=np.float32)
     shape = (len(maps.goal), CELLS, CELLS)
     parts = (maps.holes[:, None], one_hot[maps.goal][:, None], one_hot[None])
@@ -100,13 +100,13 @@ def sights(maps: Maps) -> Float[np.ndarray, "M cells seen"]:
 
 
 def success(maps: Maps, policy: QPolicy, params: Params) -> float:
-    """The share of all maps and starts from which the greedy policy reaches the goal."""
+    """Return the share of all maps and starts from which the greedy policy reaches the goal."""
     values = policy.values(params, jnp.asarray(sights(maps)))
     return followed(maps, np.asarray(values).argmax(-1))
 
 
 def followed(maps: Maps, actions: Int[np.ndarray, "M cells"]) -> float:
-    """The share of all maps and starts from which these actions lead to the goal."""
+    """Return the share of all maps and starts from which these actions lead to the goal."""
     after = np.take_along_axis(np.broadcast_to(NEXT, (*actions.shape, 4)), actions[..., None], -1)
     after, own = after[..., 0], np.arange(CELLS)
     goal = own == maps.goal[:, None]
@@ -119,7 +119,7 @@ def followed(maps: Maps, actions: Int[np.ndarray, "M cells"]) -> float:
 
 @lru_cache(maxsize=4)
 def drawn(count: int, seed: int = 0) -> Maps:
-    """So many different maps; a longer list begins with the same ones."""
+    """Draw so many different maps; a longer list begins with the same ones."""
     generator = numpy_stream(seed, "lakes")
     found: dict[bytes, tuple[np.ndarray, int, np.ndarray]] = {}
     while len(found) < count:
@@ -135,7 +135,6 @@ def drawn(count: int, seed: int = 0) -> Maps:
 
 
 def _starts(holes: np.ndarray, goal: int) -> np.ndarray:
-    """Cells, the goal apart, from which there is a way to it."""
     reached = np.arange(CELLS) == goal
     for _ in range(CELLS):
         reached |= reached[NEXT].any(axis=1) & ~holes
@@ -143,7 +142,7 @@ def _starts(holes: np.ndarray, goal: int) -> np.ndarray:
 
 
 def part(maps: Maps, first: int, last: int) -> Maps:
-    """The maps from one number up to another."""
+    """Return the maps from one number up to another."""
     return Maps(*(array[first:last] for array in maps))
 
 
@@ -188,7 +187,7 @@ class Carts:
         self._envs = tuple(base.changed(**DYNAMICS.get(words, {})) for words in CONDITIONS)
 
     def reset(self, key: jax.Array) -> tuple[CartState, jax.Array]:
-        """A condition, a start state under it and its observation."""
+        """Draw a condition, a start state under it and its observation."""
         condition = jax.random.randint(stream(key, "condition"), (), 0, len(CONDITIONS))
         inner, observation = self._envs[0].reset(key)
         bounds = jnp.asarray(WIDE)
@@ -199,14 +198,14 @@ class Carts:
         return CartState(condition, inner), begun
 
     def step(self, key: jax.Array, state: CartState, action: jax.Array) -> Transition:
-        """The transition that `action` makes; no reset."""
+        """Return the transition that `action` makes; no reset."""
         steps = [env.step for env in self._envs]
         after = jax.lax.switch(state.condition, steps, key, state.inner, action)
         return after._replace(state=CartState(state.condition, after.state))
 
 
 def home() -> GymnaxEnv:
-    """The env that is trained on."""
+    """Return the env that is trained on."""
     found = find("CartPole-v1")
     assert found is not None
     return found
@@ -214,7 +213,7 @@ def home() -> GymnaxEnv:
 
 @lru_cache(maxsize=1)
 def carts() -> Carts:
-    """The env of all conditions: one object, so that its program is shared."""
+    """Return the env of all conditions: one object, so that its program is shared."""
     return Carts()
 
 
@@ -226,14 +225,14 @@ class Begun(NamedTuple):
 
 
 def returns(policy: QPolicy, params: Params, count: int) -> Float[np.ndarray, " episodes"]:
-    """Returns of whole episodes under all conditions; those of `begun`, in its order."""
+    """Return returns of whole episodes under all conditions; those of `begun`, in its order."""
     each = [episode_returns(carts(), policy, params, seed).returns for seed in range(count)]
     return np.concatenate(each)
 
 
 @lru_cache(maxsize=2)
 def begun(count: int) -> Begun:
-    """How the episodes of `returns` begin: alike for every policy."""
+    """Return how the episodes of `returns` begin: alike for every policy."""
     runners = [start_episodes(carts(), seed) for seed in range(count)]
     conditions = [np.asarray(runner.state.condition) for runner in runners]
     states = [np.asarray(runner.observation) for runner in runners]
@@ -243,6 +242,6 @@ def begun(count: int) -> Begun:
 def visited(
     states: Float[np.ndarray, "rows 4"], met: Float[np.ndarray, "others 4"]
 ) -> Bool[np.ndarray, " rows"]:
-    """Whether each state has one near it, in all four numbers, among those met."""
+    """Return whether each state has a neighbour, in all four numbers, among those met."""
     apart, _ = cKDTree(met / NEAR).query(states / NEAR, p=np.inf, distance_upper_bound=1.0)
     return np.isfinite(apart)

@@ -41,7 +41,7 @@ class Moment(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """A run that is over: the moments asked for, its metrics, and returns of its last policy.
+    """A finished run: the moments asked for, its metrics, and returns of its last policy.
 
     returns: of whole episodes, always with the best action.
     """
@@ -61,7 +61,7 @@ def follow(
     seed: int = 0,
     moments: tuple[int, ...] = (),
 ) -> Followed:
-    """A whole run, looked at after these updates; seed: counted from the study's own."""
+    """Train a whole run and keep its moments; seed: counted from the study's own."""
     found = resolve(env)
     plan = DQNPlan(found.id, layout, total, context.seed + seed, settings, tuple(sorted(moments)))
     course = DQNAlgorithm(plan, found)
@@ -111,13 +111,13 @@ def trained(
     moments: tuple[int, ...] = (),
     **changes: Any,
 ) -> Followed:
-    """A run of the common setting with these changes to it."""
+    """Train the common setting with these changes to it."""
     settings = replace(SETTINGS, **changes)
     return follow(context, env, layout, TOTAL, settings, seed=seed, moments=moments)
 
 
 def outcome(run: Followed) -> Data:
-    """How well a run ended, how well it did on its way, and its learning curve.
+    """Return how well a run ended, how well it did on its way, and its learning curve.
 
     final_return: the last policy's in whole episodes, always with the best action. on_the_way: the
     mean of the curve, which is made of the episodes of training, random actions included.
@@ -133,7 +133,7 @@ def outcome(run: Followed) -> Data:
 
 
 def random_return(context: Context, env: str, seed: int) -> float:
-    """The mean return of whole episodes of random actions."""
+    """Return the mean return of whole episodes of random actions."""
     found = resolve(env)
     plan = DQNPlan(found.id, LAYOUT, TOTAL, context.seed + seed, SETTINGS, ())
     policy, learner = initial_learner(plan, found)
@@ -146,7 +146,7 @@ CELL = 0.5
 
 
 def episodes(rows: Transitions) -> Int[np.ndarray, " n"]:
-    """The number of each transition's episode, of one env's transitions in their order.
+    """Return the number of each transition's episode, of one env's transitions in their order.
 
     A new one begins after a termination, and where an observation is not the one that came before:
     there a time limit cut the episode. A cut whose reset gives the very same state is not seen.
@@ -158,7 +158,7 @@ def episodes(rows: Transitions) -> Int[np.ndarray, " n"]:
 
 
 def states(rows: Transitions) -> Int[np.ndarray, " n"]:
-    """The number of each row's state: exact for whole numbers, else the cell that it lies in."""
+    """Return the number of each row's state: exact for whole numbers, else that of its cell."""
     seen = np.asarray(rows.observation).reshape(len(rows.reward), -1)
     if not np.array_equal(seen, np.round(seen)):
         scale = seen.std(axis=0)
@@ -172,7 +172,7 @@ WORDS = ("early", "middle", "late")
 
 @dataclass(frozen=True)
 class Task:
-    """An env, how DQN learns it, and after how many env steps it is looked at.
+    """An env, how DQN learns it, and the env steps after which it is measured.
 
     Buffers then hold a multiple of the largest mini-batch.
     """
@@ -215,12 +215,12 @@ TASKS = (
 
 
 def tasks(context: Context) -> tuple[Task, ...]:
-    """The tasks of the study; a first look has two."""
+    """Return the tasks of the study; quick: two."""
     return context.pick(TASKS[:2], TASKS)
 
 
 def moments_of(context: Context, task: Task, seed: int) -> Iterator[tuple[str, Moment]]:
-    """The run of one seed, at each of the task's moments with its word."""
+    """Yield the moments of one seed's run with their words."""
     updates = tuple(steps // task.layout.fresh for steps in task.moments)
     total = task.moments[-1]
     run = follow(context, task.env, task.layout, total, task.settings, seed=seed, moments=updates)

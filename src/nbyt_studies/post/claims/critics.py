@@ -1,4 +1,4 @@
-"""Bias against T, lambda and the critic; and which source of noise envs and steps reduce."""
+"""Claims on bias against T, lambda and the critic, and on the sources of noise."""
 
 from collections.abc import Iterator
 from math import inf
@@ -26,7 +26,6 @@ _MEASURED = (
 
 
 def _critics(results: Results) -> Iterator[tuple[str, Data]]:
-    """Every env with each of its critics."""
     found = results["critics"]
     for one in (*found["measured"], found["exact"]):
         for critic in one["critics"]:
@@ -178,7 +177,6 @@ def _source_lines(title: str, layouts: list[Data], gradient: str) -> Data:
 
 
 def _unless_rounding(sources: Data, name: str) -> Data:
-    """A source, or 0 where it is no more than rounding leaves of the variance."""
     number, whole = sources[name], sources["variance"]["value"]
     return exact_number(0.0) if abs(number["value"]) < _ROUNDING * whole else number
 

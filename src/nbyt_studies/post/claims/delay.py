@@ -1,4 +1,4 @@
-"""What delayed rewards and slippery ground are said to do: more bias, more credit noise."""
+"""Claims on delayed rewards and slippery ground, on starts, and on trajectory probabilities."""
 
 from collections.abc import Callable
 from typing import Any
@@ -141,7 +141,6 @@ _MORE = 1 + 1e-9
 
 
 def _pairs(results: Results, what: str, first: str, second: str) -> list[tuple[Data, Data]]:
-    """Rows that differ in `what` alone."""
     rows = results["delay"]["rows"]
     keys = [k for k in ("ground", "rewards", "policy", "critic", "steps") if k != what]
     place: Callable[[Data], tuple[Any, ...]] = lambda row: tuple(row[k] for k in keys)  # noqa: E731

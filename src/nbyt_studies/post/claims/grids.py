@@ -1,6 +1,7 @@
-"""Figures of the grids on FrozenLake."""
+"""Claims and figures of the grids on FrozenLake: how far batches agree on a direction."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 
 from nbyt.report import figures
@@ -18,17 +19,17 @@ _LEANINGS = {
 
 
 def agreement(data: Data) -> list[Data]:
-    """The grid with its slider, mean cosines over the updates, and the exact numbers."""
+    """Draw the grid with its slider, mean cosines over the updates, and the exact numbers."""
     return [_grid(data), figures.row(*_cosines(data)), _table(data)]
 
 
 def leanings(data: Data) -> list[Data]:
-    """Mean cosine of samples with four means, over the updates, one chart for each layout."""
+    """Draw mean cosines of samples with four means over the updates, a chart for each layout."""
     return [figures.row(*(_leanings(data, layout) for layout in data["layouts"]))]
 
 
 def shares(data: Data) -> list[Data]:
-    """How far samples are nearer to the rest of their batch than to another batch."""
+    """Draw how much nearer samples are to the rest of their batch than to another batch."""
     keys = {
         "without_step_less_other": "less the sample",
         "without_env_less_other": "less its rollout",
@@ -43,7 +44,7 @@ def shares(data: Data) -> list[Data]:
 
 
 def episodes(data: Data) -> Data:
-    """Cosines along an episode, with a slider over the updates."""
+    """Draw cosines along an episode, with a slider over the updates."""
     words = [f"update {update}" for update in data["updates"]]
     frames = [
         [figures.row(*(_episode(data, own, place) for own in data["layouts"]))]
@@ -81,13 +82,11 @@ def _grid(data: Data) -> Data:
 
 
 def _batches(data: Data) -> int:
-    """How many batches' means the samples are held against."""
     training = next(iter(data["trainings"].values()))
     return len(training["stages"][0]["grid"]["cosine"])
 
 
 def _points(data: Data, place: int, number: int, span: tuple[float, float]) -> Data:
-    """Batch 0's samples against the mean of one batch, the layouts beside each other."""
     found = {one: data["trainings"][one]["stages"][place] for one in data["layouts"]}
     return figures.row(
         *(
@@ -106,13 +105,11 @@ def _points(data: Data, place: int, number: int, span: tuple[float, float]) -> D
 
 
 def _known(norm: list[float], cosine: list[float | None]) -> Data:
-    """The samples that have a cosine; none has one with a mean of 0."""
     pairs = [(x, y) for x, y in zip(norm, cosine, strict=True) if y is not None]
     return {"name": "", "x": [x for x, _ in pairs], "y": [y for _, y in pairs]}
 
 
 def _span(data: Data) -> tuple[float, float]:
-    """The norms of all grids, so that every picture has the same axis."""
     stages = chain.from_iterable(one["stages"] for one in data["trainings"].values())
     norms = list(chain.from_iterable(one["grid"]["norm"] for one in stages))
     return (min(norms), max(norms)) if norms else (0.1, 1.0)
@@ -134,7 +131,6 @@ def _matrix(data: Data, layout: str, place: int) -> Data:
 
 
 def _cosines(data: Data) -> list[Data]:
-    """For each policy, the mean cosine between batches of both layouts, measured and exact."""
     found = []
     for own, training in data["trainings"].items():
         some = []
@@ -153,7 +149,6 @@ def _cosines(data: Data) -> list[Data]:
 
 
 def _table(data: Data) -> Data:
-    """Exact numbers beside measured ones: what each cosine stands for."""
     rows = []
     for one in data["exact"]:
         stages = data["trainings"][one["trained"]]["stages"]
@@ -191,13 +186,12 @@ def _leanings(data: Data, layout: str) -> Data:
 
 
 def _over_updates(data: Data, name: str, layout: str, key: str) -> Data:
-    """One of the leanings at every update."""
     numbers = [one["leanings"][key] for one in data["trainings"][layout]["stages"]]
     return determined(name, data["updates"], numbers)
 
 
 def determined(name: str, x: Sequence[float], numbers: Sequence[Data]) -> Data:
-    """A series of those numbers that have a value."""
+    """Return a series of those numbers that have a value."""
     known = [(at, one) for at, one in zip(x, numbers, strict=True) if one["value"] is not None]
     return figures.series(name, [at for at, _ in known], [one for _, one in known])
 
@@ -242,7 +236,6 @@ def _agreement_checks(results: Results) -> list[Check]:
 
 
 def _exact_gains(data: Data) -> list[tuple[str, int, float]]:
-    """For each policy that the oracle knows: the many envs' cosine to expect less the few's."""
     few, many = data["layouts"]
     known = {
         (one["trained"], one["update"], one["layout"]): one["expected"] for one in data["exact"]
@@ -361,10 +354,11 @@ def _episode_notes(results: Results) -> list[str]:
     ]
 
 
+_claim = partial(Claim, topic=TOPIC, needs=(EXPERIMENT,))
+
 CLAIMS = (
-    Claim(
+    _claim(
         id="grids-more-envs-agree",
-        topic=TOPIC,
         says="Batches from many envs with few steps each agree better on a direction than batches "
         "of the same size from few envs with many steps.",
         measured=_MEASURED
@@ -372,45 +366,38 @@ CLAIMS = (
         " at three updates, time limit included.",
         asks="The mean cosine between different batches' means at 32x4 less that at 4x32, at one "
         "policy, is above 0: measured over all updates, and exact at some.",
-        needs=(EXPERIMENT,),
         checks=_agreement_checks,
         figures=lambda results: agreement(results[EXPERIMENT]),
         notes=_agreement_notes,
     ),
-    Claim(
+    _claim(
         id="grids-own-batch",
-        topic=TOPIC,
         says="A batch's samples lean towards their own batch's mean more than towards another's.",
         measured=_MEASURED,
         asks="A sample's cosine with the mean of its own batch less that with another batch's "
         "mean, averaged over samples, is above 0 at every update.",
-        needs=(EXPERIMENT,),
         checks=_lean_checks,
         figures=lambda results: leanings(results[EXPERIMENT]),
         notes=_share_notes,
     ),
-    Claim(
+    _claim(
         id="grids-own-share",
-        topic=TOPIC,
         says="That lean is a sample's own share in the mean: to the rest of its batch a sample is "
         "no nearer than to another batch, although the rest holds steps of the same rollout.",
         measured=_MEASURED,
         asks="The same difference with the sample taken out of its batch's mean is between -.02 "
         "and .02 at every update.",
-        needs=(EXPERIMENT,),
         checks=_share_checks,
         figures=lambda results: shares(results[EXPERIMENT]),
         notes=_bound_notes,
     ),
-    Claim(
+    _claim(
         id="grids-along-an-episode",
-        topic=TOPIC,
         says="All along an episode, steps point the way that their episode points as a whole.",
         measured="128 whole episodes of each of those policies, from the start; each step against "
         "the mean of its own episode, with and without itself. The unit is the episode.",
         asks="A step's cosine with the mean of its episode's other steps is at least .1, which the "
         "steps of a 100-step episode reach if any two of them correlate by .02.",
-        needs=(EXPERIMENT,),
         checks=_episode_checks,
         figures=lambda results: [episodes(results[EXPERIMENT])],
         notes=_episode_notes,

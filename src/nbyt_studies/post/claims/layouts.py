@@ -1,4 +1,4 @@
-"""The variance of a batch's gradient in two terms: what they depend on, and what more envs do."""
+"""Claims on layouts at equal N x T, and on the two terms of the variance."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +18,7 @@ MEASURED = (
 
 
 def stages(results: Results) -> list[Data]:
-    """Every stage of every task."""
+    """Return every stage of every task."""
     return results["layouts"]["stages"]
 
 
@@ -34,7 +34,7 @@ def _ticks(layouts: list[Data]) -> list[tuple[float, str]]:
 def over_layouts(
     results: Results, form: str, gradient: str, names: dict[str, str], y_title: str, *, log: bool
 ) -> list[Data]:
-    """A chart for each env with the stage on a slider, and those of envs with one stage alone."""
+    """Draw a chart for each env, with the stage on a slider where there are several."""
 
     def chart(stage: Data) -> Data:
         layouts = stage[form]["layouts"]
@@ -69,7 +69,6 @@ _TERMS = "Where the variance comes from"
 
 
 def _cases(results: Results) -> Iterator[tuple[Case, Data]]:
-    """Every stage and gradient with raw advantages, as the post writes them; the control too."""
     for stage in stages(results):
         for gradient in GRADIENTS:
             case = {"gradient": gradient, "env": stage["env"], "stage": stage["stage"]}
@@ -247,7 +246,6 @@ def _scatter(results: Results) -> list[Check]:
 
 
 def _cosines(stage: Data) -> list[tuple[Data, Number]]:
-    """Of four layouts: exact where there are tables, measured elsewhere."""
     if stage["exact"]:
         return [(one, one["cosine"]) for one in stage["exact"]]
     shown = [one for one in stage["normalised"]["layouts"] if one["steps"] in _SHOWN]

@@ -1,5 +1,7 @@
 """Claims on mini-batches: their mean, the variance that they add, and what shuffling is for."""
 
+from functools import partial
+
 from nbyt.report.figures import bars, lines, plane, row, series, slides, table
 from nbyt.results.values import Data
 from nbyt_studies.study import Claim, Results
@@ -125,7 +127,6 @@ def _case(case: Data, **more: str) -> dict[str, str]:
 
 
 def _parts(results: Results) -> list[Data]:
-    """Rows of shuffled mini-batches smaller than the batch, each with its case."""
     return [
         {**one, "case": _case(case, minibatch=str(one["minibatch"]))}
         for case in _cases(results)
@@ -194,7 +195,6 @@ def _shuffling(results: Results) -> list[Check]:
 
 
 def _plane_figures(results: Results) -> list[Data]:
-    """The picture of a batch's mini-batches, for each env's late stage."""
     found = []
     for case in _cases(results):
         if case["stage"] != "late" or "plane" not in case:
@@ -217,7 +217,6 @@ def _plane_notes(results: Results) -> list[str]:
 
 
 def _variance_figures(results: Results) -> list[Data]:
-    """Var(G_mb) / Var(G_B) against the size, measured and by the formulas."""
     words = [(stage, part) for part in ("actor", "critic") for stage in ("early", "late")]
     frames = [
         [row(*(_sizes_chart(case) for case in _cases(results) if _is(case, *word)))]
@@ -256,7 +255,6 @@ def _along(name: str, rows: list[Data], key: str, *, line: bool) -> Data:
 
 
 def _shuffling_figures(results: Results) -> list[Data]:
-    """Bars for each way of not shuffling, actor and critic beside each other."""
     charts = []
     for part in ("actor", "critic"):
         own = [case for case in _cases(results) if case["gradient"] == part]
@@ -272,7 +270,6 @@ def _shuffling_figures(results: Results) -> list[Data]:
 
 
 def _shuffling_notes(results: Results) -> list[str]:
-    """How much a shuffle gains, for each gradient."""
     notes = []
     for part in ("actor", "critic"):
         own = [case for case in _cases(results) if case["gradient"] == part]
@@ -288,10 +285,11 @@ def _shuffling_notes(results: Results) -> list[str]:
     return [*notes, cut + "late steps' advantages, cut sooner, may have another mean."]
 
 
+_claim = partial(Claim, topic=TOPIC)
+
 CLAIMS = (
-    Claim(
+    _claim(
         id="minibatch-mean",
-        topic=TOPIC,
         says="On average over mini-batches, their gradient is that of the whole batch.",
         measured=_MEASURED.format("mini-batches of 64")
         + "Actor and critic apart; random fetching is with replacement.",
@@ -303,9 +301,8 @@ CLAIMS = (
         figures=_plane_figures,
         notes=_plane_notes,
     ),
-    Claim(
+    _claim(
         id="minibatch-variance",
-        topic=TOPIC,
         says="A mini-batch's gradient has a larger variance than that of its batch.",
         measured=_MEASURED.format(_SIZES)
         + "Var(G_B) is over the independent batches; Var(G_mb) over these and the shuffles.",
@@ -315,9 +312,8 @@ CLAIMS = (
         checks=_variance,
         figures=_variance_figures,
     ),
-    Claim(
+    _claim(
         id="minibatch-formula",
-        topic=TOPIC,
         says="That variance is added because a mini-batch is a smaller sample of the batch: it is "
         "what drawing m of n samples without replacement gives.",
         measured=_MEASURED.format(_SIZES)
@@ -326,9 +322,8 @@ CLAIMS = (
         needs=("minibatches",),
         checks=_formula,
     ),
-    Claim(
+    _claim(
         id="minibatch-shuffling",
-        topic=TOPIC,
         says="Neighbouring steps are alike, so a batch must be shuffled before it is chopped: "
         "mini-batches of neighbours are noisier.",
         measured=_MEASURED.format(
@@ -342,9 +337,8 @@ CLAIMS = (
         figures=_shuffling_figures,
         notes=_shuffling_notes,
     ),
-    Claim(
+    _claim(
         id="whole-batch-always",
-        topic=TOPIC,
         says="To use the whole batch at every gradient step is a mistake.",
         measured="CartPole-v1 and Pendulum-v1 trained with 16x128 samples an update and 10 epochs, "
         "once in mini-batches of 64 and once with the whole batch, 6 seeds each, all else "
@@ -355,9 +349,8 @@ CLAIMS = (
         figures=_whole_batch_figures,
         notes=_whole_batch_notes,
     ),
-    Claim(
+    _claim(
         id="random-fetching-unused",
-        topic=TOPIC,
         says="Mini-batches that are fetched at random leave samples of the batch unused.",
         measured="100 (quick: 20) updates of 10 epochs on 2,048 samples in mini-batches of 64, "
         "fetched one by one from all, and as subsets without a sample twice.",
@@ -367,9 +360,8 @@ CLAIMS = (
         figures=_unused_figures,
         notes=_unused_notes,
     ),
-    Claim(
+    _claim(
         id="random-fetching-noise",
-        topic=TOPIC,
         says="Random fetching costs variance: some samples count twice, others not at all.",
         measured="FrozenLake 8x8, CartPole-v1 and Pendulum-v1, early and late; 64 independent "
         "batches of 16x128 (quick: 16, and no Pendulum), 8 epochs of 2,048 fetched samples "

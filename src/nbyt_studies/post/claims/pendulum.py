@@ -1,4 +1,6 @@
-"""Figures of the grids on Pendulum, with what was published beside what we measured."""
+"""Claims and figures of the grids on Pendulum, with the published values."""
+
+from functools import partial
 
 from nbyt.report import figures
 from nbyt.results.values import Data
@@ -34,30 +36,29 @@ _EDGES = tuple(round(-1 + 0.05 * place, 2) for place in range(41))
 
 
 def within(data: Data) -> list[Data]:
-    """Correlations within a rollout, ours and published, and histograms of cosines."""
+    """Draw correlations within a rollout, ours and published, and histograms of cosines."""
     numbers = [_banded(value, PUBLISHED_BAND.get(lag)) for lag, value in PUBLISHED_WITHIN.items()]
     extra = figures.series("published", list(PUBLISHED_WITHIN), numbers, line=False)
     return [_by_lag(data, "within", [extra]), _lag_table(data), _histograms(data), _means(data)]
 
 
 def across(data: Data) -> list[Data]:
-    """Correlations between different envs."""
+    """Draw correlations between different envs."""
     return [_by_lag(data, "across", [])]
 
 
 def layouts(data: Data) -> list[Data]:
-    """Matrices with a slider, mean absolute cosines over checkpoints, and the table."""
+    """Draw matrices with a slider, mean absolute cosines over checkpoints, and the table."""
     lines = [_cosines(data, layout) for layout in data["layouts"]]
     return [_matrices(data), figures.row(*lines), _cosine_table(data)]
 
 
 def lambdas(data: Data) -> list[Data]:
-    """Mean absolute cosines by lambda, each layout at its own policies; ours and published."""
+    """Draw mean absolute cosines by lambda, each layout at its own policies; ours and published."""
     return [figures.row(*(_bars(data, kind) for kind in _KINDS)), _cosine_table(data)]
 
 
 def _by_lag(data: Data, side: str, extra: list[Data]) -> Data:
-    """Means over checkpoints by lag; the bands are those of single checkpoints, as published."""
     lags = list(PUBLISHED_WITHIN)
     some = [
         figures.series(
@@ -81,7 +82,6 @@ def _by_lag(data: Data, side: str, extra: list[Data]) -> Data:
 
 
 def _banded(value: float, half: float | None) -> Data:
-    """A value with the band around it, where there is one."""
     return {"value": value} | ({} if half is None else {"low": value - half, "high": value + half})
 
 
@@ -140,7 +140,6 @@ def _means(data: Data) -> Data:
 
 
 def _matrices(data: Data) -> Data:
-    """Cosines between five batches, a row for each layout, a column for each lambda."""
     words = [f"update {update}" for update in data["updates"]]
     frames = [
         [
@@ -169,7 +168,6 @@ def _matrix(data: Data, layout: str, place: int, lam: float) -> Data:
 
 
 def _cosines(data: Data, layout: str) -> Data:
-    """One layout at its own checkpoints: absolute cosine, with sign, to expect, and the floor."""
     found = [
         one["cosines"][layout]["normalised, lambda 0.95"] for one in data["checkpoints"][layout]
     ]
@@ -214,7 +212,6 @@ def _published(layout: str, lam: float) -> str:
 
 
 def _bars(data: Data, kind: str) -> Data:
-    """Mean absolute cosine and floor for each lambda, and what was published."""
     keys = [f"{kind}, lambda {lam:g}" for lam in _LAMBDAS]
     places = list(range(len(keys)))
     some = [
@@ -349,7 +346,6 @@ def _layout_notes(results: Results) -> list[str]:
 
 
 def _floors(data: Data, what: str) -> str:
-    """The least and the most over trainings, layouts and settings, in words."""
     found = [
         one[layout][what]["value"]
         for own in data["cosines"].values()
@@ -364,49 +360,39 @@ def _figures_of(results: Results) -> Data:
     return results[EXPERIMENT]
 
 
+_claim = partial(Claim, topic=TOPIC, needs=(EXPERIMENT,), measured=_MEASURED + _UNIT)
+
 CLAIMS = (
-    Claim(
+    _claim(
         id="pendulum-lags-within",
-        topic=TOPIC,
         says="Contributions of one rollout are hardly correlated, 1, 5, 10 or 20 steps apart.",
-        measured=_MEASURED + _UNIT,
         asks="The mean correlation at each lag lies between -.02 and .02.",
-        needs=(EXPERIMENT,),
         checks=_within_checks,
         figures=lambda results: within(_figures_of(results)),
         notes=_lag_notes,
     ),
-    Claim(
+    _claim(
         id="pendulum-lags-across",
-        topic=TOPIC,
         says="Contributions of different rollouts are not correlated at any of these lags.",
-        measured=_MEASURED + _UNIT,
         asks="The mean correlation at each lag lies between -.02 and .02.",
-        needs=(EXPERIMENT,),
         checks=_across_checks,
         figures=lambda results: across(_figures_of(results)),
         notes=_across_notes,
     ),
-    Claim(
+    _claim(
         id="pendulum-layouts-agree-alike",
-        topic=TOPIC,
         says="Batches of 4x256 and of 16x64 agree on a direction equally well.",
-        measured=_MEASURED + _UNIT,
         asks="At lambda .95 and the same policies, the mean absolute cosine between different "
         "batches' means of 16x64 less that of 4x256 lies between -.05 and .05.",
-        needs=(EXPERIMENT,),
         checks=_layout_checks,
         figures=lambda results: layouts(_figures_of(results)),
         notes=_layout_notes,
     ),
-    Claim(
+    _claim(
         id="pendulum-lambda",
-        topic=TOPIC,
         says="Batches agree better on a direction with lambda 0 than with lambda 1.",
-        measured=_MEASURED + _UNIT,
         asks="At the same policies, the mean absolute cosine between different batches' means at "
         "lambda 0 less that at lambda 1 is above 0.",
-        needs=(EXPERIMENT,),
         checks=_lambda_checks,
         figures=lambda results: lambdas(_figures_of(results)),
     ),

@@ -1,4 +1,4 @@
-"""Claims on the gradient of a batch: what PPO's loss follows before and within an update."""
+"""Claims on the gradient within an update, on noise and stability, and on clipping."""
 
 from itertools import pairwise
 
@@ -23,7 +23,6 @@ def _size(row: Data) -> str:
 
 
 def _ordered(results: Results) -> list[Data]:
-    """Layouts, the least noisy first, by the mean noise factor of the stages."""
     return sorted(results["stability"]["rows"], key=lambda row: -_quietness(row))
 
 
@@ -37,7 +36,7 @@ def _of_seeds(row: Data, name: str) -> list[float]:
 
 
 def rank_correlation(values: list[float]) -> float:
-    """Spearman's, of values with their places 0, 1, ...; values do not tie."""
+    """Return Spearman's correlation of values with their places 0, 1, ...; values do not tie."""
     count = len(values)
     ranks = [sum(other < value for other in values) for value in values]
     apart = sum((place - rank) ** 2 for place, rank in enumerate(ranks))
@@ -45,7 +44,6 @@ def rank_correlation(values: list[float]) -> float:
 
 
 def _kinds(results: Results) -> dict[str, list[Data]]:
-    """Rows by what makes them noisy, the least noisy first."""
     return {
         "the layout at the same N x T": _ordered(results),
         "the envs at the same T": results["stability"]["crowds"],
@@ -106,7 +104,6 @@ def _table(results: Results) -> list[Data]:
 
 
 def _outcome(row: Data) -> list[str | Data]:
-    """A row's layout, its mean cosine and return, and each seed's return."""
     returns = _of_seeds(row, "final_return")
     each = ", ".join(f"{value:.0f}" for value in sorted(returns))
     means = [mean_of(some).as_dict() for some in (_of_seeds(row, "cosine"), returns)]
@@ -156,7 +153,6 @@ def _name(data: Data) -> str:
 
 
 def _means(data: Data, side: str) -> list[float]:
-    """Each seed's mean KL per update."""
     return [sum(seed[side]["divergence"]) / len(data["at"]) for seed in data["seeds"]]
 
 
@@ -209,7 +205,6 @@ def _case(case: Data, **more: str) -> dict[str, str]:
 
 
 def _end_of_epoch(results: Results) -> int:
-    """The place of the look after the first epoch."""
     looks, layout = results["surrogate"]["looks"], results["surrogate"]["layout"]
     return next(i for i, step in enumerate(looks) if step >= layout["minibatches"])
 
@@ -256,7 +251,6 @@ def _equality_figures(results: Results) -> list[Data]:
 
 
 def _drawn(results: Results, stage: str, title: str, y: str, quantities: dict[str, str]) -> Data:
-    """A chart for each env, with a line for each quantity along the update."""
     looks = results["surrogate"]["looks"]
     charts = []
     for case in _cases(results):

@@ -1,4 +1,4 @@
-"""What a full-batch update costs beside one by mini-batches: memory and seconds."""
+"""Memory and seconds of a full-batch update and of one by mini-batches."""
 
 import time
 from typing import Any, NamedTuple
@@ -51,7 +51,7 @@ class _Program(NamedTuple):
 
 
 def run(context: Context) -> Data:
-    """Bytes and seconds of both kinds of update, on each env."""
+    """Measure bytes and seconds of both kinds of update, on each env."""
     rows = []
     for number, (env, network) in enumerate(ENVS.items()):
         context.progress(f"compiling updates of {env}", number, len(ENVS))
@@ -92,7 +92,6 @@ def _indices(minibatch: int, seed: int) -> np.ndarray:
 
 
 def _programs(subject: _Subject, indices: np.ndarray) -> list[_Program]:
-    """The update, one program for the actor and one for the critic."""
     policy, settings, learner, gathered = subject
     found = []
     for part in settings.parts:
@@ -106,7 +105,7 @@ def _programs(subject: _Subject, indices: np.ndarray) -> list[_Program]:
 def _seconds(
     context: Context, env: str, programs: dict[str, list[_Program]]
 ) -> dict[str, Float[np.ndarray, " rounds"]]:
-    """Seconds of an update, both kinds in turn so that a busy machine slows both."""
+    """Time an update of both kinds in turn, so that a busy machine slows both."""
     rounds = context.pick(*ROUNDS[env])
     found: dict[str, list[float]] = {name: [] for name in programs}
     for turn in range(rounds + 1):
@@ -121,7 +120,6 @@ def _seconds(
 
 
 def _ratios(seconds: dict[str, np.ndarray]) -> Data:
-    """Full batch over mini-batches, per update and per gradient step."""
     full, mini = seconds["full batch"].tolist(), seconds["mini-batch"].tolist()
     steps = MINIBATCHES["full batch"] // MINIBATCHES["mini-batch"]
     return {

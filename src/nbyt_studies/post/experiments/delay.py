@@ -1,4 +1,4 @@
-"""Delayed rewards and slippery ground: bias and credit noise, calculated on FrozenLake's map."""
+"""Delayed rewards and slippery ground, starts, and trajectory probabilities."""
 
 from itertools import product
 from typing import Any
@@ -37,7 +37,7 @@ ACROBOT = Run(
 
 
 def run_dynamics(context: Context) -> Data:
-    """Shares of the start, and separations, of an early and a late stage of each env."""
+    """Measure shares of the start, and separations, at an early and a late stage of each env."""
     runs = context.pick(RUNS[1:], (*RUNS[1:], ACROBOT))
     shares, apart = _exact_shares(context), []
     for number, run in enumerate(runs):
@@ -55,7 +55,7 @@ def run_dynamics(context: Context) -> Data:
 
 
 def _exact_shares(context: Context) -> list[Data]:
-    """Of FrozenLake, from the split of the variance by what was drawn."""
+    """Return FrozenLake's shares, from the exact split of the variance."""
     found = []
     for policy in DYNAMICS_POLICIES:
         control = exact.frozenlake(policy)
@@ -86,7 +86,6 @@ def _shares(context: Context, training: Training, words: str) -> list[Data]:
 
 
 def _separation(context: Context, training: Training, words: str) -> Data:
-    """Medians over starts: of the growth after some steps, and of unrelated starts."""
     env: Any = training.env
     stage = training.stages[0 if words == "early" else -1]
     longest = DYNAMICS_LENGTHS[-1]
@@ -106,7 +105,7 @@ TRAJECTORY = 64
 
 
 def run_probability(context: Context) -> Data:
-    """Sums over all trajectories of a few tables, and the probabilities of sampled ones."""
+    """Sum over all trajectories of a few tables, and sample probabilities of others."""
     controls = [exact.sticky(), exact.garnet(4, 2, context.seed), exact.frozenlake("mid")]
     places = [(control, steps) for control in controls for steps in PROBABILITY_LENGTHS]
     sums = []
@@ -119,14 +118,13 @@ def run_probability(context: Context) -> Data:
 
 
 def _summed(control: Control, steps: int) -> dict[str, float | int]:
-    """How many trajectories there are, and the sum of their probabilities."""
     some = list(exact.possible_trajectories(control.env, steps))
     parts = [exact.trajectory_probability(control.env, control.stage, *one) for one in some]
     return {"count": sum(map(len, parts)), "sum": float(np.concatenate(parts).sum())}
 
 
 def _sampled(control: Control, seed: int, count: int) -> Float[np.ndarray, " n"]:
-    """log10 P of the first steps of episodes that have not ended by then, or of whole ones."""
+    """Return log10 P of sampled episodes, cut after so many steps."""
     env, stage = control.env, control.stage
     key = stream(jax.random.key(seed), "probability")
     runner = start(env, count, key)
@@ -155,7 +153,7 @@ _MOVES = ((0, -1), (1, 0), (0, 1), (-1, 0))  # left, down, right, up
 
 
 def lake(*, slippery: bool, shaped: bool) -> TabularEnv:
-    """FrozenLake 8x8 without its time limit; reaching the goal earns 1 in all.
+    """Return FrozenLake 8x8 without its time limit; reaching the goal earns 1 in all.
 
     Sparse: all of it in the last step. Shaped: each step earns the fraction of the way to the goal
     that it goes, counted in rows and columns.
@@ -176,7 +174,7 @@ def lake(*, slippery: bool, shaped: bool) -> TabularEnv:
 
 
 def _moves(grid: np.ndarray) -> Int[np.ndarray, "S 4"]:
-    """Where each action leads on firm ground; a wall holds."""
+    """Return where each action leads on firm ground; a wall holds."""
     high, wide = grid.shape
     row, column = np.divmod(np.arange(grid.size), wide)
     return np.stack(
@@ -199,7 +197,7 @@ def _rewards(
 
 
 def logits(slippery: bool, policy: str) -> Float[np.ndarray, "S 4"]:
-    """The policy's logits, the same whether rewards are sparse or shaped.
+    """Return the policy's logits, the same whether rewards are sparse or shaped.
 
     softmax: of the best action values for sparse rewards, at a fixed relative temperature.
     """
@@ -211,7 +209,7 @@ def logits(slippery: bool, policy: str) -> Float[np.ndarray, "S 4"]:
 
 
 def stage_of(env: TabularEnv, chosen: Float[np.ndarray, "S 4"], critic: float) -> Stage:
-    """A table of these logits and of `critic` times their policy's values."""
+    """Return a table of these logits and of `critic` times their policy's values."""
     return table(chosen, critic * policy_values(env, softmax(chosen, axis=1), GAMMA).state)
 
 
@@ -228,7 +226,7 @@ def _measured(env: TabularEnv, stage: Stage, steps: int) -> dict[str, float]:
 
 
 def run(context: Context) -> Data:
-    """Bias and credit noise of the actor's gradient on four lakes."""
+    """Calculate bias and credit noise of the actor's gradient on four lakes."""
     lengths = context.pick(*LENGTHS)
     places = list(product((True, False), POLICIES, (True, False), CRITICS))
     rows = []

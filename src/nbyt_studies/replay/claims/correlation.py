@@ -1,6 +1,7 @@
 """Claims on neighbours in a replay buffer: how alike they are, and what drawing at random gains."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from nbyt.report.figures import bars, lines, row, series, table
@@ -45,7 +46,6 @@ def _more(results: Results) -> list[Check]:
 
 
 def _found(kind: str, place: int, sampling: str, how: str = "drawn") -> Callable[[Data], Any]:
-    """How many different ones a mini-batch shows, drawn or expected."""
     return at("variety", kind, place, how, sampling)
 
 
@@ -66,7 +66,6 @@ def _chart(results: Results, kind: str, place: int, size: int) -> Data:
 
 
 def _table(results: Results) -> Data:
-    """Expected and drawn numbers at the smaller size."""
     head = ["env", "moment", "of", "in the buffer"]
     for name in _NAMES.values():
         head += [name, "expected"]
@@ -113,7 +112,6 @@ def _neighbours(results: Results) -> list[Check]:
 
 
 def _gain(case: Data, size: int, sizes: list[int]) -> Data:
-    """Var(sequential) / Var(uniform)."""
     ways = (of_seeds(case, variance(way, size, sizes)) for way in ("sequential", "uniform"))
     return ratio(*ways)
 
@@ -168,7 +166,6 @@ def _along_lags(case: Data, key: str, count: int) -> list[Data]:
 
 
 def _cosines(results: Results) -> Data:
-    """The other measure of likeness: every pair counts alike, however long its gradients are."""
     rows = []
     for case in cases(results):
         pair = [mean(of_seeds(case, at("correlation", "cosines", which))) for which in range(2)]
@@ -203,7 +200,6 @@ _lag_notes = always(
 
 
 def _gain_notes(results: Results) -> list[str]:
-    """How far apart sizes are, as a number of effective transitions."""
     sizes = results["gradients"]["sizes"]
     gains = [_gain(case, 32, sizes)["value"] for case in cases(results)]
     known = [gain for gain in gains if gain is not None]
@@ -217,19 +213,20 @@ def _gain_notes(results: Results) -> list[str]:
     return notes
 
 
+_claim = partial(Claim, needs=("gradients",))
+
 CLAIMS = (
-    Claim(
+    _claim(
         id="replay-neighbours",
         topic=_TOPIC,
         says="Transitions that follow each other are correlated.",
         measured=MEASURED + "Correlation along the buffer of observations, and of gradients.",
         asks="The correlation one transition apart is above 0; intervals over seeds.",
-        needs=("gradients",),
         checks=_neighbours,
         figures=_lags,
         notes=_lag_notes,
     ),
-    Claim(
+    _claim(
         id="replay-decorrelates",
         topic=_TOPIC,
         says="Drawing mini-batches at random breaks the correlation of neighbours: their gradient "
@@ -238,22 +235,20 @@ CLAIMS = (
         + "Mean square distance from the whole buffer's gradient: of every window of m "
         "transitions, and of m drawn with replacement, by its formula.",
         asks="The first over the second is above 1, for m of 32 and 256; intervals over seeds.",
-        needs=("gradients",),
         checks=_decorrelation,
         figures=_gains,
         notes=_gain_notes,
     ),
-    Claim(
+    _claim(
         id="replay-formulas",
         topic=_TOPIC,
         says="How much a mini-batch's gradient varies can be calculated from the transitions' own: "
         "for neighbours, and for draws with replacement, without, and stratified by age.",
         measured=MEASURED + "500 mini-batches of 32 drawn by each sampling, as training does.",
         asks="Drawn over calculated variance is within 10 % of 1; intervals over seeds.",
-        needs=("gradients",),
         checks=_formulas,
     ),
-    Claim(
+    _claim(
         id="replay-variety",
         topic=_VARIETY_TOPIC,
         says="A mini-batch drawn at random shows more of the variety of what was experienced.",
@@ -261,7 +256,6 @@ CLAIMS = (
         + "Different states and different episodes in mini-batches of 32 and 256, drawn with "
         "replacement or as neighbours.",
         asks="Random over neighbours is above 1; intervals over seeds.",
-        needs=("gradients",),
         checks=_more,
         figures=_charts,
         notes=_notes,

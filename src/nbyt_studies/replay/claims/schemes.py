@@ -28,7 +28,6 @@ _MEASURED = (
 
 
 def _rows(results: Results, part: str) -> list[tuple[dict[str, str], Data]]:
-    """Every scheme and size of one gradient, with where it was measured."""
     return [
         (
             {
@@ -56,7 +55,6 @@ def _noise(results: Results) -> list[Check]:
 
 
 def _same_as_another(results: Results, one: Data) -> bool:
-    """Whether Dopamine's rule gives the very same sets of samples: no witness of its own."""
     within_rollouts = one["minibatch"] <= results["schemes"]["layout"]["steps"]
     return one["scheme"] == "rl_games" or (one["scheme"] == "brax" and within_rollouts)
 
@@ -88,7 +86,6 @@ def _ends(results: Results) -> list[Check]:
 
 
 def _noise_figures(results: Results) -> list[Data]:
-    """Bars for each gradient: schemes beside each other, stage by stage."""
     title = "Var(G_mb) over a shuffle's"
     return [
         row(*(_bars(results, part, size, "ratio", title) for size in ("64", "256")))
@@ -97,7 +94,6 @@ def _noise_figures(results: Results) -> list[Data]:
 
 
 def _formula_figures(results: Results) -> list[Data]:
-    """Measured over expected, at the size that every scheme can cut."""
     title = "measured over expected"
     charts = (_bars(results, part, "256", "against_formula", title) for part in ("actor", "critic"))
     return [row(*charts)]
@@ -115,7 +111,6 @@ def _bars(results: Results, part: str, size: str, key: str, y_title: str) -> Dat
 
 
 def _end_figures(results: Results) -> list[Data]:
-    """Curves over epochs, stage by stage."""
     data = results["scheme-ends"]
     asked = {
         "ratio": "mean |ratio - 1|",

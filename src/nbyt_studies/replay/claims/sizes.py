@@ -54,7 +54,6 @@ def _less(results: Results) -> list[Check]:
 
 
 def _turned(case: Data) -> Data:
-    """How much better a mini-batch of 32 points along G than a single transition."""
     drawn = of_seeds(case, at("drawn", "uniform"))
     pairs = [[own[size]["cosine"] for size in ("32", "1")] for own in drawn]
     return mean([None if None in pair else pair[0] - pair[1] for pair in pairs])
@@ -123,7 +122,6 @@ _SECONDS = "Seconds: gradient steps of the same network by size, in turn, on thi
 
 
 def _rates(results: Results, case: Data) -> list[list[float] | None]:
-    """Progress in the time of a step at m = 32, for every seed, by size; the whole buffer last."""
     # Typical ratios: a mean of seconds would be at the mercy of a busy moment.
     seconds = [one["value"] for one in _timed(results, case)["ratios"]]
     found: list[list[float] | None] = []
@@ -176,7 +174,6 @@ def _whole(results: Results) -> list[Check]:
 
 
 def _over(rates: Sequence[list[float] | None], first: int, second: int) -> Number:
-    """The ratio of two sizes' progress per second."""
     pairs = [(None, None) if own is None else (own[first], own[second]) for own in rates]
     return ratio([a for a, _ in pairs], [b for _, b in pairs])
 
@@ -187,7 +184,6 @@ def _progress_figures(results: Results) -> list[Data]:
 
 
 def _pair(results: Results, own: list[Data], word: str) -> list[Data]:
-    """Progress of a step, and progress per second over the best size's."""
     sizes = results["gradients"]["sizes"]
     steps = [
         along(
@@ -215,7 +211,6 @@ def _per_second(results: Results, case: Data) -> Data:
 
 
 def _measured_table(results: Results) -> list[Data]:
-    """Progress measured by single steps, beside the formula with the same buffer's noise scale."""
     sizes = results["gradients"]["step_sizes"]
     rows = []
     for case in cases(results):

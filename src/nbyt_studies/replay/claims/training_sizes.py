@@ -1,4 +1,4 @@
-"""Sizes of the mini-batch: from 32 to 256 is said to be the balance, and all at once too slow."""
+"""Claims on sizes of the mini-batch in whole trainings, and on optimisers."""
 
 from nbyt.report import figures
 from nbyt.results.values import Data
@@ -13,7 +13,6 @@ _LEARNT = 50.0
 
 
 def _gain(data: Data, row: Data) -> list[float]:
-    """Each seed's final return less that of random actions."""
     returns = zip(each(row["seeds"], "final_return"), data["random_returns"], strict=True)
     return [own - chance for own, chance in returns]
 
@@ -49,7 +48,6 @@ def _figures(results: Results) -> list[Data]:
 
 
 def _ranked(data: Data) -> Data:
-    """Optimisers, the best first, each with its distance to the best."""
     ordered = sorted(data["rows"], key=lambda row: -sum(each(row["seeds"], "final_return")))
     rows = [
         [
@@ -109,7 +107,6 @@ _COMMON = "DQN with a 64x64 network, 24,000 steps of CartPole-v1, 8 seeds (quick
 
 
 def _by_budget(results: Results) -> dict[str, list[Data]]:
-    """Rows by what is equal among them."""
     rows = results[_NEEDS]["rows"]
     return {name: [r for r in rows if r["equal"] == name] for name in {r["equal"]: 0 for r in rows}}
 
@@ -134,7 +131,6 @@ def _balance(results: Results) -> list[Check]:
 
 
 def _panel(rows: list[Data], budget: str, name: str, chance: float | None) -> Data:
-    """Means over seeds by size; the usual sizes have a colour of their own."""
     some = []
     for words, usual in (("32 to 256", True), ("smaller and larger", False)):
         own = [row for row in rows if (row["minibatch"] in _USUAL) == usual]

@@ -1,4 +1,4 @@
-"""Sizes of the mini-batch in whole trainings, at equal gradient steps and at equal compute."""
+"""Whole DQN trainings by size of the mini-batch, by optimiser, and by the way to draw."""
 
 from dataclasses import replace
 from functools import partial
@@ -60,7 +60,7 @@ _EIGHTH = 8
 
 
 def run_stability(context: Context) -> Data:
-    """Every task, every way to draw, every seed."""
+    """Train every task with every way to draw and every seed."""
     return {"every": EVERY, "envs": [_task(context, task) for task in TASKS]}
 
 
@@ -79,7 +79,6 @@ def _task(context: Context, task: Task) -> Data:
 
 
 def _looked_at(context: Context, task: Task, sampling: Sampling, seed: int) -> Data:
-    """One run: its outcome, and the Q-values on its way."""
     ends = tuple(range(EVERY // LAYOUT.fresh, TOTAL // LAYOUT.fresh + 1, EVERY // LAYOUT.fresh))
     followed = trained(
         context, seed, env=task.env, moments=ends, sampling=sampling, target_every=task.target_every
@@ -99,14 +98,14 @@ def _looked_at(context: Context, task: Task, sampling: Sampling, seed: int) -> D
 
 
 def watched(followed: Followed) -> Float[np.ndarray, "K S"]:
-    """The highest Q-value of each watched state, at every moment of the run."""
+    """Return the highest Q-value of each watched state, at every moment of the run."""
     seen = np.asarray(followed.moments[-1].rows.observation)
     states = seen[: LAYOUT.warm_up : _EIGHTH]
     return np.stack([q_values(one, states).max(axis=1) for one in followed.moments])
 
 
 def q_values(moment: Moment, states: Shaped[np.ndarray, "S ..."]) -> Float[np.ndarray, "S A"]:
-    """The Q-value of every action in these states."""
+    """Return the Q-value of every action in these states."""
     return np.asarray(_q_values(moment.policy, moment.weights, states), float)
 
 
@@ -118,7 +117,7 @@ def _q_values(
 
 
 def oscillation(levels: Float[np.ndarray, "K S"]) -> float:
-    """How unsteadily Q-values move, relative to their size, after the first quarter of the run.
+    """Return how much Q-values oscillate, relative to their size, after a quarter of the run.
 
     The standard deviation of a state's changes from moment to moment, root mean square over
     states: a steady rise or fall counts nothing.
@@ -129,7 +128,7 @@ def oscillation(levels: Float[np.ndarray, "K S"]) -> float:
 
 
 def error_of(env: TabularEnv, moment: Moment) -> float:
-    """The mean |Q - Q*| over all actions in all states that an episode can be in."""
+    """Return the mean |Q - Q*| over all actions in all states that an episode can be in."""
     states, actions, _ = env.outcomes.state.shape
     uniform = np.full((states, actions), 1 / actions)
     inside = closure(env.start > 0, goes_on(env, uniform))
@@ -150,7 +149,7 @@ _APART = 100
 
 
 def run_optimisers(context: Context) -> Data:
-    """Each optimiser: how its rates did, and runs on fresh seeds with the best of them."""
+    """Choose each optimiser's rate, and run it on fresh seeds."""
     seeds = range(context.pick(*SEEDS))
     return {
         "every": EVERY,
@@ -178,7 +177,7 @@ def _outcomes(context: Context, name: str, rate: float, seeds: range) -> list[Da
 
 
 def _mean(outcomes: list[Data]) -> float:
-    """What a rate is chosen by: the mean return on the way, less a matter of luck than the last."""
+    """Return the mean return on the way, which is less noisy than the last one."""
     return float(np.mean([one["on_the_way"] for one in outcomes]))
 
 
@@ -195,7 +194,7 @@ WAYS = tuple((rate, every) for every in (400, 1024) for rate in (2e-3, 8e-3))
 
 
 def run(context: Context) -> Data:
-    """Every size, and the whole buffer against a part of it."""
+    """Train with every size, and with the whole buffer against a part of it."""
     seeds = range(context.pick(*SEEDS))
     return {
         "every": EVERY,
@@ -207,12 +206,11 @@ def run(context: Context) -> Data:
 
 
 def _equal_steps(size: int) -> ReplayLayout:
-    """One gradient step every 4 steps, whatever its size."""
     return replace(LAYOUT, minibatch=size)
 
 
 def _equal_compute(size: int) -> ReplayLayout:
-    """As many transitions differentiated for each step as the common setting does."""
+    """Process as many transitions for each step as the common setting does."""
     share = LAYOUT.minibatch * LAYOUT.gradient_steps // LAYOUT.fresh
     steps, gradient_steps = max(1, size // share), max(1, share // size)
     return replace(LAYOUT, steps=steps, minibatch=size, gradient_steps=gradient_steps)
@@ -222,7 +220,7 @@ LAYOUTS = {"gradient steps": _equal_steps, "compute": _equal_compute}
 
 
 def _rows(context: Context) -> list[Data]:
-    """Every size at either budget; what both have in common is trained once."""
+    """Train every size at either budget; layouts that both share are trained once."""
     done: dict[ReplayLayout, list[Data]] = {}
     rows = []
     for budget, layout_of in LAYOUTS.items():

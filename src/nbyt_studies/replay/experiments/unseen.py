@@ -1,4 +1,4 @@
-"""CartPole by sampling: returns as trained, from starts never visited, and with other dynamics."""
+"""CartPole and lakes by sampling: returns as trained (home) and in the unseen (abroad)."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -23,23 +23,23 @@ MOMENTS = 6
 
 
 def layout_of(total: int) -> ReplayLayout:
-    """The sizes of a run: its buffer forgets nothing, so that it tells what was ever met."""
+    """Return the sizes of a run; its buffer keeps every transition."""
     return ReplayLayout(envs=1, steps=4, minibatch=64, buffer=total)
 
 
 def moments_of(total: int) -> tuple[int, ...]:
-    """The updates after which a run is looked at: evenly, up to its last."""
+    """Return the updates after which a run is measured: evenly, up to its last."""
     updates = layout_of(total).updates(total)
     return tuple(round(updates * (place + 1) / MOMENTS) for place in range(MOMENTS))
 
 
 def params_of(moment: Moment) -> Params:
-    """The moment's greedy policy."""
+    """Return the moment's greedy policy."""
     return greedy(jax.tree.map(jnp.asarray, moment.weights))
 
 
 def by_sampling(seeds: list[dict[Sampling, Data]]) -> list[Data]:
-    """What each sampling found, over the seeds."""
+    """Group the seeds' data by sampling."""
     return [{"sampling": one, "seeds": [seed[one] for seed in seeds]} for one in SAMPLINGS]
 
 
@@ -60,17 +60,17 @@ UNSEEN_LAKES_SETTINGS = DQNSettings(
 
 
 def few(context: Context) -> Data:
-    """Trained on so few maps that a network can know them by heart."""
+    """Train on so few maps that a network can memorise them."""
     return run_unseen_lakes(context, FEW, context.pick(*TOTAL_FEW))
 
 
 def many(context: Context) -> Data:
-    """Trained on so many that it cannot: a map is met a few times only."""
+    """Train on so many maps that it cannot: each is met a few times only."""
     return run_unseen_lakes(context, MANY, context.pick(*TOTAL_MANY))
 
 
 def run_unseen_lakes(context: Context, trained: int, total: int) -> Data:
-    """Every sampling at every seed."""
+    """Train every sampling at every seed."""
     env, count = _env(trained), context.pick(*UNSEEN_LAKES_SEEDS)
     seeds = [
         {one: _unseen_lakes_shown(context, env, total, one, seed) for one in SAMPLINGS}
@@ -94,7 +94,6 @@ def _env(trained: int) -> envs.Lakes:
 def _unseen_lakes_shown(
     context: Context, env: envs.Lakes, total: int, sampling: Sampling, seed: int
 ) -> Data:
-    """A run's success on both sets of maps at every moment."""
     moments = follow(
         context.named(sampling),
         env,
@@ -123,7 +122,7 @@ SETTINGS = DQNSettings(learning_rate=5e-4, double=True, target_every=4000, netwo
 
 
 def run(context: Context) -> Data:
-    """Every sampling at every seed."""
+    """Train every sampling at every seed."""
     total = context.pick(*TOTAL)
     seeds, shares = [], []
     for seed in range(context.pick(*SEEDS)):
@@ -141,7 +140,7 @@ def run(context: Context) -> Data:
 
 
 def _seed(context: Context, seed: int) -> tuple[dict[Sampling, Data], float]:
-    """What each sampling's run shows, and the share of wide starts that no run has visited."""
+    """Return each sampling's data, and the share of wide starts that no run has visited."""
     runs = {one: _moments(context, one, seed) for one in SAMPLINGS}
     met = [rows for moments in runs.values() for rows in _met(moments[-1])]
     begun = envs.begun(context.pick(*EVALUATIONS))
@@ -173,7 +172,6 @@ def _met(moment: Moment) -> tuple[np.ndarray, np.ndarray]:
 def _shown(
     context: Context, moments: tuple[Moment, ...], new: Bool[np.ndarray, " episodes"]
 ) -> Data:
-    """Mean returns by condition at every moment."""
     count = context.pick(*EVALUATIONS)
     rows = [envs.returns(one.policy, params_of(one), count) for one in moments]
     means = {}
