@@ -17,6 +17,7 @@ MODULES = (
     "nbyt.minibatch.auditing",
     "nbyt.minibatch.schemes",
     "nbyt.objective.advantage",
+    "nbyt.sweep.run",
     "nbyt.train.dqn",
 )
 

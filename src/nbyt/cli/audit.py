@@ -33,7 +33,7 @@ class AuditOptions:
     """Options of `nbyt audit`."""
 
     envs: Size | None = None
-    """Envs of the batch; tells steps of one env from envs at one step."""
+    """Envs of the batch, to distinguish steps of one env from envs at one step."""
 
     steps: Size | None = None
     """Steps of each env; envs x steps is the batch."""
@@ -42,28 +42,28 @@ class AuditOptions:
     """Which sample index t * N + n (time-major) or n * T + t (env-major) is: step t of env n."""
 
     env: str = ""
-    """The env whose rollouts show what the sampler costs; without, CartPole-v1, or the stage's."""
+    """Env to measure the sampler's cost on; default: the stage's, or CartPole-v1."""
 
     from_: Path | None = None
-    """Folder of a stage to play with; without, a policy is trained for a moment."""
+    """Folder of a stage to collect with; default: a policy that is trained briefly."""
 
     trust_env: bool = False
     """Import the env that the stage's file names, even if it is not from a suite."""
 
     skip_rollout: bool = False
-    """Do not measure what the sampler costs: say what formulas say."""
+    """Do not measure the sampler's cost; report the formula's value only."""
 
     strict: bool = False
     """Exit with 1 if there is a fault."""
 
     seed: Seed = 0
-    """Seed of all randomness; the sampler is called with this seed and those that follow."""
+    """Seed of all randomness; the sampler is called with it and the seeds after it."""
 
     device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
-    """Where JAX computes."""
+    """Device that JAX uses."""
 
     dry_run: bool = False
-    """Say what would be measured, and stop; the sampler is not called."""
+    """Show what would be measured, then stop; the sampler is not called."""
 
 
 def run(
