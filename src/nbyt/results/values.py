@@ -4,6 +4,7 @@ from collections.abc import Sized
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import asdict
 
 # Gradients are float32, so squares of what is measured end at 1e77; beyond this, arithmetic that a
 # page does with a number may overflow.
@@ -53,6 +54,10 @@ class Estimate(Record, frozen=True, kw_only=True):
     high: Real | None
     reason: Text | UnsetType = UNSET
     approximate: bool | UnsetType = UNSET
+
+    def as_dict(self) -> Data:
+        """Return the form that JSON has, without keys that are absent."""
+        return {name: value for name, value in asdict(self).items() if value is not UNSET}
 
 
 class Layout(Record, frozen=True, kw_only=True):
