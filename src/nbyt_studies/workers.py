@@ -14,8 +14,7 @@ from typing import Any
 from nbyt.errors import NbytError, TrainingError, error_from
 from nbyt.processes.heartbeat import Heartbeat
 from nbyt.processes.reaper import ProcessReaper
-from nbyt.processes.serving import Say, serve
-from nbyt.processes.worker import Bell, WorkerProcess, basic_setup
+from nbyt.processes.worker import Bell, Say, WorkerProcess, basic_setup, serve
 from nbyt.store.files import EXPERIMENT
 from nbyt.store.run import Folder
 from nbyt.train import hardware
