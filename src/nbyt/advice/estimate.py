@@ -8,10 +8,9 @@ import numpy as np
 
 from nbyt.advice.costs import ROUNDS, SPLITS, update_seconds
 from nbyt.advice.request import EFFORTS, AdviceRequest, Effort
-from nbyt.collect.segment import burn_in
+from nbyt.collect.segment import burn_in, horizon
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import EnvError, UsageError
-from nbyt.measure.request import horizon
 
 # Seconds that no trial shows: imports and compiling, and the statistics of a stage and of a look.
 _FIXED, _STAGE, _LOOK = 10.0, 6.0, 16.0

@@ -156,8 +156,7 @@ def _collector(options: AdviseOptions) -> Iterator[Collector | None]:
     if not options.ray or options.dry_run:
         yield None
         return
-    from nbyt.sweep.cluster import ClusterPools
-    from nbyt.sweep.ray_package import Connection
+    from nbyt.sweep.cluster import ClusterPools, Connection
 
     with closing(Connection(options.ray)) as connection:
         yield ClusterPools(connection)
@@ -202,6 +201,7 @@ class _Asked:
     def request(self, batch: int | None = None, **changes: Any) -> AdviceRequest:
         """Make the request for a batch; by default, for the user's."""
         options, own = self.options, self.own
+        settings = with_own(self.settings.plain(), own, self.flags)
         numbers = {
             "steps": read_if_given(SIZES, options.steps, "--steps") or (),
             "lambdas": read_if_given(PROBABILITIES, options.lam, "--lambda") or (),
@@ -216,7 +216,7 @@ class _Asked:
             "stages": options.stages,
             "minibatch": options.minibatch or values.get("minibatch"),
             "epochs": options.epochs or values.get("epochs", EPOCHS),
-            "settings": as_trained(self.given, with_own(self.settings.plain(), own, self.flags)),
+            "settings": as_trained(self.given, settings),
             "max_envs": options.max_envs,
             "objective": options.objective,
             "vector": options.vector,
@@ -241,8 +241,8 @@ def _answer(asked: _Asked, common: Common, console: Console) -> Outcome:
     else:
         proposal = _proposal(asked, asked.budget, console)
         request = asked.request(proposal["batch"])
-    said = remarks(asked.own, request, asked.flags)
     command = request.command()
+    said = remarks(asked.own, request, asked.flags)
     data = _forecast(request, asked)
     if options.dry_run:
         warn(console, said)
@@ -253,8 +253,9 @@ def _answer(asked: _Asked, common: Common, console: Console) -> Outcome:
     advice = _advise(request, asked, proposal, said, console)
     warn(console, advice.data["warnings"])
     if not common.json:
-        show(facts_table(facts(advice.data)), "", *summary(advice.data))
-        for line in change_lines(advice.data):
+        about, things, changes = facts(advice.data), summary(advice.data), change_lines(advice.data)
+        show(facts_table(about), "", *things)
+        for line in changes:
             show_verbatim(line)
         show(f"report: {advice.data['report']}")
     return Outcome(advice.data, advice.data["warnings"])

@@ -1,11 +1,16 @@
 """What a pool is to be, and the segments it is put together from."""
 
+from math import ceil, log
 from typing import NamedTuple
 
 import numpy as np
 
 from nbyt.collect.device import STAGGER_LIMIT
 from nbyt.envs.protocol import HostEnvs, HostStep
+
+# A reference waits until what is still to come weighs this little, or so many steps at most.
+_FORGOTTEN = 0.01
+_LONGEST_AHEAD = 5_000
 
 
 class PoolPlan(NamedTuple):
@@ -46,6 +51,15 @@ def pieces(steps: int, longest: int) -> tuple[int, int]:
 def burn_in(time_limit: int | None) -> int:
     """Steps before a chain may count: an episode's, or 1,000 where it is longer or endless."""
     return min(time_limit or STAGGER_LIMIT, STAGGER_LIMIT)
+
+
+def horizon(gamma: float) -> int:
+    """Return the steps after which a reward counts for no more than 1 %, 5,000 at most."""
+    if gamma <= 0:
+        return 1
+    if gamma >= 1:
+        return _LONGEST_AHEAD
+    return min(_LONGEST_AHEAD, ceil(log(_FORGOTTEN) / log(gamma) - 1e-9))
 
 
 # Some envs of a group, in the places they have there.
