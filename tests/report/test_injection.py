@@ -18,7 +18,7 @@ from tests.report.browsing import Visit
 from tests.report.hostile import PAYLOADS, Rotation, charts_of
 from tests.report.pages.probes.probes_sample import training
 from tests.report.pages.study.study_sample import study
-from tests.sweep.made_up import curves_of, finished, grid_of
+from tests.sweep.made_up import curves_of, finished, grid_of, record
 
 from nbyt.report.pages.advice import render
 from nbyt.report.pages.probes import render_probes
@@ -51,7 +51,12 @@ def sweep() -> Data:
 # mappings from names that are free text; the page looks some of those up.
 PAGES: dict[str, tuple[Callable[[], Data], Callable[[Data], str], set[str], set[str]]] = {
     "advice": (advice, render, {"objective", "per"}, {"versions"}),
-    "sweep": (sweep, render_sweep, set(), {"settings"}),
+    "sweep": (
+        sweep,
+        lambda data: render_sweep(record(data)),
+        {"normalise_advantages", "on_nonfinite"},
+        {"versions"},
+    ),
     "probes": (training, render_probes, set(), {"settings", "machine", "versions"}),
     "study": (study, render_study, {"kind", "word", "says"}, {"versions", "machine", "case"}),
 }

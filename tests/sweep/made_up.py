@@ -1,13 +1,18 @@
 """Sweeps whose trainings are made up: curves of a known shape, failures where they are wanted."""
 
 from collections.abc import Iterable
+from math import log2
 from typing import Any
 
 import numpy as np
+from msgspec import convert
 
 from nbyt.advice.costs import Costs
 from nbyt.envs import resolve
 from nbyt.errors import EnvError
+from nbyt.results import Failure, Sweep, plain
+from nbyt.results.advice import Answers
+from nbyt.results.sweep import CellCounts
 from nbyt.sweep.grid import Cell, Grid, make_grid
 from nbyt.sweep.summary import summarise
 from nbyt.train.curves import Curve
@@ -53,51 +58,94 @@ def costs_of(grid: Grid, slow: float = 8.0) -> Costs:
     )
 
 
-def advice_of(grid: Grid, best: int = 4) -> Data:
+def advice_of(grid: Grid, best: int = 4) -> Answers:
     """What `nbyt advise` may have said: the nearer to T = `best`, the better."""
+    steps = [one.steps for one in grid.layouts]
+    best = best if best in steps else steps[0]
+    number = {"value": 1.0, "low": 0.3, "high": 1.0, "approximate": True}
     ranking = [
         {
             "envs": one.envs,
             "steps": one.steps,
-            "relative": {
-                "value": 1 - 0.1 * abs(np.log2(one.steps / best)),
-                "low": 0.3,
-                "high": 1.0,
-                "approximate": True,
-            },
+            "alignment": number,
+            "relative": {**number, "value": 1 - 0.1 * abs(log2(one.steps / best))},
+            "win_share": 0.5,
+            "regret": number,
+            "tied_with_best": False,
+            "harmful_at": [],
+            "defaults_of": [],
         }
         for one in grid.layouts
     ]
     answer = {
         "envs": 64 // best,
         "steps": best,
-        "ties": [[8, 8]],
+        "alignment": number,
+        "relative": number,
+        "win_share": 0.5,
+        "ties": [[8, 8]] if 8 in steps else [],
+        "no_measurable_difference": False,
         "sentence": f"Use T = {best}.",
+        "to_settle": None,
+        "reasons": [],
+        "remedies": [],
+        "left_out": [],
         "ranking": ranking,
     }
-    return {"advice": {"per_sample": answer, "per_second": None}}
+    return convert({"per_sample": answer, "per_second": None}, Answers)
 
 
-def failure() -> Data:
+def failure() -> Failure:
     """Why a training failed, as the folder keeps it."""
-    return EnvError(
+    error = EnvError(
         "Traceback (most recent call last):\nValueError: own words\nenv 'x' raised ValueError",
         where="x",
-        fix="mend the env",
-    ).as_dict()
+        fix="fix the env",
+    )
+    return convert(error.as_dict(), Failure)
+
+
+def summary(
+    grid: Grid,
+    curves: dict[Cell, Curve],
+    failures: dict[Cell, Failure],
+    *,
+    costs: Costs | None = None,
+    advice: Answers | None = None,
+) -> Data:
+    """The data of the page of a sweep."""
+    cells = CellCounts(done=len(curves), failed=len(failures), total=len(grid.cells))
+    result = summarise(
+        grid,
+        curves,
+        failures,
+        costs=costs,
+        advice=advice,
+        cells=cells,
+        versions={"nbyt": "0.1.0"},
+        reproduce="nbyt sweep tabular:FrozenLake-v1 --batch 64",
+        out="sweep",
+        table="sweep/table.csv",
+        report="sweep/report.html",
+    )
+    return plain(result)
+
+
+def record(data: Data) -> Sweep:
+    """The data as the page takes it."""
+    return convert(data, Sweep)
 
 
 def finished(grid: Grid, curves: dict[Cell, Curve], failed: Iterable[Cell] = ()) -> Data:
     """The data of the page of a sweep with everything in it that can be."""
     failures = {cell: failure() for cell in failed}
     kept = {cell: curve for cell, curve in curves.items() if cell not in failures}
-    costs, advice = costs_of(grid), advice_of(grid)
-    return {
-        **summarise(grid, kept, failures, costs=costs, advice=advice),
-        "cells": {"done": len(kept), "failed": len(failures), "total": len(grid.cells)},
-        "versions": {"nbyt": "0.1.0"},
-        "reproduce": "nbyt sweep tabular:FrozenLake-v1 --batch 64",
-        "out": "sweep",
-        "table": "sweep/table.csv",
-        "report": "sweep/report.html",
-    }
+    return summary(grid, kept, failures, costs=costs_of(grid), advice=advice_of(grid))
+
+
+def with_holes() -> Data:
+    """A sweep with failures, a layout with no seed, and the advice."""
+    grid = grid_of()
+    failed = [cell for cell in grid.cells if cell.steps == 64]
+    failed += [cell for cell in grid.cells if cell.steps == 2][:2]
+    return finished(grid, curves_of(grid), failed)

@@ -22,7 +22,7 @@ class Effort:
     """What --effort stands for.
 
     stages: measured per training. chains: per pool. trainings: with different layouts.
-    looks: the stages that are diagnosed too (other lambdas, phase, sources of noise): none,
+    diagnosed: the stages that are diagnosed too (other lambdas, phase, sources of noise): none,
     the one that decides, or all. more: factor by which the chains are increased where all layouts
     tie, on device envs.
     """
@@ -31,7 +31,7 @@ class Effort:
     stages: int
     chains: int
     trainings: int
-    looks: str
+    diagnosed: str
     more: int = 4
 
 
@@ -275,5 +275,5 @@ def lengths_of(
 
 
 def _lambdas(trained: float, effort: Effort) -> tuple[float, ...]:
-    others = () if effort.looks == "none" else LAMBDAS
+    others = () if effort.diagnosed == "none" else LAMBDAS
     return tuple(dict.fromkeys((trained, *others)))

@@ -346,7 +346,7 @@ def diagnose_stage(
         ask(sorted({best, *(steps[place] for place in places)}), request.lambdas),
         phase=True,
         resources=resources,
-        progress=lambda what, done, total: progress(f"closer look: {what}", done, total),
+        progress=lambda what, done, total: progress(f"diagnosing: {what}", done, total),
     )
     given = stage.frozen_policy, ask(steps, request.lambdas[:1])
     mean, spread = (measured.tensors[f"scale/{name}"] for name in ("mean", "spread"))

@@ -15,7 +15,7 @@ from nbyt.advice.request import EPOCHS, HOST_ENVS, AdviceRequest, make_advice_re
 from nbyt.advice.request import effort as effort_named
 from nbyt.advice.run import Advice, answer_request, as_trained, command_line
 from nbyt.advice.stages import StageToMeasure, given_stages, open_folder
-from nbyt.cli.current import Own, own_layout, remarks, settled, with_own
+from nbyt.cli.current import CurrentLayout, as_used, own_layout, remarks, with_own
 from nbyt.cli.options import EnvId, Learning
 from nbyt.cli.output import Common, Outcome, facts_table, show, show_verbatim, talk, warn
 from nbyt.cli.progress import watched
@@ -163,7 +163,7 @@ def _collector(options: AdviseOptions) -> Iterator[Collector | None]:
 
 
 def _with_startable(
-    env: DeviceEnv | HostEnv, options: AdviseOptions, own: Own | None, console: Console
+    env: DeviceEnv | HostEnv, options: AdviseOptions, own: CurrentLayout | None, console: Console
 ) -> AdviseOptions:
     """Lower --max-envs to what can be started at once, with a warning."""
     if not isinstance(env, HostEnv):
@@ -186,7 +186,7 @@ class _Asked:
     options: AdviseOptions
     settings: Learning
     given: list[StageToMeasure]
-    own: Own | None
+    own: CurrentLayout | None
     budget: Budget | None
     collector: Collector | None
 
@@ -300,7 +300,7 @@ def _advise(
     console: Console,
 ) -> Advice:
     options = asked.options
-    carried = settled(asked.own, request, asked.flags)
+    carried = as_used(asked.own, request, asked.flags)
     folder = open_folder(request, asked.given, options.out, force=options.force)
     try:
         with watched(console) as progress:

@@ -34,7 +34,7 @@ def run(
     """Check an environment: spaces, numbers, seeding, resets, time limit, speed.
 
     All faults are listed at once; the exit code is 1 if there are any. The env runs in a process
-    of its own: that it hangs, crashes or ends its process is a fault like others.
+    of its own, so hanging, crashing or exiting are reported as faults too.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def run(
     steps
         Steps of the trial run.
     step_limit
-        How long the env may take over one call.
+        Longest time that one call of the env may take.
     """
     console = talk(quiet=common.quiet)
     task = {"env": env, "seed": seed, "steps": steps}
@@ -82,13 +82,13 @@ def _stopped(env: str, how: dict[str, Any]) -> dict[str, Any]:
         message = f"the env raised {how['raised']} {place}, which ends any program"
         code, fix = "interrupts", "raise an exception of your own instead"
     elif "cut_off" in how:
-        message = "the env closed the files of its process, and with them the way to report"
+        message = "the env closed the files of its process, including the pipe for the report"
         code, fix = "closes_files", "close only what the env has opened"
     else:
         message = f"the env's process ended {how_it_ended(how['ended'])} {place}"
         code, fix = "ends_process", "raise an exception instead of ending the process"
         if how["ended"] < 0:
-            fix = "debug the simulator; signal 9 is often too little memory"
+            fix = "debug the simulator; signal 9 often means out of memory"
     return {
         "env": env,
         "kind": "unknown",

@@ -41,9 +41,9 @@ class Learning(PPOSettings):
     lam: Annotated[Probability, Parameter(parse=False)] = 0.95
 
     def __new__(cls, **given: Any) -> "Learning":
-        made = super().__new__(cls)
-        object.__setattr__(made, "_given", frozenset(given))
-        return made
+        settings = super().__new__(cls)
+        object.__setattr__(settings, "_given", frozenset(given))
+        return settings
 
     @property
     def given(self) -> frozenset[str]:

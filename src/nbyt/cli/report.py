@@ -30,7 +30,7 @@ def run(
         The folder that `nbyt advise`, `nbyt sweep` or `nbyt reproduce` wrote, or that holds a
         training's probes.
     out
-        The file to write; without, report.html in that folder.
+        The file to write; default: report.html in that folder.
     """
     folder = resolved(folder, "folder")
     target = resolved_entry(out or folder / PAGE.name)
@@ -71,6 +71,6 @@ def _probes_page(folder: Path, target: Path) -> dict[str, Any]:
 
 
 def _sweep_page(folder: Path, target: Path) -> dict[str, Any]:
-    data = plain(Folder(folder).require(SWEEP))
-    write_sweep_page({**data, "report": str(target)}, target)
-    return {"env": data["env"], "batch": data["batch"], "cells": data["cells"]}
+    sweep = Folder(folder).require(SWEEP)
+    write_sweep_page(sweep, target)
+    return {"env": sweep.env, "batch": sweep.batch, "cells": plain(sweep.cells)}

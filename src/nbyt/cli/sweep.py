@@ -1,6 +1,6 @@
 """`nbyt sweep`: what really happens at every layout of a batch, seed by seed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,7 @@ from nbyt.numbers import (
     read_if_given,
 )
 from nbyt.report.tables.sweep import failure_lines, layout_table, sweep_lines
+from nbyt.results import Failure
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder
 from nbyt.store.text import plain
@@ -132,20 +133,21 @@ def run(
         folder = open_sweep(grid, options.out, force=options.force)
         runner = cluster or _runner(grid, options, *limits)
         sweep = _sweep(grid, folder, runner, options, console)
-    warnings = [*failure_lines(sweep.data), *sweep.data["left_out"]]
-    _show_trace(sweep.data["failures"], console)
+    result = sweep.result
+    warnings = [*failure_lines(result), *(result.left_out or ())]
+    _show_trace(result.failures, console)
     warn(console, warnings)
     if not common.json:
-        show(layout_table(sweep.data), "", *sweep_lines(sweep.data))
-        show(f"table: {sweep.data['table']}", f"report: {sweep.data['report']}")
-    failed = sweep.cells["failed"] > 0
+        show(layout_table(result), "", *sweep_lines(result))
+        show(f"table: {result.table}", f"report: {result.report}")
+    failed = result.cells.failed > 0
     status, code = ("partial", _PARTIAL) if failed else ("ok", 0)
     return Outcome(sweep.data, warnings, status, code)
 
 
-def _show_trace(failures: list[dict[str, Any]], console: Console) -> None:
-    """The lines of the user's own code in which the first failure arose; the page has all."""
-    traces = (one["message"].splitlines()[:-1] for one in failures)
+def _show_trace(failures: Sequence[Failure], console: Console) -> None:
+    """Print the lines of the user's code in which the first failure arose; the page has all."""
+    traces = (failure.message.splitlines()[:-1] for failure in failures)
     for line in next(filter(None, traces), []):
         console.print(Text(plain(line), style="dim"), soft_wrap=True)
 

@@ -44,7 +44,7 @@ class LayoutOptions:
     """Passes over the batch in one update."""
 
     layout: Literal["fixed", "auto"] = "fixed"
-    """auto: T, and N with it, move along the powers of two as looks at the rollouts advise."""
+    """auto: T (and N with it) adapts during training, in powers of two."""
 
     batch: Size | None = None
     """With --layout auto: samples of an update, N x T, which stay the same."""
@@ -80,7 +80,7 @@ def _ppo_plan(
     adapts = layout.layout == "auto"
     if adapts and settings.stagger and isinstance(found, HostEnv):
         raise UsageError(
-            "host envs of a layout that adapts cannot be staggered",
+            "an adaptive layout cannot stagger host envs",
             where="stagger",
             fix="leave --stagger out, or name --envs and --steps",
         )
@@ -102,7 +102,7 @@ def _fixed_layout(layout: LayoutOptions) -> Layout:
     for name in ("batch", "max_envs"):
         if getattr(layout, name) is not None:
             raise UsageError(
-                f"--{name.replace('_', '-')} is for layouts that adapt",
+                f"--{name.replace('_', '-')} needs --layout auto",
                 where=name.replace("_", "-"),
                 fix="add --layout auto, or give --envs and --steps",
             )

@@ -1,7 +1,7 @@
 """A sweep: sweep.json, its cells, failures and times."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -29,6 +29,22 @@ Totals = Annotated[tuple[Total, ...], Meta(min_length=1, max_length=LONGEST)]
 Seeds = Annotated[tuple[Seed, ...], Meta(max_length=LONGEST)]
 Estimates = Annotated[tuple[Estimate, ...], Meta(max_length=LONGEST)]
 Wins = Annotated[tuple[tuple[Estimate | None, ...], ...], Meta(max_length=LONGEST)]
+
+
+Kind = Literal["per_sample", "per_second"]
+KINDS: tuple[Kind, ...] = ("per_sample", "per_second")
+Value = TypeVar("Value")
+
+
+class ByKind(Record, Generic[Value], frozen=True, kw_only=True):
+    """What holds for the same samples, and for the same seconds where those are known."""
+
+    per_sample: Value | None
+    per_second: Value | None
+
+    def of(self, kind: Kind) -> Value | None:
+        """Return that of one kind."""
+        return self.per_sample if kind == "per_sample" else self.per_second
 
 
 class CellCurve(Record, frozen=True, kw_only=True):
@@ -68,7 +84,7 @@ class FinishedSeeds(Record, frozen=True, kw_only=True):
 
 
 class Standing(Record, frozen=True, kw_only=True):
-    """What a layout reached, and how it stands beside the best."""
+    """What a layout reached, compared with the best."""
 
     scores: Reals
     curve: Estimates
@@ -90,9 +106,21 @@ class SweptLayout(Record, frozen=True, kw_only=True):
     per_sample: Standing
     per_second: Standing | None
 
+    @property
+    def name(self) -> str:
+        """Return the layout's name, such as 64x32."""
+        return f"{self.envs}x{self.steps}"
 
-class SeedsToSettle(Record, frozen=True, kw_only=True):
-    """How many seeds would tell the best from the worst."""
+    def standing(self, kind: Kind) -> Standing:
+        """Return what it reached, per sample or per second; the latter must have been timed."""
+        standing = self.per_sample if kind == "per_sample" else self.per_second
+        if standing is None:
+            raise ValueError("the seconds of an update were not measured")
+        return standing
+
+
+class SeedsNeeded(Record, frozen=True, kw_only=True):
+    """How many seeds would separate the best layout from the worst."""
 
     seeds: Count | None
     sentence: Text
@@ -107,29 +135,15 @@ class Verdict(Record, frozen=True, kw_only=True):
     ties: Splits
     no_measurable_difference: bool
     sentence: Text
-    to_settle: SeedsToSettle | None
+    to_settle: SeedsNeeded | None
 
     def __post_init__(self) -> None:
-        told = self.to_settle is not None
-        require(told == self.no_measurable_difference, "to_settle is for layouts that all tie")
+        needed = self.to_settle is not None
+        require(needed == self.no_measurable_difference, "to_settle is for layouts that all tie")
 
 
-class Verdicts(Record, frozen=True, kw_only=True):
-    """The verdict for the same samples, and for the same seconds where those are known."""
-
-    per_sample: Verdict | None
-    per_second: Verdict | None
-
-
-class WinsOf(Record, frozen=True, kw_only=True):
-    """Of every pair of layouts, how probable it is that the first is better."""
-
-    per_sample: Wins | None
-    per_second: Wins | None
-
-
-class Beside(Record, frozen=True, kw_only=True):
-    """The advice beside what happened."""
+class AdviceComparison(Record, frozen=True, kw_only=True):
+    """The advised layout, compared with what the trainings reached."""
 
     envs: Size
     steps: Size
@@ -141,13 +155,6 @@ class Beside(Record, frozen=True, kw_only=True):
     best_wins: Estimate | None
     correlation: Estimate
     foretold: Annotated[tuple[Estimate | None, ...], Meta(max_length=LONGEST)]
-
-
-class BesideOf(Record, frozen=True, kw_only=True):
-    """The advice beside what happened, per sample and per second."""
-
-    per_sample: Beside | None
-    per_second: Beside | None
 
 
 class FastestLayout(Record, frozen=True, kw_only=True):
@@ -181,10 +188,10 @@ class Sweep(Record, frozen=True, kw_only=True):
     start: Real | None
     budget: FastestLayout | None
     layouts: Annotated[tuple[SweptLayout, ...], Meta(min_length=1, max_length=LONGEST)]
-    answer: Verdicts
+    answer: ByKind[Verdict]
     defaults: Annotated[tuple[Library, ...], Meta(max_length=LONGEST)]
-    wins: WinsOf
-    advice: BesideOf | None
+    wins: ByKind[Wins]
+    advice: ByKind[AdviceComparison] | None
     failures: Annotated[tuple[FailedCell, ...], Meta(max_length=LONGEST)]
     left_out: Texts | UnsetType = UNSET
     cells: CellCounts
@@ -203,9 +210,9 @@ class Sweep(Record, frozen=True, kw_only=True):
                 if standing is not None:
                     require_same_length(curve=standing.curve, points=self.points)
                     require_same_length(scores=standing.scores, seeds=one.seeds.finished)
-        for beside in (self.advice.per_sample, self.advice.per_second) if self.advice else ():
-            if beside is not None:
-                require_same_length(foretold=beside.foretold, layouts=self.layouts)
+        for compared in (self.advice.per_sample, self.advice.per_second) if self.advice else ():
+            if compared is not None:
+                require_same_length(foretold=compared.foretold, layouts=self.layouts)
         _require_wins(self.wins.per_sample, [one.per_sample for one in self.layouts])
         _require_wins(self.wins.per_second, [one.per_second for one in self.layouts])
         self._require_timed()

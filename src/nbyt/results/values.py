@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import asdict
 
 from nbyt.errors import StoreError
 
@@ -103,6 +104,10 @@ class Estimate(Record, frozen=True, kw_only=True):
     high: Real | None
     reason: Text | UnsetType = UNSET
     approximate: bool | UnsetType = UNSET
+
+    def as_dict(self) -> Data:
+        """Return the form that JSON has, without keys that are absent."""
+        return {name: value for name, value in asdict(self).items() if value is not UNSET}
 
 
 class Layout(Record, frozen=True, kw_only=True):

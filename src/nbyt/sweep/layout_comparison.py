@@ -1,23 +1,24 @@
-"""Layouts held against each other, at equal samples or at equal seconds."""
+"""Layouts compared with each other, at equal samples or at equal seconds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from nbyt.advice.costs import Costs, Split
-from nbyt.results.values import Data
+from nbyt.results.sweep import Standing
+from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.runs import DRAWS, NO_SEED, behind, improvement, interval, iqm, redrawn, regrets
 
 
 class Pace(NamedTuple):
-    """How fast layouts are beside the fastest: 1, or less.
+    """The speed of layouts relative to the fastest: 1, or less.
 
-    seconds: of one update of each. drawn: the paces as they may be. fastest: its place.
+    seconds: of one update of each. drawn: bootstrap draws of the paces. fastest: its index.
     """
 
     seconds: tuple[Estimate, ...]
@@ -27,7 +28,7 @@ class Pace(NamedTuple):
 
 
 def pace_of(costs: Costs, layouts: Sequence[Split], generator: np.random.Generator) -> Pace:
-    """The paces of the layouts; what slows all of them alike changes none."""
+    """Return the paces of the layouts; what slows all of them alike changes none."""
     rows = costs.redrawn(layouts, DRAWS, generator)
     paces = rows.min(axis=1, keepdims=True) / rows
     return Pace(costs.seconds(layouts), paces[0], paces[1:], int(rows[0].argmin()))
@@ -39,7 +40,7 @@ def slowed(
     start: float,
     paces: Float[np.ndarray, " draws"],
 ) -> Float[np.ndarray, "draws seeds points"]:
-    """The returns at the moments at which the fastest layout is at each point.
+    """Return the returns at the moments at which the fastest layout is at each point.
 
     Between two points a curve is a straight line; before its first it comes from `start`.
     """
@@ -49,8 +50,8 @@ def slowed(
     reached = paces[:, None] * at[1:]
     right = np.clip(np.searchsorted(at, reached, side="left"), 1, len(at) - 1)
     share = (reached - at[right - 1]) / (at[right] - at[right - 1])
-    found = known[:, right - 1] * (1 - share) + known[:, right] * share
-    return np.moveaxis(found, 0, 1)
+    between = known[:, right - 1] * (1 - share) + known[:, right] * share
+    return np.moveaxis(between, 0, 1)
 
 
 # Layouts may have different numbers of seeds, so that number has no name.
@@ -75,8 +76,7 @@ class LayoutScores(NamedTuple):
 class LayoutComparison:
     """What the finished seeds of every layout reached at the points of the curves.
 
-    varied: the same of one layout as each draw has it, where it is not certain when a point was
-    reached.
+    varied: the returns of one layout in each draw, where it is uncertain when a point was reached.
     """
 
     layouts: tuple[Split, ...]
@@ -87,21 +87,21 @@ class LayoutComparison:
 
     @cached_property
     def scores(self) -> list[Scores]:
-        """The mean return over training, of every seed of every layout."""
-        return [one.mean(axis=1) for one in self.returns]
+        """Return the mean return over training, of every seed of every layout."""
+        return [returns.mean(axis=1) for returns in self.returns]
 
     @cached_property
     def best(self) -> int | None:
-        """The layout with the highest IQM; None where nothing is finished."""
-        heights = [float(iqm(one)) if len(one) else -np.inf for one in self.scores]
-        return int(np.argmax(heights)) if max(heights) > -np.inf else None
+        """Return the index of the layout with the highest IQM; None where no seed is finished."""
+        iqms = [float(iqm(scores)) if len(scores) else -np.inf for scores in self.scores]
+        return int(np.argmax(iqms)) if max(iqms) > -np.inf else None
 
     @cached_property
-    def heights(self) -> list[LayoutScores]:
-        """What each layout reaches."""
-        return [self._heights(place) for place in range(len(self.layouts))]
+    def layout_scores(self) -> list[LayoutScores]:
+        """Return what each layout reaches."""
+        return [self._layout_scores(place) for place in range(len(self.layouts))]
 
-    def _heights(self, place: int) -> LayoutScores:
+    def _layout_scores(self, place: int) -> LayoutScores:
         returns, seeds = self.returns[place], len(self.seeds[place])
         columns = np.hstack([returns, returns.mean(axis=1, keepdims=True)])
         if not seeds:
@@ -109,10 +109,11 @@ class LayoutComparison:
             return LayoutScores((none,) * returns.shape[1], none, none, np.zeros(0))
         drawn = iqm(self._columns(place, redrawn(seeds, self.generator)), axis=1)
         values = iqm(columns, axis=0)
-        found = [
-            interval(float(value), own, seeds) for value, own in zip(values, drawn.T, strict=True)
+        estimates = [
+            interval(float(value), draws, seeds)
+            for value, draws in zip(values, drawn.T, strict=True)
         ]
-        return LayoutScores(tuple(found[:-1]), found[-1], found[-2], drawn[:, -1])
+        return LayoutScores(tuple(estimates[:-1]), estimates[-1], estimates[-2], drawn[:, -1])
 
     def _columns(self, place: int, places: np.ndarray) -> Float[np.ndarray, "draws seeds columns"]:
         if self.varied is None:
@@ -123,8 +124,8 @@ class LayoutComparison:
 
     @cached_property
     def regrets(self) -> dict[int, Estimate]:
-        """What each layout that has a seed loses against the best one, in halves of the seeds."""
-        some = [place for place, own in enumerate(self.seeds) if own]
+        """Return what each layout with a seed loses against the best, in halves of the seeds."""
+        some = [place for place, seeds in enumerate(self.seeds) if seeds]
         if self.varied is None:
             rows = [self.scores[place] for place in some]
         else:
@@ -133,38 +134,46 @@ class LayoutComparison:
 
     @cached_property
     def behind(self) -> list[Estimate | None]:
-        """How far each layout is below the one that looks best; None for that one itself."""
+        """Return how far each layout is below the best one; None for that one itself."""
         return [self._behind(place) for place in range(len(self.layouts))]
 
     def _behind(self, place: int) -> Estimate | None:
         if self.best is None or place == self.best:
             return None
-        best, other = self.heights[self.best], self.heights[place]
+        best, other = self.layout_scores[self.best], self.layout_scores[place]
         drawn = best.drawn - other.drawn if len(other.drawn) else other.drawn
         return behind(self.scores[self.best], self.scores[place], drawn)
 
-    def standing(self, place: int) -> Data:
-        """A layout's score, and how it stands beside the best."""
-        own, apart = self.heights[place], self.behind[place]
-        return {
-            "scores": [float(one) for one in self.scores[place]],
-            "curve": [one.as_dict() for one in own.curve],
-            "over_training": own.over_training.as_dict(),
-            "final": own.final.as_dict(),
-            "behind": None if apart is None else apart.as_dict(),
-            "tied_with_best": self.tied(place),
-            "best_wins": self.wins(self.best, place),
-        }
+    def standing(self, place: int) -> Standing:
+        """Return a layout's scores, compared with the best."""
+        scores, behind_best = self.layout_scores[place], self.behind[place]
+        return Standing(
+            scores=tuple(map(float, self.scores[place])),
+            curve=tuple(map(record, scores.curve)),
+            over_training=record(scores.over_training),
+            final=record(scores.final),
+            behind=None if behind_best is None else record(behind_best),
+            tied_with_best=self.tied(place),
+            best_wins=self.wins(self.best, place),
+        )
 
-    def wins(self, first: int | None, second: int) -> Data | None:
-        """The probability that a training of one layout beats one of another."""
+    def wins(self, first: int | None, second: int) -> EstimateRecord | None:
+        """Return the probability that a training of one layout beats one of another."""
         if first is None or first == second:
             return None
-        return improvement(self.scores[first], self.scores[second]).as_dict()
+        return record(improvement(self.scores[first], self.scores[second]))
 
     def tied(self, place: int) -> bool | None:
-        """Whether it cannot be told apart from the best; None where nobody can say."""
+        """Return True if a layout ties with the best; None if there are too few seeds to say."""
         if place == self.best:
             return True
-        apart = self.behind[place]
-        return None if apart is None or apart.low is None else apart.low <= 0
+        behind_best = self.behind[place]
+        if behind_best is None or behind_best.low is None:
+            return None
+        return behind_best.low <= 0
+
+
+def record(estimate: Estimate) -> EstimateRecord:
+    """Return an estimate as sweep.json holds it."""
+    facts: dict[str, Any] = estimate.as_dict()
+    return EstimateRecord(**facts)

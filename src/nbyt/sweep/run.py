@@ -1,11 +1,11 @@
-"""A sweep from beginning to end: cells, times, the advice beside them, the table and the page."""
+"""A sweep from beginning to end: cells, times, the advice, the table and the page."""
 
 import csv
 import io
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,10 @@ from nbyt.layout import nearest_divisors
 from nbyt.measure.request import Progress
 from nbyt.numbers import RETRIES
 from nbyt.report.pages.sweep import write_page
-from nbyt.results import plain
+from nbyt.report.tables.sweep import sweep_lines
+from nbyt.results import Data, Failure, plain
+from nbyt.results.sweep import CellCounts
+from nbyt.results.sweep import Sweep as SweepResult
 from nbyt.store.files import CELL, FAILED, PAGE, SWEEP, TABLE
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import at_work
@@ -32,10 +35,8 @@ from nbyt.train.curves import Curve
 from nbyt.train.plan import PPOSettings
 
 
-def table_text(
-    grid: Grid, curves: Mapping[Cell, Curve], failures: Mapping[Cell, dict[str, Any]]
-) -> str:
-    """The table as CSV: the layout, the seed, how it went, and the return at every point."""
+def table_text(grid: Grid, curves: Mapping[Cell, Curve], failures: Mapping[Cell, Failure]) -> str:
+    """Return the table as CSV: layout, seed, status, and the return at every point."""
     samples = [number * grid.batch for number in grid.points]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -55,7 +56,7 @@ def table_text(
 
 @dataclass
 class Tally:
-    """How far a sweep is; what progress shows and what is said at its end.
+    """How far a sweep is.
 
     running: the jobs under way, with the updates they have made.
     """
@@ -65,9 +66,10 @@ class Tally:
     failed: int = 0
     running: dict[Job, int] | None = None
 
-    def as_dict(self) -> dict[str, int]:
-        """The counts that JSON promises."""
-        return {"done": self.done, "failed": self.failed, "total": self.total}
+    @property
+    def counts(self) -> CellCounts:
+        """Return the counts that JSON promises."""
+        return CellCounts(done=self.done, failed=self.failed, total=self.total)
 
 
 def run_cells(
@@ -99,22 +101,22 @@ def run_cells(
 
 
 def curves_of(grid: Grid, folder: Folder) -> dict[Cell, Curve]:
-    """The curve of every cell that is done."""
+    """Load the curve of every cell that is done."""
     samples = tuple(number * grid.batch for number in grid.points)
-    found = {cell: folder.read(CELL, cell.name) for cell in grid.cells}
-    # A curve with other points is none of this sweep's: like a damaged one, it is trained again.
+    stored = {cell: folder.read(CELL, cell.name) for cell in grid.cells}
+    # A curve with other points is of another sweep: like a damaged one, it is trained again.
     return {
         cell: Curve(kept.samples, kept.returns, kept.unfinished)
-        for cell, kept in found.items()
+        for cell, kept in stored.items()
         if kept is not None and kept.samples == samples
     }
 
 
-def failures_of(grid: Grid, folder: Folder) -> dict[Cell, dict[str, Any]]:
-    """Why cells that are not done failed."""
+def failures_of(grid: Grid, folder: Folder) -> dict[Cell, Failure]:
+    """Load why cells that are not done failed."""
     done = curves_of(grid, folder)
-    found = {cell: folder.read(FAILED, cell.name) for cell in grid.cells if cell not in done}
-    return {cell: plain(kept) for cell, kept in found.items() if kept is not None}
+    stored = {cell: folder.read(FAILED, cell.name) for cell in grid.cells if cell not in done}
+    return {cell: failure for cell, failure in stored.items() if failure is not None}
 
 
 def _attempt(
@@ -127,7 +129,7 @@ def _attempt(
     *,
     last: bool,
 ) -> list[Cell]:
-    """The cells that failed; a failure is written down where there is no other attempt."""
+    """Train the cells; return those that failed. Failures are saved at the last attempt."""
     failed: list[Cell] = []
     running = tally.running = {}
 
@@ -136,11 +138,11 @@ def _attempt(
         progress(tally)
 
     jobs = make_jobs(grid, cells)
-    home = {cell: job for job in jobs for cell in job}
-    # Closed also where a file cannot be written: nobody is to train on for nothing.
+    job_of = {cell: job for job in jobs for cell in job}
+    # Closed also where a file cannot be written, so that training stops.
     with closing(runner.run(grid, jobs, watch)) as outcomes:
         for cell, outcome in outcomes:
-            running.pop(home[cell], None)
+            running.pop(job_of[cell], None)
             if not isinstance(outcome, NbytError):
                 folder.write(CELL, outcome.as_dict(), cell.name)
                 folder.remove(FAILED, cell.name)
@@ -156,19 +158,32 @@ def _attempt(
 
 @dataclass(frozen=True)
 class Sweep:
-    """What was found; `data` is what --json prints."""
+    """A finished sweep; printed, it says which layout did best, and what that cost."""
 
-    data: dict[str, Any] = field(repr=False)
+    result: SweepResult
+
+    @property
+    def data(self) -> Data:
+        """Return what --json prints."""
+        return plain(self.result)
 
     @property
     def cells(self) -> dict[str, int]:
-        """How many are done, failed, and there in all."""
-        return self.data["cells"]
+        """Return how many cells are done, failed, and there in all."""
+        return plain(self.result.cells)
 
     @property
     def report(self) -> Path:
-        """The page."""
-        return Path(self.data["report"])
+        """Return the path of the page."""
+        return Path(self.result.report)
+
+    def __str__(self) -> str:
+        result, cells = self.result, self.result.cells
+        failed = f", {cells.failed} failed" if cells.failed else ""
+        steps = f"{cells.done * result.total:,} env steps"
+        cost = f"{cells.done} of {cells.total} trainings done{failed}; {steps}"
+        title = f"sweep of {result.env}, batch {result.batch:,}"
+        return "\n".join([title, *sweep_lines(result), cost, f"report: {result.report}"])
 
 
 def run_sweep(
@@ -184,12 +199,49 @@ def run_sweep(
     advice: bool = True,
     **options: Any,
 ) -> Sweep:
-    """Every layout of a batch trained with every seed, and what came of each.
+    """Train every layout of a batch with every seed, and compare what they reach.
 
-    layouts: (envs, steps); without, the powers of two. runner: who trains the cells; without, this
-    process, or for a host env that is given by its id, processes of their own. advice: ask for it
-    too, and show it beside what happened. options: the other words of `make_grid`, and retries and
-    retry_failed.
+    Parameters
+    ----------
+    env
+        An env, or its name as on the command line.
+    batch
+        Samples of a batch, N x T, the same for all layouts.
+    seeds, total
+        Trainings of each layout, and env steps of each training.
+    layouts
+        Pairs (envs, steps); the powers of two by default.
+    out, force
+        The folder of the sweep, which the same call resumes; True to clear another sweep from it.
+    runner
+        What trains the cells. By default this process does, or worker processes for a host env
+        that is given by its name.
+    advice
+        Also ask for the advice, and compare it with the trainings.
+    **options
+        Other arguments of `nbyt.sweep.grid.make_grid`, and retries and retry_failed of
+        `nbyt.sweep.run.run_cells`.
+
+    Returns
+    -------
+    Sweep
+        All numbers in data, counts in cells, and the page in report; print it for the verdict.
+
+    Examples
+    --------
+    >>> sweep = run_sweep(
+    ...     "tabular:FrozenLake-v1",
+    ...     batch=32,
+    ...     layouts=[(4, 8), (8, 4)],
+    ...     seeds=2,
+    ...     total=128,
+    ...     out="runs/sweep",
+    ...     advice=False,
+    ... )
+    >>> sweep.cells
+    {'done': 4, 'failed': 0, 'total': 4}
+    >>> print(str(sweep).splitlines()[0])
+    sweep of tabular:FrozenLake-v1, batch 32
     """
     again = {name: options.pop(name) for name in ("retries", "retry_failed") if name in options}
     grid = make_grid(
@@ -204,7 +256,7 @@ def run_sweep(
 
 
 def open_sweep(grid: Grid, out: Path | str | None, *, force: bool) -> Folder:
-    """The folder of the sweep, new or resumed; another sweep's folder is refused."""
+    """Open the folder of the sweep, new or resumed; another sweep's folder is refused."""
     env = grid.env.id.rpartition(":")[2]
     path = Path(out) if out is not None else Path("runs") / slug(f"sweep-{env}-{grid.batch}")
     made_by = manifest("sweep", grid.identity(), grid.seeds[0], hardware.describe())
@@ -220,35 +272,39 @@ def conclude(
     step_limit: float = STEP_LIMIT,
     progress: Progress = lambda what, done, total: None,
 ) -> Sweep:
-    """Table and page of the cells that are there; times and advice are kept once they are found.
+    """Write the table and the page of the cells that are there, with times and advice.
 
     step_limit: seconds that a host env may take over one step.
     """
     curves, failures = curves_of(grid, folder), failures_of(grid, folder)
     table = folder.write(TABLE, table_text(grid, curves, failures))
-    left_out = []
+    left_out: list[str] = []
     if curves:
-        given: dict[str, Any] = {"step_limit": step_limit, "progress": progress}
-        left_out = add_timing_and_advice(grid, folder, advice=advice, **given)
-    costs, advised = load_costs(folder), load_advice(folder) if advice else None
-    data = {
-        **summarise(grid, curves, failures, costs=costs, advice=advised),
-        "left_out": left_out,
-        "cells": tally.as_dict(),
-        "versions": versions(),
-        "reproduce": command_line(grid, advice=advice),
-        "out": str(folder.path),
-        "table": str(table),
-        "report": str(folder.path / PAGE.name),
-    }
-    folder.write(SWEEP, data)
-    # As it is read back: the page is then the same as `nbyt report` makes.
-    write_page(plain(folder.require(SWEEP)), folder.path / PAGE.name)
-    return Sweep(data)
+        left_out = add_timing_and_advice(
+            grid, folder, advice=advice, step_limit=step_limit, progress=progress
+        )
+    result = summarise(
+        grid,
+        curves,
+        failures,
+        costs=load_costs(folder),
+        advice=load_advice(folder) if advice else None,
+        cells=tally.counts,
+        left_out=tuple(left_out),
+        versions=versions(),
+        reproduce=command_line(grid, advice=advice),
+        out=str(folder.path),
+        table=str(table),
+        report=str(folder.path / PAGE.name),
+    )
+    folder.write(SWEEP, result)
+    # As it is read back: the page is then the same as that of `nbyt report`.
+    write_page(folder.require(SWEEP), folder.path / PAGE.name)
+    return Sweep(result)
 
 
 def command_line(grid: Grid, *, advice: bool = True) -> str:
-    """The command that does the sweep again; what is as usual is left out."""
+    """Return the command that repeats the sweep, without what is the default."""
     first = grid.layouts[0]
     words: dict[str, Any] = {
         "batch": grid.batch,

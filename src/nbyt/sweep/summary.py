@@ -1,132 +1,39 @@
-"""What a sweep shows: every layout's curve and score, who beats whom, and the advice beside it."""
+"""What a sweep shows: every layout's curve and score, the best, who beats whom, and the advice."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
 import numpy as np
+from msgspec import convert
+from msgspec.structs import asdict
 
 from nbyt.advice.costs import Costs
 from nbyt.advice.libraries import defaults
 from nbyt.report.numbers import listed
-from nbyt.results.values import Data
+from nbyt.results.advice import Answer, Answers, Library
+from nbyt.results.sweep import (
+    AdviceComparison,
+    ByKind,
+    CellCounts,
+    FailedCell,
+    Failure,
+    FastestLayout,
+    FinishedSeeds,
+    SeedsNeeded,
+    Sweep,
+    SweptLayout,
+    Verdict,
+    Wins,
+)
+from nbyt.results.training import Settings
+from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate, mapped, undetermined
 from nbyt.stats.runs import iqm, rank_agreement
 from nbyt.sweep.grid import Cell, Grid
-from nbyt.sweep.layout_comparison import LayoutComparison, Pace, Split, pace_of, slowed
+from nbyt.sweep.layout_comparison import LayoutComparison, Pace, Split, pace_of, record, slowed
 from nbyt.train.curves import Curve
-
-
-def compare_with_advice(
-    advice: Data, kind: str, race: LayoutComparison, start: float
-) -> Data | None:
-    """One answer of the advice, per sample or per second, held against its race.
-
-    start: where the curves begin; losses are also told as a share of the way from there to the
-    best.
-    """
-    answer = advice["advice"].get(kind)
-    if answer is None:
-        return None
-    foretold: dict[Split, Data] = {
-        (one["envs"], one["steps"]): one["relative"] for one in answer["ranking"]
-    }
-    advised = (answer["envs"], answer["steps"])
-    place = race.layouts.index(advised) if advised in race.layouts else None
-    loss = None if place is None else race.regrets.get(place)
-    return {
-        "envs": advised[0],
-        "steps": advised[1],
-        "ties": answer["ties"],
-        "sentence": answer["sentence"],
-        "is_best": place is not None and place == race.best,
-        "regret": None if loss is None else loss.as_dict(),
-        "regret_share": _share(loss, race, start),
-        "best_wins": None if place is None else race.wins(race.best, place),
-        "correlation": _correlation(foretold, race),
-        "foretold": [foretold.get(split) for split in race.layouts],
-    }
-
-
-def _correlation(foretold: dict[Split, Data], race: LayoutComparison) -> Data:
-    """Spearman's, over the layouts that were foretold and that have a finished seed."""
-    pairs = [
-        (scores, foretold[split]["value"])
-        for split, scores in zip(race.layouts, race.scores, strict=True)
-        if len(scores) and split in foretold and foretold[split]["value"] is not None
-    ]
-    said = np.array([one for _, one in pairs], float)
-    return rank_agreement([one for one, _ in pairs], said, race.generator).as_dict()
-
-
-def _share(loss: Estimate | None, race: LayoutComparison, start: float) -> Data | None:
-    if loss is None or race.best is None:
-        return None
-    best = race.heights[race.best].over_training.value
-    if best is None or best <= start:
-        return None
-    span = best - start
-    return mapped(loss, lambda lost: lost / span).as_dict()
-
-
-def verdict(race: LayoutComparison) -> Data | None:
-    """The best layout and its ties, as data and as a sentence; None where none is finished."""
-    if race.best is None:
-        return None
-    envs, steps = race.layouts[race.best]
-    others = [place for place in range(len(race.layouts)) if place != race.best]
-    known = [place for place in others if race.tied(place) is not None]
-    tied = [place for place in known if race.tied(place)]
-    open_ = bool(tied) and tied == known
-    return {
-        "envs": envs,
-        "steps": steps,
-        "over_training": race.heights[race.best].over_training.as_dict(),
-        "ties": [list(race.layouts[place]) for place in tied],
-        "no_measurable_difference": open_,
-        "sentence": _sentence(race, race.best, known, tied),
-        "to_settle": _to_settle(race, tied) if open_ else None,
-    }
-
-
-def _sentence(race: LayoutComparison, best: int, known: Sequence[int], tied: Sequence[int]) -> str:
-    over = race.heights[best].over_training
-    reached = f"{_name(race.layouts[best])} has the highest mean return over training, {over}"
-    if not known:
-        return f"{reached}; whether another is as good cannot be told."
-    if tied == known:
-        return f"No measurable difference between the layouts: {reached}, by a hair."
-    if not tied:
-        return f"{reached}, and the seeds tell it apart from all others{_but(race, known)}."
-    names = listed([_name(race.layouts[place]) for place in tied])
-    return f"{reached}; cannot be told apart from it: {names}{_but(race, known)}."
-
-
-def _but(race: LayoutComparison, known: Sequence[int]) -> str:
-    """The layouts that nothing can be said of, where there are some."""
-    places = [k for k in range(len(race.layouts)) if k != race.best and k not in known]
-    names = [_name(race.layouts[place]) for place in places]
-    return f"; too few seeds to say: {listed(names)}" if names else ""
-
-
-def _to_settle(race: LayoutComparison, tied: Sequence[int]) -> Data:
-    """How many seeds would tell the best from the worst; the error falls with their root."""
-    gaps = [one for place in tied if (one := race.behind[place])]
-    worst = max(gaps, key=lambda one: one.value or 0.0)
-    if not worst.value or worst.low is None or worst.value <= 0:
-        return {"seeds": None, "sentence": "There is no gap that more seeds would make visible."}
-    seeds = ceil(worst.replicates * ((worst.value - worst.low) / worst.value) ** 2)
-    words = (
-        f"About {seeds:,} seeds of each layout would tell the best from the worst, if the gap is "
-        "as large as it looks."
-    )
-    return {"seeds": seeds, "sentence": words}
-
-
-def _name(split: Split) -> str:
-    return f"{split[0]}x{split[1]}"
-
 
 NOT_TIMED = "the seconds of an update were not measured"
 
@@ -134,61 +41,190 @@ NOT_TIMED = "the seconds of an update were not measured"
 def summarise(
     grid: Grid,
     curves: Mapping[Cell, Curve],
-    failures: Mapping[Cell, dict[str, Any]],
+    failures: Mapping[Cell, Failure],
     *,
     costs: Costs | None,
-    advice: dict[str, Any] | None,
-) -> Data:
-    """All that the page and the terminal show, as plain data.
+    advice: Answers | None,
+    cells: CellCounts,
+    **facts: Any,
+) -> Sweep:
+    """Compare the layouts; return all that the page and the terminal show.
 
-    What cannot be told is null, or has a reason: a sweep may have failed or missing cells.
+    What cannot be determined is None, or has a reason: a sweep may have failed or missing cells.
+    facts: the other fields of `Sweep`, such as its folder.
     """
-    samples = _race(grid, curves)
+    samples = _compare(grid, curves)
     start = _start(samples)
     pace = None if costs is None else pace_of(costs, samples.layouts, _generator(grid, "pace"))
     seconds = None if pace is None or start is None else _timed(grid, samples, pace, start)
-    libraries = defaults(samples.layouts)
-    races = {"per_sample": samples, "per_second": seconds}
-    return {
-        **_about(grid),
-        "start": start,
-        "budget": None if pace is None else _budget(grid, pace),
-        "layouts": [_layout(grid, k, races, pace, failures, libraries) for k in _places(grid)],
-        "answer": {kind: race and verdict(race) for kind, race in races.items()},
-        "defaults": libraries,
-        "wins": {kind: race and _wins(race) for kind, race in races.items()},
-        "advice": None if advice is None else _beside(advice, races, start),
-        "failures": [
-            {**cell._asdict(), **failures[cell]} for cell in grid.cells if cell in failures
-        ],
-    }
+    libraries = tuple(convert(row, Library) for row in defaults(samples.layouts))
+    failed = [cell for cell in grid.cells if cell in failures]
+    return Sweep(
+        **_grid_facts(grid),
+        start=start,
+        budget=None if pace is None else _budget(grid, pace),
+        layouts=tuple(
+            _layout(grid, place, samples, seconds, pace, failed, libraries)
+            for place in range(len(grid.layouts))
+        ),
+        answer=ByKind(per_sample=verdict(samples), per_second=verdict(seconds)),
+        defaults=libraries,
+        wins=ByKind(per_sample=_wins(samples), per_second=_wins(seconds)),
+        advice=None if advice is None else _compare_with_advice(advice, samples, seconds, start),
+        failures=tuple(FailedCell(**cell._asdict(), **asdict(failures[cell])) for cell in failed),
+        cells=cells,
+        **facts,
+    )
 
 
-def _about(grid: Grid) -> Data:
-    first = grid.layouts[0]
+def _grid_facts(grid: Grid) -> dict[str, Any]:
     return {
         "env": grid.env.id,
         "batch": grid.batch,
-        "minibatch": first.minibatch,
-        "epochs": first.epochs,
-        "seeds": list(grid.seeds),
+        "minibatch": grid.layouts[0].minibatch,
+        "epochs": grid.layouts[0].epochs,
+        "seeds": grid.seeds,
         "total": grid.total,
-        "points": list(grid.points),
-        "samples": [number * grid.batch for number in grid.points],
-        "settings": grid.settings.as_dict(),
+        "points": grid.points,
+        "samples": tuple(number * grid.batch for number in grid.points),
+        "settings": convert(grid.settings.as_dict(), Settings),
     }
 
 
-def _places(grid: Grid) -> range:
-    return range(len(grid.layouts))
+def _compare_with_advice(
+    advice: Answers,
+    samples: LayoutComparison,
+    seconds: LayoutComparison | None,
+    start: float | None,
+) -> ByKind[AdviceComparison]:
+    return ByKind(
+        per_sample=compare_with_advice(advice.per_sample, samples, start),
+        per_second=compare_with_advice(advice.per_second, seconds, start),
+    )
+
+
+def compare_with_advice(
+    answer: Answer | None, comparison: LayoutComparison | None, start: float | None
+) -> AdviceComparison | None:
+    """Compare one answer of the advice, per sample or per second, with the trainings.
+
+    start: where the curves begin; losses are also given as a share of the way from there to the
+    best.
+    """
+    if answer is None or comparison is None or start is None:
+        return None
+    predicted = {(layout.envs, layout.steps): layout.relative for layout in answer.ranking}
+    advised = (answer.envs, answer.steps)
+    place = comparison.layouts.index(advised) if advised in comparison.layouts else None
+    loss = None if place is None else comparison.regrets.get(place)
+    return AdviceComparison(
+        envs=answer.envs,
+        steps=answer.steps,
+        ties=answer.ties,
+        sentence=answer.sentence,
+        is_best=place is not None and place == comparison.best,
+        regret=None if loss is None else record(loss),
+        regret_share=_share(loss, comparison, start),
+        best_wins=None if place is None else comparison.wins(comparison.best, place),
+        correlation=_correlation(predicted, comparison),
+        foretold=tuple(predicted.get(split) for split in comparison.layouts),
+    )
+
+
+def _correlation(
+    predicted: dict[Split, EstimateRecord], comparison: LayoutComparison
+) -> EstimateRecord:
+    """Return Spearman's, over the layouts with a prediction and a finished seed."""
+    pairs = [
+        (scores, predicted[split].value)
+        for split, scores in zip(comparison.layouts, comparison.scores, strict=True)
+        if len(scores) and split in predicted and predicted[split].value is not None
+    ]
+    values = np.array([value for _, value in pairs], float)
+    scores = [scores for scores, _ in pairs]
+    return record(rank_agreement(scores, values, comparison.generator))
+
+
+def _share(
+    loss: Estimate | None, comparison: LayoutComparison, start: float
+) -> EstimateRecord | None:
+    if loss is None or comparison.best is None:
+        return None
+    best = comparison.layout_scores[comparison.best].over_training.value
+    if best is None or best <= start:
+        return None
+    span = best - start
+    return record(mapped(loss, lambda lost: lost / span))
+
+
+def verdict(comparison: LayoutComparison | None) -> Verdict | None:
+    """Return the best layout and its ties, and a sentence about them; None if none is finished."""
+    if comparison is None or comparison.best is None:
+        return None
+    envs, steps = comparison.layouts[comparison.best]
+    others = [place for place in range(len(comparison.layouts)) if place != comparison.best]
+    known = [place for place in others if comparison.tied(place) is not None]
+    tied = [place for place in known if comparison.tied(place)]
+    all_tie = bool(tied) and tied == known
+    return Verdict(
+        envs=envs,
+        steps=steps,
+        over_training=record(comparison.layout_scores[comparison.best].over_training),
+        ties=tuple(comparison.layouts[place] for place in tied),
+        no_measurable_difference=all_tie,
+        sentence=_sentence(comparison, comparison.best, known, tied),
+        to_settle=_seeds_needed(comparison, tied) if all_tie else None,
+    )
+
+
+def _sentence(
+    comparison: LayoutComparison, best: int, known: Sequence[int], tied: Sequence[int]
+) -> str:
+    over = comparison.layout_scores[best].over_training
+    reached = f"{_name(comparison.layouts[best])} has the highest mean return over training, {over}"
+    if not known:
+        return f"{reached}; whether another is as good cannot be told."
+    if tied == known:
+        return f"No measurable difference between the layouts: {reached}, by a hair."
+    if not tied:
+        return f"{reached}, and the seeds tell it apart from all others{_but(comparison, known)}."
+    names = listed([_name(comparison.layouts[place]) for place in tied])
+    return f"{reached}; cannot be told apart from it: {names}{_but(comparison, known)}."
+
+
+def _but(comparison: LayoutComparison, known: Sequence[int]) -> str:
+    """Name the layouts with too few seeds, if there are any."""
+    places = [k for k in range(len(comparison.layouts)) if k != comparison.best and k not in known]
+    names = [_name(comparison.layouts[place]) for place in places]
+    return f"; too few seeds to say: {listed(names)}" if names else ""
+
+
+def _seeds_needed(comparison: LayoutComparison, tied: Sequence[int]) -> SeedsNeeded:
+    """Estimate how many seeds would separate the best from the worst; errors fall as 1/√seeds."""
+    gaps = [gap for place in tied if (gap := comparison.behind[place])]
+    worst = max(gaps, key=lambda gap: gap.value or 0.0)
+    if not worst.value or worst.low is None or worst.value <= 0:
+        return SeedsNeeded(
+            seeds=None, sentence="There is no gap that more seeds would make visible."
+        )
+    seeds = ceil(worst.replicates * ((worst.value - worst.low) / worst.value) ** 2)
+    words = (
+        f"About {seeds:,} seeds of each layout would tell the best from the worst, if the gap is "
+        "as large as it looks."
+    )
+    return SeedsNeeded(seeds=seeds, sentence=words)
+
+
+def _name(split: Split) -> str:
+    return f"{split[0]}x{split[1]}"
 
 
 def _generator(grid: Grid, role: str) -> np.random.Generator:
     return numpy_stream(grid.seeds[0], f"sweep.{role}")
 
 
-def _race(grid: Grid, curves: Mapping[Cell, Curve]) -> LayoutComparison:
-    """The layouts at equal samples; a curve that is not finite is none."""
+def _compare(grid: Grid, curves: Mapping[Cell, Curve]) -> LayoutComparison:
+    """Compare the layouts at equal samples; curves that are not finite do not count."""
     splits = tuple((one.envs, one.steps) for one in grid.layouts)
     whole = [cell for cell, curve in curves.items() if np.isfinite(curve.returns).all()]
     cells = [[cell for cell in whole if cell[:2] == split] for split in splits]
@@ -205,81 +241,66 @@ def _race(grid: Grid, curves: Mapping[Cell, Curve]) -> LayoutComparison:
     )
 
 
-def _start(race: LayoutComparison) -> float | None:
-    """Where curves begin: the lowest IQM at the first point.
+def _start(comparison: LayoutComparison) -> float | None:
+    """Return where curves begin: the lowest IQM at the first point.
 
-    An untrained policy is not played, and this is the nearest to it that the curves know.
+    The untrained policy is not evaluated, and this is the nearest to it.
     """
-    heights = [float(iqm(own[:, 0])) for own in race.returns if len(own)]
-    return min(heights) if heights else None
+    firsts = [float(iqm(returns[:, 0])) for returns in comparison.returns if len(returns)]
+    return min(firsts) if firsts else None
 
 
-def _timed(grid: Grid, race: LayoutComparison, pace: Pace, start: float) -> LayoutComparison:
-    """The layouts at equal seconds."""
+def _timed(grid: Grid, comparison: LayoutComparison, pace: Pace, start: float) -> LayoutComparison:
+    """Compare the layouts at equal seconds."""
     return LayoutComparison(
-        race.layouts,
-        race.seeds,
+        comparison.layouts,
+        comparison.seeds,
         tuple(
             slowed(own, grid.points, start, np.array([at]))[0]
-            for own, at in zip(race.returns, pace.value, strict=True)
+            for own, at in zip(comparison.returns, pace.value, strict=True)
         ),
         _generator(grid, "seconds"),
-        lambda k: slowed(race.returns[k], grid.points, start, pace.drawn[:, k]),
+        lambda k: slowed(comparison.returns[k], grid.points, start, pace.drawn[:, k]),
     )
 
 
-def _budget(grid: Grid, pace: Pace) -> Data:
-    """The seconds that the fastest layout takes for all updates, and which one that is."""
-    layout, one = grid.layouts[pace.fastest], pace.seconds[pace.fastest]
-    whole = mapped(one, lambda seconds: grid.points[-1] * seconds)
-    return {"envs": layout.envs, "steps": layout.steps, "seconds": whole.as_dict()}
+def _budget(grid: Grid, pace: Pace) -> FastestLayout:
+    layout, update = grid.layouts[pace.fastest], pace.seconds[pace.fastest]
+    seconds = mapped(update, lambda seconds: grid.points[-1] * seconds)
+    return FastestLayout(envs=layout.envs, steps=layout.steps, seconds=record(seconds))
 
 
 def _layout(
     grid: Grid,
     place: int,
-    races: Mapping[str, LayoutComparison | None],
+    samples: LayoutComparison,
+    seconds: LayoutComparison | None,
     pace: Pace | None,
-    failures: Mapping[Cell, Any],
-    libraries: Sequence[Data],
-) -> Data:
-    layout, samples = grid.layouts[place], races["per_sample"]
-    assert samples is not None
-    split = [layout.envs, layout.steps]
-    failed = sum(list(cell[:2]) == split for cell in failures)
-    finished = samples.seeds[place]
-    seconds = undetermined(NOT_TIMED, 0) if pace is None else pace.seconds[place]
-    return {
-        "envs": layout.envs,
-        "steps": layout.steps,
-        "seeds": {
-            "finished": list(finished),
-            "failed": failed,
-            "missing": len(grid.seeds) - len(finished) - failed,
-        },
-        "seconds": seconds.as_dict(),
-        "defaults_of": _defaults_of(split, libraries),
-        **{kind: race and race.standing(place) for kind, race in races.items()},
-    }
+    failed: Sequence[Cell],
+    libraries: Sequence[Library],
+) -> SweptLayout:
+    split, finished = samples.layouts[place], samples.seeds[place]
+    failures = sum(cell[:2] == split for cell in failed)
+    update = undetermined(NOT_TIMED, 0) if pace is None else pace.seconds[place]
+    nearest = [library.library for library in libraries if library.placed_at == split]
+    return SweptLayout(
+        envs=split[0],
+        steps=split[1],
+        seeds=FinishedSeeds(
+            finished=finished,
+            failed=failures,
+            missing=len(grid.seeds) - len(finished) - failures,
+        ),
+        seconds=record(update),
+        defaults_of=tuple(dict.fromkeys(nearest)),
+        per_sample=samples.standing(place),
+        per_second=None if seconds is None else seconds.standing(place),
+    )
 
 
-def _defaults_of(split: list[int], libraries: Sequence[Data]) -> list[str]:
-    here = [one["library"] for one in libraries if one["placed_at"] == split]
-    return list(dict.fromkeys(here))
-
-
-def _wins(race: LayoutComparison) -> list[list[Data | None]]:
-    """Of every pair of layouts, how probable it is that the first is better."""
-    places = range(len(race.layouts))
-    return [[race.wins(first, second) for second in places] for first in places]
-
-
-def _beside(
-    advice: Data, races: Mapping[str, LayoutComparison | None], start: float | None
-) -> Data:
-    return {
-        kind: None
-        if race is None or start is None
-        else compare_with_advice(advice, kind, race, start)
-        for kind, race in races.items()
-    }
+def _wins(comparison: LayoutComparison | None) -> Wins | None:
+    """Return the probability that the first is better, for every pair of layouts."""
+    if comparison is None:
+        return None
+    places = range(len(comparison.layouts))
+    return tuple(tuple(comparison.wins(first, second) for second in places) for first in places)

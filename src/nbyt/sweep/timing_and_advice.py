@@ -14,8 +14,7 @@ from nbyt.errors import DiskError, NbytError, RunInterruptedError, StoreError
 from nbyt.measure.request import Progress
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import WorkerProcess
-from nbyt.results import plain
-from nbyt.results.values import Data
+from nbyt.results.advice import Answers
 from nbyt.store.files import ADVICE, SWEEP_ADVICE, TIMES
 from nbyt.store.run import Folder
 from nbyt.sweep.cells import first_failure, worker_setup
@@ -65,10 +64,10 @@ def load_costs(folder: Folder) -> Costs | None:
     return None if times is None else costs_from(times)
 
 
-def load_advice(folder: Folder) -> Data | None:
+def load_advice(folder: Folder) -> Answers | None:
     """Load the advice in the sweep's folder; None if there is none."""
     try:
-        return plain(Folder(folder.path_of(SWEEP_ADVICE)).require(ADVICE))
+        return Folder(folder.path_of(SWEEP_ADVICE)).require(ADVICE).advice
     except StoreError:
         return None
 

@@ -5,24 +5,24 @@ from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart, section, side_by_side, table
 from nbyt.report.html.quantity import layout_mark, shown
-from nbyt.report.numbers import layout_name
 from nbyt.report.pages.sweep.answer import (
     KINDS,
     advised_index,
     best_index,
-    is_known,
     kinds_of,
     libraries,
+    sizes,
 )
+from nbyt.results.sweep import Kind, Sweep, SweptLayout
 from nbyt.results.values import Data
 
 
-def standings(data: Data, kinds: list[str]) -> list[Child]:
-    """A switch between the tables, and a table for each way of counting."""
-    return [_switch(kinds), *(_block(data, kind) for kind in kinds)]
+def standings(sweep: Sweep, kinds: list[Kind]) -> list[Child]:
+    """Show a switch between the tables, and a table for each way of counting."""
+    return [_switch(kinds), *(_block(sweep, kind) for kind in kinds)]
 
 
-def _switch(kinds: list[str]) -> Markup | None:
+def _switch(kinds: list[Kind]) -> Markup | None:
     if len(kinds) < 2:
         return None
     buttons = [
@@ -38,13 +38,13 @@ def _switch(kinds: list[str]) -> Markup | None:
     return tag("div", *buttons, class_="tabs", role="group", aria_label="The table counts")
 
 
-def _block(data: Data, kind: str) -> Markup:
+def _block(sweep: Sweep, kind: Kind) -> Markup:
     title = tag("h3", KINDS[kind].capitalize(), class_="print-only")
-    first = kinds_of(data)[0]
-    return tag("div", title, _table(data, kind), data_kind=kind, hidden=kind != first)
+    first = kinds_of(sweep)[0]
+    return tag("div", title, _table(sweep, kind), data_kind=kind, hidden=kind != first)
 
 
-def _table(data: Data, kind: str) -> Markup:
+def _table(sweep: Sweep, kind: Kind) -> Markup:
     end = "at the end" if kind == "per_sample" else "when time is up"
     head: list[Child] = [
         "N × T",
@@ -56,23 +56,24 @@ def _table(data: Data, kind: str) -> Markup:
         "standing",
         "nearest to the default T of",
     ]
-    rows = [_row(data, kind, place) for place in range(len(data["layouts"]))]
+    rows = [_row(sweep, kind, place) for place in range(len(sweep.layouts))]
     return table(f"All layouts, {KINDS[kind]}", head, rows, class_="ranking by-steps")
 
 
-def _row(data: Data, kind: str, place: int) -> Markup:
-    layout = data["layouts"][place]
-    own, best = layout[kind], place == best_index(data, kind)
+def _row(sweep: Sweep, kind: Kind, place: int) -> Markup:
+    layout = sweep.layouts[place]
+    standing, best = layout.standing(kind), place == best_index(sweep, kind)
     dash = tag("span", "\u2013", class_="muted")
-    count = f"{len(layout['seeds']['finished'])} of {len(data['seeds'])}"
+    count = f"{len(layout.seeds.finished)} of {len(sweep.seeds)}"
+    behind, wins = standing.behind, standing.best_wins
     cells: list[Child] = [
-        layout_mark(layout),
-        shown(own["over_training"]),
-        shown(own["final"]),
-        dash if own["behind"] is None else shown(own["behind"], mark=False),
-        dash if own["best_wins"] is None else shown(own["best_wins"], 100, " %"),
-        shown(layout["seconds"], 1000, " ms") if kind == "per_second" else count,
-        _standing(data, kind, place),
+        layout_mark(sizes(layout)),
+        shown(standing.over_training.as_dict()),
+        shown(standing.final.as_dict()),
+        dash if behind is None else shown(behind.as_dict(), mark=False),
+        dash if wins is None else shown(wins.as_dict(), 100, " %"),
+        shown(layout.seconds.as_dict(), 1000, " ms") if kind == "per_second" else count,
+        _standing(sweep, kind, place),
         libraries(layout),
     ]
     looks = [None] * 6 + ["standing", "names"]
@@ -80,139 +81,138 @@ def _row(data: Data, kind: str, place: int) -> Markup:
     return tag("tr", *inside, class_="best" if best else None)
 
 
-def _standing(data: Data, kind: str, place: int) -> Markup:
-    own = data["layouts"][place][kind]
+def _standing(sweep: Sweep, kind: Kind, place: int) -> Markup:
+    standing = sweep.layouts[place].standing(kind)
     flags: list[Child] = []
-    if place == best_index(data, kind):
+    if place == best_index(sweep, kind):
         flags.append(tag("span", "★ best", class_="flag"))
-    elif not own["scores"]:
+    elif not standing.scores:
         flags.append(tag("span", "nothing finished", class_="flag harm"))
-    elif own["tied_with_best"] is None:
-        flags.append(tag("span", "cannot be told", class_="muted"))
-    elif own["tied_with_best"]:
+    elif standing.tied_with_best is None:
+        flags.append(tag("span", "unknown", class_="muted"))
+    elif standing.tied_with_best:
         flags.append(tag("span", "= tie", class_="flag"))
     else:
         flags.append(tag("span", "behind", class_="muted"))
-    if place == advised_index(data, kind):
+    if place == advised_index(sweep, kind):
         flags.append(tag("span", "◇ advised", class_="flag own"))
     return join(flags)
 
 
 _LOOK = {"colour": "blue", "dash": "solid", "symbol": "circle", "size": 6}
-_TITLES = {
+_TITLES: dict[Kind, str] = {
     "per_sample": "For the same samples: mean return over training",
-    "per_second": "For the same time: mean return until the fastest is through",
+    "per_second": "For the same time: mean return until the fastest has finished",
 }
 
 
-def steps_section(data: Data) -> Part:
-    """A chart for each way of counting, and all numbers in a table."""
-    kinds = kinds_of(data)
+def steps_section(sweep: Sweep) -> Part:
+    """Show a chart for each way of counting, and all numbers in a table."""
+    kinds = kinds_of(sweep)
     if not kinds:
         said = "No training was finished."
         return section("steps", "Performance against T", said, link="Against T")
     drawn = side_by_side(
-        chart(f"steps-{kind}", f"{_TITLES[kind]} against T.", [_chart(data, kind)], _TITLES[kind])
+        chart(f"steps-{kind}", f"{_TITLES[kind]} against T.", [_chart(sweep, kind)], _TITLES[kind])
         for kind in kinds
     )
     lead = (
         "Each dot is a training. The line goes through the IQM, the mean of the middle half of "
         "the seeds; its band is the 95 % interval."
     )
-    content = [_key(data), drawn, *standings(data, kinds)]
+    content = [_key(sweep), drawn, *standings(sweep, kinds)]
     return section("steps", "Performance against T", lead, *content, link="Against T")
 
 
-def _chart(data: Data, kind: str) -> Data:
-    layouts = [one for one in data["layouts"] if is_known(one, kind)]
-    numbers = [one[kind]["over_training"] for one in layouts]
-    traces = [_dots(layouts, kind), *line(layouts, numbers, "IQM", _LOOK)]
+def _chart(sweep: Sweep, kind: Kind) -> Data:
+    layouts = [layout for layout in sweep.layouts if layout.standing(kind).scores]
+    numbers = [layout.standing(kind).over_training.as_dict() for layout in layouts]
+    traces = [_dots(layouts, kind), *line([*map(sizes, layouts)], numbers, "IQM", _LOOK)]
     marks = [
         _defaults(layouts, kind),
-        _mark(data, kind, advised_index(data, kind), "advised", "diamond-open", "ink", 19),
-        _mark(data, kind, best_index(data, kind), "best", "star", "star", 16),
+        _mark(sweep, kind, advised_index(sweep, kind), "advised", "diamond-open", "ink", 19),
+        _mark(sweep, kind, best_index(sweep, kind), "best", "star", "star", 16),
     ]
     return figure(
-        [*traces, *(one for one in marks if one is not None)],
+        [*traces, *filter(None, marks)],
         360,
-        xaxis=steps_axis(data["layouts"]),
+        xaxis=steps_axis([*map(sizes, sweep.layouts)]),
         yaxis=value_axis("mean return", automargin=True, zeroline=False),
     )
 
 
-def _dots(layouts: list[Data], kind: str) -> Data:
-    """Every seed of every layout."""
-    pairs = [
-        (one, seed, score)
-        for one in layouts
-        for seed, score in zip(one["seeds"]["finished"], one[kind]["scores"], strict=True)
+def _dots(layouts: list[SweptLayout], kind: Kind) -> Data:
+    """Draw every seed of every layout."""
+    dots = [
+        (layout, seed, score)
+        for layout in layouts
+        for seed, score in zip(layout.seeds.finished, layout.standing(kind).scores, strict=True)
     ]
     return {
         "type": "scatter",
         "mode": "markers",
         "name": "a seed",
-        "x": [one["steps"] for one, _, _ in pairs],
-        "y": [score for _, _, score in pairs],
+        "x": [layout.steps for layout, _, _ in dots],
+        "y": [score for _, _, score in dots],
         "marker": {"color": "@muted:0.4", "size": 5, "symbol": "circle"},
         "hovertext": [
-            for_chart(f"{layout_name(one)}, seed {seed}: {score:.4g}") for one, seed, score in pairs
+            for_chart(f"{layout.name}, seed {seed}: {score:.4g}") for layout, seed, score in dots
         ],
         "hoverinfo": "text",
     }
 
 
-def _defaults(layouts: list[Data], kind: str) -> Data | None:
-    """A square around the layouts that are nearest to libraries' defaults."""
-    own = [one for one in layouts if one["defaults_of"]]
-    if not own:
+def _defaults(layouts: list[SweptLayout], kind: Kind) -> Data | None:
+    """Draw a square around the layouts that are nearest to libraries' defaults."""
+    nearest = [layout for layout in layouts if layout.defaults_of]
+    if not nearest:
         return None
     return {
         "type": "scatter",
         "mode": "markers",
         "name": "default",
-        "x": [one["steps"] for one in own],
-        "y": [one[kind]["over_training"]["value"] for one in own],
+        "x": [layout.steps for layout in nearest],
+        "y": [layout.standing(kind).over_training.value for layout in nearest],
         "marker": {
             "symbol": "square-open",
             "size": 12,
             "color": "@vermillion",
             "line": {"width": 1.5},
         },
-        "hovertext": [for_chart(f"{layout_name(one)}: {_default_words(one)}") for one in own],
+        "hovertext": [
+            for_chart(f"{layout.name}: nearest to the default T of {', '.join(layout.defaults_of)}")
+            for layout in nearest
+        ],
         "hoverinfo": "text",
     }
 
 
-def _default_words(layout: Data) -> str:
-    return f"nearest to the default T of {', '.join(layout['defaults_of'])}"
-
-
 def _mark(
-    data: Data, kind: str, place: int | None, name: str, symbol: str, colour: str, size: int
+    sweep: Sweep, kind: Kind, place: int | None, name: str, symbol: str, colour: str, size: int
 ) -> Data | None:
-    """A symbol on one layout's IQM."""
-    if place is None or not is_known(data["layouts"][place], kind):
+    """Draw a symbol on one layout's IQM."""
+    if place is None or not sweep.layouts[place].standing(kind).scores:
         return None
-    one = data["layouts"][place]
+    layout = sweep.layouts[place]
     edge = {"width": 1, "color": "@ink"} if symbol == "star" else {"width": 2.4}
     return {
         "type": "scatter",
         "mode": "markers",
         "name": name,
-        "x": [one["steps"]],
-        "y": [one[kind]["over_training"]["value"]],
+        "x": [layout.steps],
+        "y": [layout.standing(kind).over_training.value],
         "marker": {"symbol": symbol, "size": size, "color": f"@{colour}", "line": edge},
         "hoverinfo": "skip",
     }
 
 
-def _key(data: Data) -> Markup:
+def _key(sweep: Sweep) -> Markup:
     entries: list[tuple[str, str, str | None, Child]] = [
         ("blue", "circle", "solid", "IQM and interval"),
         ("muted", "circle", None, "one seed"),
         ("star", "star", None, "best"),
         ("vermillion", "square-open", None, "nearest to the default T of a library"),
     ]
-    if data["advice"]:
+    if sweep.advice:
         entries.append(("ink", "diamond-open", None, "advised"))
     return key(*entries)

@@ -4,62 +4,66 @@ from nbyt.report.figures.parts import figure, spread, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, tag
 from nbyt.report.html.page import Part, chart_place, numbers, section, slider_bar, table, wrap
 from nbyt.report.html.quantity import layout_mark, shown
-from nbyt.report.numbers import layout_name, words
-from nbyt.report.pages.sweep.answer import best_index, colours, is_known, kinds_of, roles
-from nbyt.results.values import Data
+from nbyt.report.numbers import words
+from nbyt.report.pages.sweep.answer import (
+    best_index,
+    colours,
+    finished_indices,
+    kinds_of,
+    layout_label,
+    roles,
+    sizes,
+)
+from nbyt.results.sweep import Kind, Sweep, SweptLayout
+from nbyt.results.values import Data, Estimate
 
 _SLIDER = "slider-wins"
-_KIND = "per_sample"
+_KIND: Kind = "per_sample"
 
 
-def wins_section(data: Data) -> Part:
-    """A chart whose slider chooses the layout that all are held against; all pairs in a table."""
+def wins_section(sweep: Sweep) -> Part:
+    """Show a chart whose slider chooses the layout to compare with, and all pairs in a table."""
     title, link = "Probability of improvement", "Improvement"
-    if not kinds_of(data) or not data["wins"][_KIND]:
+    if not kinds_of(sweep) or not sweep.wins.per_sample:
         return section("wins", title, "No training was finished.", link=link)
-    places = _held_against(data)
+    places = _opponents(sweep)
     if not places:
         return section("wins", title, "There is one layout only.", link=link)
-    said = [_said(data, place) for place in places]
-    frames = [_chart(data, place) for place in places]
+    labels = [layout_label(sweep, _KIND, place) for place in places]
+    frames = [_chart(sweep, place) for place in places]
     about = "The probability that a training of each layout beats one of the chosen layout."
     drawn = chart_place("wins", about, frames, _SLIDER)
-    bar = slider_bar(_SLIDER, "Held against", said)
+    bar = slider_bar(_SLIDER, "Compared with", labels)
     inside = wrap("div", bar, drawn, class_="slides", role="group")
     lead = (
         "How probable it is that a training of a layout ends with a higher mean return over "
         "training than one of the chosen layout, whatever their seeds; ties count half. Above a "
-        "half it is better; where the interval holds a half, nobody can say."
+        "half it is better; where the interval holds a half, the seeds do not decide."
     )
-    folded = numbers("All pairs", _pairs(data))
+    folded = numbers("All pairs", _pairs(sweep))
     return section("wins", title, lead, inside, folded, link=link)
 
 
-def _held_against(data: Data) -> list[int]:
-    """The best layout first, then those that stand for libraries' defaults and for the advice."""
-    known = [k for k, one in enumerate(data["layouts"]) if is_known(one, _KIND)]
-    best = best_index(data, _KIND)
-    special = [k for k in known if k != best and roles(data, _KIND, k)]
-    return [best, *special] if len(known) > 1 else []
+def _opponents(sweep: Sweep) -> list[int]:
+    """Return the best layout, then those nearest to libraries' defaults and to the advice."""
+    finished = finished_indices(sweep)
+    best = best_index(sweep, _KIND)
+    special = [place for place in finished if place != best and roles(sweep, _KIND, place)]
+    return [best, *special] if len(finished) > 1 else []
 
 
-def _said(data: Data, place: int) -> str:
-    name = layout_name(data["layouts"][place])
-    return f"{name}, {', '.join(roles(data, _KIND, place))}"
-
-
-def _chart(data: Data, against: int) -> Data:
-    shades = colours(data["layouts"])
-    rows = [
-        (one, data["wins"][_KIND][place][against], shades[place])
-        for place, one in enumerate(data["layouts"])
-        if place != against and is_known(one, _KIND)
+def _chart(sweep: Sweep, against: int) -> Data:
+    shades, wins = colours(sweep.layouts), sweep.wins.per_sample or ()
+    other = sweep.layouts[against].name
+    points = [
+        _point(sweep.layouts[place], number, shades[place], other)
+        for place in finished_indices(sweep)
+        if (number := wins[place][against]) is not None
     ]
-    other = layout_name(data["layouts"][against])
     return figure(
-        [_point(*row, other) for row in rows],
+        points,
         320,
-        xaxis=steps_axis(data["layouts"]),
+        xaxis=steps_axis([*map(sizes, sweep.layouts)]),
         yaxis=value_axis(f"beats {other} (%)", range=[-4, 104], zeroline=False),
         shapes=[
             {
@@ -76,36 +80,37 @@ def _chart(data: Data, against: int) -> Data:
     )
 
 
-def _point(layout: Data, number: Data, colour: str, other: str) -> Data:
-    name = layout_name(layout)
+def _point(layout: SweptLayout, wins: Estimate, colour: str, other: str) -> Data:
+    number = wins.as_dict()
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": name,
-        "x": [layout["steps"]],
+        "name": layout.name,
+        "x": [layout.steps],
         "y": [100 * number["value"]],
         "error_y": {**spread([number], 100), "color": f"@{colour}"},
         "marker": {"color": f"@{colour}", "size": 9},
-        "hovertext": [for_chart(f"{name} beats {other}: {words(number, 100, ' %')}")],
+        "hovertext": [for_chart(f"{layout.name} beats {other}: {words(number, 100, ' %')}")],
         "hoverinfo": "text",
     }
 
 
-def _pairs(data: Data) -> Markup:
-    places = [k for k, one in enumerate(data["layouts"]) if is_known(one, _KIND)]
-    head: list[Child] = ["beats", *(layout_mark(data["layouts"][k]) for k in places)]
+def _pairs(sweep: Sweep) -> Markup:
+    places, wins = finished_indices(sweep), sweep.wins.per_sample or ()
+    marks = {place: layout_mark(sizes(sweep.layouts[place])) for place in places}
+    head: list[Child] = ["beats", *marks.values()]
     rows = [
         tag(
             "tr",
-            tag("th", layout_mark(data["layouts"][first]), scope="row"),
-            *(_cell(data["wins"][_KIND][first][second]) for second in places),
+            tag("th", marks[first], scope="row"),
+            *(_cell(wins[first][second]) for second in places),
         )
         for first in places
     ]
     return table("Probability that the row's layout beats the column's", head, rows, class_="pairs")
 
 
-def _cell(number: Data | None) -> Markup:
-    if number is None:
+def _cell(wins: Estimate | None) -> Markup:
+    if wins is None:
         return tag("td", "\u2013", class_="self")
-    return tag("td", shown(number, 100, " %"))
+    return tag("td", shown(wins.as_dict(), 100, " %"))

@@ -4,17 +4,14 @@ import copy
 from typing import Any
 
 import pytest
-from tests.sweep.made_up import curves_of, finished, grid_of
+from tests.sweep.made_up import curves_of, finished, grid_of, with_holes
 
 Data = dict[str, Any]
 
 
 @pytest.fixture(scope="session")
 def _swept() -> Data:
-    grid = grid_of()
-    failed = [cell for cell in grid.cells if cell.steps == 64]
-    failed += [cell for cell in grid.cells if cell.steps == 2][:2]
-    return finished(grid, curves_of(grid), failed)
+    return with_holes()
 
 
 @pytest.fixture

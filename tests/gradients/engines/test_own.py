@@ -51,7 +51,7 @@ def _scores(case: Case, pool: Pool) -> dict[str, np.ndarray]:
     return {k: np.asarray(v, float) for k, v in jax.jit(jax.vmap(jax.vmap(one)))(*rows).items()}
 
 
-def test_harvest_is_what_written_out_gradients_give(case: Case) -> None:
+def test_sums_are_what_written_out_gradients_give(case: Case) -> None:
     pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
     lags = (1, 3)
     found = reduce_pool(_engine(case), pool, _AIM, SlabPlan(_CHAINS, _STEPS, lags, 0))

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.report.browsing import Visit
+from tests.sweep.made_up import record
 
 from nbyt.report.pages.sweep import write_page
 
@@ -17,7 +18,7 @@ def opened(
 ) -> Iterator[Visit]:
     """One page that stays open, so tall that every chart is near."""
     path = tmp_path_factory.mktemp("sweep") / "page.html"
-    write_page(_swept, path)
+    write_page(record(_swept), path)
     seen = Visit(chromium, path, _CHART, viewport={"width": 1280, "height": 9000})
     yield seen
     seen.context.close()

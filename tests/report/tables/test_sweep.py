@@ -6,10 +6,17 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from tests.sweep.made_up import curves_of, failure, finished, grid_of
+from tests.sweep.made_up import (
+    curves_of,
+    failure,
+    finished,
+    grid_of,
+    record,
+    summary,
+    with_holes,
+)
 
 from nbyt.report.tables.sweep import failure_lines, last_line, layout_table, sweep_lines
-from nbyt.sweep.summary import summarise
 
 Data = dict[str, Any]
 
@@ -20,6 +27,12 @@ def printed(*things: Any) -> list[str]:
     for thing in things:
         console.print(thing)
     return console.file.getvalue().splitlines()
+
+
+@pytest.fixture
+def data() -> Data:
+    """A sweep with failures, a layout with no seed, and the advice."""
+    return with_holes()
 
 
 def rows_of(lines: list[str]) -> list[list[str]]:
@@ -42,7 +55,7 @@ def test_the_table_fits_and_has_every_layout(data: Data, scale: float) -> None:
                 number = layout[kind][name]
                 known = {k: scale * number[k] for k in ("value", "low", "high") if number[k]}
                 number |= known
-    lines = printed(layout_table(data))
+    lines = printed(layout_table(record(data)))
     assert max(map(len, lines)) <= 80
     rows = rows_of(lines[2:])
     assert [row[0].rstrip("*=") for row in rows] == [
@@ -57,7 +70,7 @@ def test_the_table_fits_and_has_every_layout(data: Data, scale: float) -> None:
 
 
 def test_lines_say_what_came_out(data: Data) -> None:
-    lines = sweep_lines(data)
+    lines = sweep_lines(record(data))
     assert lines[0].startswith("per sample: 8x8 has the highest mean return over training")
     assert lines[1].startswith("per second: ")
     assert any(line.startswith("advice per sample: 16x4") for line in lines)
@@ -66,27 +79,27 @@ def test_lines_say_what_came_out(data: Data) -> None:
 
 
 def test_failures_end_with_what_was_said_last(data: Data) -> None:
-    lines = failure_lines(data)
+    lines = failure_lines(record(data))
     assert lines[0] == "32x2 seed 0 failed: env 'x' raised ValueError (x)"
     assert lines[-1] == "2 more failed; the page names all of them" and len(lines) == 9
-    assert last_line(" \n") == "for no reason that is known"
+    assert last_line(" \n") == "for an unknown reason"
 
 
 def test_missing_trainings_are_counted() -> None:
     grid = grid_of(4, (4, 8))
     some = dict(list(curves_of(grid).items())[:5])
-    found = summarise(grid, some, {}, costs=None, advice=None)
+    found = record(summary(grid, some, {}))
     assert failure_lines(found) == ["3 trainings are missing"]
     assert max(map(len, printed(layout_table(found), *sweep_lines(found)))) <= 80
 
 
 def test_nothing_finished_is_said() -> None:
     grid = grid_of(2, (4, 8))
-    found = summarise(grid, {}, dict.fromkeys(grid.cells, failure()), costs=None, advice=None)
+    found = record(summary(grid, {}, dict.fromkeys(grid.cells, failure())))
     assert sweep_lines(found) == ["No training was finished, so there is nothing to compare."]
     assert len(rows_of(printed(layout_table(found))[2:])) == 2
 
 
 def test_a_whole_sweep_has_no_failures() -> None:
     grid = grid_of(4, (4, 8))
-    assert failure_lines(finished(grid, curves_of(grid))) == []
+    assert failure_lines(record(finished(grid, curves_of(grid)))) == []

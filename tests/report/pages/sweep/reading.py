@@ -1,0 +1,24 @@
+"""Read the charts of a sweep's page."""
+
+from typing import Any
+
+from tests.sweep.made_up import record
+
+from nbyt.report.pages.sweep import render_sweep
+
+Data = dict[str, Any]
+
+
+def rendered(data: Data) -> str:
+    """Return the page of the data."""
+    return render_sweep(record(data))
+
+
+def six(values: list[Any]) -> list[Any]:
+    """Values as charts have them, with six digits."""
+    return [None if one is None else float(f"{one:.6g}") for one in values]
+
+
+def trace(chart: Data, name: str) -> Data:
+    """Return the trace of that name."""
+    return next(one for one in chart["data"] if one.get("name") == name)
