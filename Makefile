@@ -44,7 +44,7 @@ test-isas: install
 
 # The core tests with the oldest versions that pyproject.toml allows.
 # Left out is what needs an extra and does not skip itself without it.
-NEED_EXTRAS := tests/integrations tests/examples tests/gradients/test_torch_engine.py
+NEED_EXTRAS := tests/integrations tests/examples tests/gradients/engines/test_torch.py
 test-oldest: .venv-oldest/installed
 	.venv-oldest/bin/pytest -n 2 $(addprefix --ignore=,$(NEED_EXTRAS)) \
 		--deselect tests/test_imports.py::test_every_module_imports

@@ -95,7 +95,7 @@ class Collector:
         next_values = agent.value(self._obs)
         self._return += reward
         for env in np.flatnonzero(terminated | truncated):
-            # The env begins anew, so what it shows says nothing about the episode that ended.
+            # The env was reset, so its observation does not belong to the episode that ended.
             last = torch.tensor(info["final_obs"][env])
             next_values[env] = 0.0 if terminated[env] else agent.value(last)
             self.returns.append(float(self._return[env]))

@@ -26,7 +26,8 @@ install_import_hook(
         "nbyt.minibatch",
         "nbyt.policy",
         "nbyt.stats",
-        "nbyt_studies.stats",
+        "nbyt_studies.numbers",
+        "nbyt_studies.comparisons",
     ],
     "beartype.beartype",
 )

@@ -25,7 +25,7 @@ LIGHT = [
     "nbyt.system",
     "nbyt.store.run",
     "nbyt.stats",
-    "nbyt.rank",
+    "nbyt.advice.rank",
     "nbyt.report.pages.advice",
     "nbyt.cli.main",
 ]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nbyt import numbers
 from nbyt.advice.request import effort, make_advice_request
 from nbyt.envs import resolve
-from nbyt.envs.checks import check
+from nbyt.envs.check import check
 from nbyt.errors import UsageError
 from nbyt.integrations.jax import GradientProbe
 from nbyt.layout import Layout

@@ -20,10 +20,10 @@ def per_sample(
 ) -> dict[str, Any]:
     """The data of the advice with normal effort; stages: those to measure instead of training.
 
-    Costs and closer looks are left out: they do not change what is advised per sample.
+    Costs and diagnostics are left out: they do not change what is advised per sample.
     """
     found = resolve(env)
-    effort = replace(EFFORTS["normal"], looks="none")
+    effort = replace(EFFORTS["normal"], diagnosed="none")
     # The exact answers that this is held against are those of the actor's gradient.
     options = {"objective": "actor", **options}
     request = make_advice_request(found, batch=BATCH, effort=effort, seed=seed, **options)

@@ -53,12 +53,12 @@ def main(folder: Path) -> None:
 
 
 def page(data: dict[str, Any]) -> str:
-    """The table of verdicts as Markdown."""
+    """Return the table of verdicts as Markdown."""
     name = data["study"]
     body = _BODY.format(
         name=name,
-        page=PAGE,
-        study=STUDY,
+        page=PAGE.name,
+        study=STUDY.name,
         command=f"{data['reproduce']} --out runs/{name}",
         rule=data["rule"],
     )

@@ -23,13 +23,13 @@ RULES = ("both", "actor")
 
 
 def asked(case: Case, seed: int, way: str = "middle") -> dict[str, Any]:
-    """The answer per sample by each rule; costs and closer looks do not change it, and are left
+    """The answer per sample by each rule; costs and diagnostics do not change it, and are left
     out."""
     folder = _folder(case, way)
     path = folder / f"answer-{seed}.json"
     if path.exists():
         return json.loads(path.read_text())
-    effort = replace(EFFORTS["normal"], looks="none", **WAYS[way])
+    effort = replace(EFFORTS["normal"], diagnosed="none", **WAYS[way])
     # Other seeds than those of the sweep: the advice must not have seen what it foretells.
     request = advice_request(case.grid(), effort=effort, seed=1000 + seed)
     kept = open_folder(request, [], folder / f"seed-{seed}", force=False)

@@ -1,24 +1,33 @@
-"""An experiment of a study, and its context: a folder, a seed, a size, and trainings."""
+"""Experiments of a study: their context, and several at once in worker processes."""
 
 import hashlib
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
 from nbyt.envs import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.errors import NbytError, TrainingError, error_from
 from nbyt.layout import Layout
 from nbyt.measure.request import Progress
 from nbyt.policy.stage import Stage
+from nbyt.processes.heartbeat import Heartbeat
+from nbyt.processes.reaper import ProcessReaper
+from nbyt.processes.serving import Say, serve
+from nbyt.processes.worker import Bell, WorkerProcess, basic_setup
 from nbyt.results.values import Data
 from nbyt.store.atomic import canonical
-from nbyt.store.files import METRICS, RESULT, STUDY_TRAINING
+from nbyt.store.files import EXPERIMENT, METRICS, RESULT, STUDY_TRAINING
 from nbyt.store.manifest import manifest
 from nbyt.store.paths import locked
 from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
 from nbyt.train import hardware
-from nbyt.train.algorithms.ppo import beginning
+from nbyt.train.algorithms.ppo import initial_learner
 from nbyt.train.algorithms.registry import Row
 from nbyt.train.loop import Watch, kept_stages, train
 from nbyt.train.plan import PPOPlan, PPOSettings
@@ -36,7 +45,7 @@ class Training:
     rows: tuple[Row, ...]
 
     def at(self, updates: int) -> Stage:
-        """The stage after so many updates."""
+        """Return the stage after so many updates."""
         return next(one for one in self.stages if one.facts["updates"] == updates)
 
 
@@ -50,15 +59,15 @@ class Context:
     progress: Progress
 
     def pick(self, quick: Choice, full: Choice) -> Choice:
-        """One of two sizes: for a first look, or for the whole study."""
+        """Return one of two sizes: that of the quick study or that of the full one."""
         return quick if self.quick else full
 
     def named(self, words: str) -> "Context":
-        """The same bench, whose progress begins with these words."""
+        """Return the same context with progress that begins with these words."""
         return replace(self, progress=self.saying(words))
 
     def saying(self, words: str) -> Progress:
-        """Progress whose parts all begin with these words."""
+        """Return a progress callback whose texts begin with these words."""
         return lambda what, done, total: self.progress(f"{words}, {what}", done, total)
 
     def trained(
@@ -70,7 +79,7 @@ class Context:
         settings: PPOSettings | None = None,
         seed: int = 0,
     ) -> Training:
-        """A run with stages after these updates, the last of which ends it; trained once only.
+        """Return a run with stages after these updates, the last of which ends it; train it once.
 
         seed: counted from the study's own.
         """
@@ -105,11 +114,11 @@ class Context:
         settings: PPOSettings | None = None,
         seed: int = 0,
     ) -> Stage:
-        """The stage before the first update of such a run."""
+        """Return the stage before the first update of such a run."""
         found = resolve(env)
         settings = settings or PPOSettings()
         plan = PPOPlan(found.id, layout, layout.batch, self.seed + seed, settings, (1,))
-        policy, learner = beginning(plan, found)
+        policy, learner = initial_learner(plan, found)
         facts: dict[str, Any] = {
             "env": found.id,
             "updates": 0,
@@ -132,3 +141,97 @@ class Experiment:
     words: str
     run: Callable[[Context], Data]
     alone: bool = False
+
+
+# Run experiments in worker processes, several at once; driver and workers exchange JSON lines.
+#
+# The programs of RL are too small to use two cores by themselves, so two experiments at once take
+# little longer than one. Results do not depend on which process computes them.
+
+_PAUSE = 0.5  # seconds between two calls of `progress`, so that the user can interrupt
+_STEP_LIMIT = 60.0  # of a watched env; experiments use built-in envs, which are not watched
+
+
+def run_in_workers(
+    experiments: Sequence[Experiment], context: Context, *, workers: int, device: str
+) -> Iterator[str]:
+    """Yield the name of each experiment when its file is written; an error ends all workers.
+
+    An empty name is yielded now and then, so that the caller can stop.
+    """
+    setup = {
+        **basic_setup(sys.path, _STEP_LIMIT),
+        "folder": str(context.folder.path),
+        "quick": context.quick,
+        "seed": context.seed,
+        "device": device,
+    }
+    waiting = list(reversed(experiments))
+    bell = Bell()
+    busy: dict[WorkerProcess, str] = {}
+    with ProcessReaper() as reaper, ExitStack() as stack:
+        for _ in range(workers):
+            worker = WorkerProcess(reaper, __name__, setup, bell)
+            stack.callback(worker.end)
+            busy[worker] = _give(worker, waiting)
+        while busy:
+            bell.wait(_PAUSE)
+            yield ""
+            for worker, name in list(busy.items()):
+                answer = worker.look()
+                if worker.heard:
+                    context.progress(*worker.heard.pop("progress"))
+                if answer is not None:
+                    _raise_error(answer)
+                    yield name
+                    del busy[worker]
+                    if waiting:
+                        busy[worker] = _give(worker, waiting)
+
+
+def _give(worker: WorkerProcess, waiting: list[Experiment]) -> str:
+    experiment = waiting.pop()
+    run = experiment.run
+    where = f"{run.__module__}:{run.__qualname__}"
+    worker.give({"name": experiment.name, "words": experiment.words, "run": where})
+    return experiment.name
+
+
+def _raise_error(answer: dict[str, Any]) -> None:
+    """Raise the error that ended an experiment or its worker; return if there was none."""
+    if "answers" not in answer:
+        how = f"ended with code {answer['ended']}" if "ended" in answer else "closed its pipe"
+        raise TrainingError(
+            f"a worker of the study {how}",
+            where="reproduce",
+            fix="give the same command again to go on; with --workers 1 less memory is needed",
+        )
+    for error in answer["answers"]:
+        raise error_from(error)
+
+
+def main(heartbeat: Heartbeat) -> None:
+    """Run the experiments that the driver asks for; this is a worker's process."""
+
+    def begin(setup: dict[str, Any], say: Say) -> Callable[[dict[str, Any]], None]:
+        hardware.prepare(setup["device"], quiet=True)
+        context = Context(
+            Folder(Path(setup["folder"])),
+            setup["seed"],
+            setup["quick"],
+            lambda *progress: say({"progress": progress}),
+        )
+        return lambda task: say({"answers": _run(context, **task)})
+
+    serve(begin)
+
+
+def _run(context: Context, name: str, words: str, run: str) -> list[dict[str, str]]:
+    """Run an experiment and save its data; return the error if there was one."""
+    module, _, function = run.partition(":")
+    try:
+        data = getattr(import_module(module), function)(context.named(words))
+        context.folder.write(EXPERIMENT, data, name)
+    except NbytError as error:
+        return [error.as_facts()]
+    return []

@@ -1,4 +1,4 @@
-"""Three PPO trainings, each with an early and a late stage: what mini-batch topics look at."""
+"""Three PPO trainings, each with an early and a late stage, for claims on mini-batches."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ BATCHES = (16, 64)
 
 @dataclass(frozen=True)
 class Task:
-    """An env, how PPO learns it, and after how many updates it is looked at."""
+    """An env, how PPO learns it, and the updates after which it is measured."""
 
     env: str
     settings: PPOSettings
@@ -59,20 +59,20 @@ class Moment:
 
 
 def moments(context: Context) -> Iterator[Moment]:
-    """Every task's early and late stage; a first look has two tasks, trained half as long."""
+    """Yield every task's early and late stage; quick: two tasks, trained half as long."""
     for task in context.pick(TASKS[:2], TASKS):
         yield from moments_of(context, task)
 
 
 def moments_of(context: Context, task: Task) -> Iterator[Moment]:
-    """The task's early and late stage."""
+    """Yield the task's early and late stage."""
     training = train(context, task, LAYOUT)
     for word, updates in (("early", task.early), ("late", last(context, task))):
         yield Moment(task, word, training, training.at(updates))
 
 
 def batches_of(context: Context, moment: Moment, count: int = 0) -> list[Batch]:
-    """Independent batches of a stage, the same for all who ask: one program collects them.
+    """Collect independent batches of a stage; the same context gives the same batches.
 
     count: how many, if not the usual number.
     """
@@ -88,7 +88,7 @@ def batches_of(context: Context, moment: Moment, count: int = 0) -> list[Batch]:
 
 
 def train(context: Context, task: Task, layout: Layout, seed: int = 0) -> Training:
-    """The task's run under a layout, trained once only."""
+    """Return the task's run under a layout; train it once."""
     return context.trained(
         task.env,
         layout,
@@ -99,17 +99,17 @@ def train(context: Context, task: Task, layout: Layout, seed: int = 0) -> Traini
 
 
 def last(context: Context, task: Task) -> int:
-    """The updates of the task's whole run."""
+    """Return the number of updates of the task's run."""
     return context.pick(task.late // 2, task.late)
 
 
 def without_normalising(settings: PPOSettings) -> PPOSettings:
-    """The settings with advantages used as they are."""
+    """Return the settings with advantages used as they are."""
     return replace(settings, normalise_advantages="off")
 
 
 def plain(estimate: Estimate) -> dict[str, Any]:
-    """The estimate as plain data, in four digits."""
+    """Return the estimate as plain data, in four digits."""
     found: dict[str, Any] = estimate.as_dict()
     return {key: _short(value) for key, value in found.items()}
 

@@ -4,6 +4,7 @@ import platform
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,8 @@ from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder, open_run
 from nbyt.train import hardware
-from nbyt_studies.experiment import Context, Experiment
+from nbyt_studies.experiment import Context, Experiment, run_in_workers
 from nbyt_studies.verdict import RULE, Check, Number, judge
-from nbyt_studies.workers import run_in_workers
 
 Results = Mapping[str, Data]  # by the name of the experiment
 
@@ -86,11 +86,15 @@ def _numbers(checks: Sequence[Check]) -> dict[str, Number]:
     return numbers
 
 
-def in_order(names: str, *groups: tuple[Experiment, ...]) -> tuple[Experiment, ...]:
-    """Return all experiments of the groups in the order of these names."""
+def by_name(names: str, *groups: tuple[Experiment, ...]) -> tuple[Experiment, ...]:
+    """Return all experiments in the order of these names."""
     order = names.split()
-    experiments = [experiment for group in groups for experiment in group]
-    return tuple(sorted(experiments, key=lambda experiment: order.index(experiment.name)))
+    return tuple(sorted(chain(*groups), key=lambda experiment: order.index(experiment.name)))
+
+
+def by_topic(topics: Sequence[str], *groups: tuple[Claim, ...]) -> tuple[Claim, ...]:
+    """Return all claims in the order of these topics, those of one topic as they are given."""
+    return tuple(sorted(chain(*groups), key=lambda claim: topics.index(claim.topic)))
 
 
 @dataclass(frozen=True)

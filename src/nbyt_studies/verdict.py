@@ -30,7 +30,7 @@ RULE = (
 
 @dataclass(frozen=True)
 class Check:
-    """One number that the claim says something about: that it lies between `low` and `high`.
+    """A number that the claim says lies between `low` and `high`.
 
     case: where it was measured, such as {"env": "CartPole-v1", "gradient": "actor"}.
     quantity: what the number is, in words, with its unit.
@@ -62,7 +62,7 @@ class Check:
         return f"between {self.low:g} and {self.high:g}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return {
             "case": self.case,
             "quantity": self.quantity,
@@ -91,7 +91,7 @@ class Verdict:
 
 
 def judge(checks: Sequence[Check]) -> Verdict:
-    """The verdict on a claim with these checks."""
+    """Return the verdict on a claim with these checks."""
     said = [check.says for check in checks]
     yes, no = said.count("yes"), said.count("no")
     word, when = "holds when", ""
@@ -107,7 +107,7 @@ def judge(checks: Sequence[Check]) -> Verdict:
 
 
 def _condition(checks: Sequence[Check]) -> str:
-    """The property that tells yes from no best, and how often each of its values says yes."""
+    """Return the property that separates yes from no best, with the counts of its values."""
     decided = [check for check in checks if check.says != "open"]
     found = _telling(decided, "yes")
     if found is None:
@@ -120,7 +120,7 @@ def _condition(checks: Sequence[Check]) -> str:
 
 
 def _left_open(checks: Sequence[Check]) -> str:
-    """Where nothing could be told, if one property marks off nearly all of the open checks."""
+    """Return where checks are open, if one property marks off nearly all of them."""
     found = _telling(checks, "open")
     left = _count(checks, "open")
     if found is None or left < _A_FEW or _mistakes(found[1]) > left / 4:
@@ -139,7 +139,7 @@ def _said(yes: int, decided: int, left: int) -> str:
 
 
 def _telling(checks: Sequence[Check], word: str) -> tuple[str, dict[str, tuple[int, int]]] | None:
-    """The property that tells best which checks say the word, with their counts; None without."""
+    """Return the property that best separates checks that say the word, with their counts."""
     keys = sorted(key for key in checks[0].case if all(key in check.case for check in checks))
     counts = {key: _counts(checks, key, word) for key in keys}
     varied = [key for key in keys if len(counts[key]) > 1]
@@ -151,7 +151,6 @@ def _telling(checks: Sequence[Check], word: str) -> tuple[str, dict[str, tuple[i
 
 
 def _counts(checks: Sequence[Check], key: str, word: str) -> dict[str, tuple[int, int]]:
-    """For each value of the property, how many checks say the word, of how many."""
     found: dict[str, list[Check]] = defaultdict(list)
     for check in checks:
         found[check.case[key]].append(check)
@@ -163,5 +162,5 @@ def _count(checks: Sequence[Check], word: str) -> int:
 
 
 def _mistakes(counts: dict[str, tuple[int, int]]) -> int:
-    """Checks that go against most of those with the same value."""
+    """Count the checks that go against most of those with the same value."""
     return sum(min(said, all_ - said) for said, all_ in counts.values())

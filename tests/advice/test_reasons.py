@@ -110,7 +110,7 @@ def test_phase_and_sources_speak_where_they_were_measured() -> None:
         "sources": {"layouts": [{"envs": 8, "steps": 8, "actor": sources}]},
     }
     stage = _stage(closer=closer)
-    assert "later luck that is credited to earlier actions: 70 %" in _said(stage)
+    assert "later randomness that is credited to earlier actions: 70 %" in _said(stage)
     assert "add 0.5 times the variance" in _said(stage)
     assert any("Staggered" in line for line in remedies(_answer(stage), [stage], "actor"))
     assert not any("Staggered" in line for line in remedies(_answer(_stage()), [_stage()], "actor"))
@@ -151,7 +151,7 @@ def test_the_advice_says_what_ties_and_where_libraries_stand() -> None:
     assert said["ties"] and said["ties"][0] in ([8, 8], [1, 64])
     row = next(row for row in said["ranking"] if row["steps"] == 8)
     assert row["defaults_of"] == ["CleanRL"]
-    assert "cannot be told apart" in said["sentence"] and said["to_settle"] is None
+    assert "tied with" in said["sentence"] and said["to_settle"] is None
 
 
 def test_where_nothing_is_told_apart_it_says_so_and_what_more_would_cost() -> None:

@@ -9,7 +9,7 @@ import pytest
 from gymnasium.wrappers import FlattenObservation
 
 from nbyt.envs import gymnasium_suite
-from nbyt.envs.checks import check
+from nbyt.envs.check import check
 
 
 def codes(report) -> set[str]:

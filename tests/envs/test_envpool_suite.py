@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("envpool")
 
-from nbyt.envs import envpool_suite
+from nbyt.envs import envpool_suite, resolve
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import EnvUsageError, MissingExtraError
 
@@ -67,5 +67,6 @@ def test_the_number_of_seeds_is_the_number_of_envs() -> None:
 
 def test_without_envpool_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "envpool", None)
+    monkeypatch.delitem(sys.modules, "nbyt.envs.envpool_suite")
     with pytest.raises(MissingExtraError, match=r"nbyt\[envpool\]"):
-        envpool_suite.find("CartPole-v1")
+        resolve("envpool:CartPole-v1")

@@ -2,9 +2,10 @@
 
 import pytest
 
+from nbyt.collect.segment import horizon
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import fragment_lengths
-from nbyt.measure.request import horizon, make_request
+from nbyt.measure.request import make_request
 from nbyt.policy.stage import Stage, table
 
 _BARE = table([[0.0, 0.0]], [0.0])

@@ -18,7 +18,7 @@ from nbyt.errors import NbytError, StoreError
 from nbyt.results import plain
 from nbyt.store.files import EXPERIMENT, STUDY
 from nbyt_studies.experiment import Experiment
-from nbyt_studies.post.experiments import costs, delay, visits
+from nbyt_studies.post.experiments import delay, visits
 from nbyt_studies.study import Study
 
 
@@ -56,7 +56,7 @@ def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
 
 def test_workers_find_what_one_process_finds(tmp_path: Path) -> None:
     # Experiments of the package: a fresh interpreter finds those by name.
-    some = replace(SMALL, experiments=(delay.EXPERIMENTS[1], costs.EXPERIMENTS[0]), claims=())
+    some = replace(SMALL, experiments=(delay.EXPERIMENTS[0], delay.EXPERIMENTS[2]), claims=())
     alone, beside = (some.open_folder(tmp_path / name, quick=True, seed=0) for name in "ab")
     some.reproduce(alone, quick=True)
     said: list[str] = []

@@ -15,7 +15,7 @@ from nbyt.advice.request import BOTH, AdviceRequest
 from nbyt.advice.stages import DRAWS, Measured
 from nbyt.dialects.carrying import NUMBERS, SETTINGS, Carried
 from nbyt.results import plain
-from nbyt.results.values import Data, given
+from nbyt.results.values import Data
 from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate, undetermined
@@ -136,9 +136,9 @@ def _evidence(measured: Measured, weight: float, objective: str) -> StageEvidenc
 
 
 def _estimate(number: EstimateRecord, chains: int) -> Estimate:
-    reason = number.reason if given(number.reason) else ""
+    reason = number.reason if isinstance(number.reason, str) else ""
     approximate = number.approximate is True
-    return Estimate(number.value, number.low, number.high, chains, str(reason), approximate)
+    return Estimate(number.value, number.low, number.high, chains, reason, approximate)
 
 
 def advice_data(

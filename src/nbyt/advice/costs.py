@@ -17,13 +17,10 @@ from scipy import optimize, special
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout, nearest_divisors
-from nbyt.policy.actor_critic import build
 from nbyt.results.advice import Costs as KeptCosts
-from nbyt.rng import stream
 from nbyt.stats.estimate import LEVEL, Estimate
-from nbyt.train.algorithms.ppo import new_learner, updates
-from nbyt.train.plan import PPOSettings
-from nbyt.train.sources import DeviceSource, HostSource
+from nbyt.train.algorithms.ppo import PPOAlgorithm
+from nbyt.train.plan import PPOPlan, PPOSettings
 
 SPLITS = 4
 ROUNDS = 5
@@ -31,6 +28,8 @@ ROUNDS = 5
 _TURN_SECONDS = 0.2
 # Samples times epochs of an update that is tried once.
 _MOST_TRIED = 2**20
+# Samples of a training that is stopped when it has been timed.
+_ENDLESS = 10**15
 
 Split = tuple[int, int]
 Progress = Callable[[str, int, int], None]
@@ -213,33 +212,26 @@ class _Trainer:
     def __init__(
         self, env: DeviceEnv | HostEnv, settings: PPOSettings, layout: Layout, vector: str
     ) -> None:
-        self.layout, self._settings, self._made = layout, settings, 0
-        spaces = env.observation_space, env.action_space
-        self._policy = build(*spaces, settings.parsed_network, shared=settings.shared)
-        key = stream(jax.random.key(0), "learner")
-        self._learner = new_learner(self._policy, settings, layout, key)
-        self._source: DeviceSource | HostSource
-        if isinstance(env, HostEnv):
-            self._source = HostSource(env, self._policy, settings, layout, vector=vector)
-        else:
-            self._source = DeviceSource(env, self._policy, settings, layout)
-        self._source.begin(self._learner, 0)
+        self.layout = layout
+        self._training = PPOAlgorithm(
+            PPOPlan(env.id, layout, _ENDLESS, 0, settings, (), vector), env
+        )
+        self._updates = self._training.updates(1)
         self._go(1)
         self.first = self._go(1)
-        self._updates = updates_of_a_turn(self.first)
+        self._turn = updates_of_a_turn(self.first)
 
     def seconds(self) -> float:
         """Return the seconds of one update, averaged over a turn."""
-        return self._go(self._updates) / self._updates
+        return self._go(self._turn) / self._turn
 
     def close(self) -> None:
         """Close the envs."""
-        self._source.close()
+        self._training.close()
 
     def _go(self, count: int) -> float:
         began = time.perf_counter()
-        given = (self._policy, self._settings, self.layout, self._source, self._learner)
-        for update in updates(*given, seed=0, first=self._made + 1, last=self._made + count):
-            self._learner, self._made = update.learner, update.number
-        jax.block_until_ready(self._learner.params)
+        for _ in range(count):
+            next(self._updates)
+        jax.block_until_ready(self._training.params)
         return time.perf_counter() - began

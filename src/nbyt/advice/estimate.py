@@ -8,14 +8,13 @@ import numpy as np
 
 from nbyt.advice.costs import ROUNDS, SPLITS, update_seconds
 from nbyt.advice.request import EFFORTS, AdviceRequest, Effort
-from nbyt.collect.segment import burn_in
+from nbyt.collect.segment import burn_in, horizon
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import EnvError, UsageError
-from nbyt.measure.request import horizon
 
-# Seconds that no trial shows: imports and compiling, and the statistics of a stage and of a look.
-_FIXED, _STAGE, _LOOK = 10.0, 6.0, 16.0
-_LOOK_POOLS = 3
+# Seconds that no trial shows: imports and compiling, and the statistics of stages and diagnoses.
+_FIXED, _STAGE, _DIAGNOSIS = 10.0, 6.0, 16.0
+_DIAGNOSIS_POOLS = 3
 # Gradients of every T take longer than one of PPO's passes over the same samples.
 _PASSES = 1.5
 _TRIAL_SECONDS = 1.0
@@ -55,12 +54,12 @@ def forecast(request: AdviceRequest, pace: Pace, *, trained: bool, timed: bool) 
     targets = request.stages * effort.trainings
     longest = max(request.steps[-1], 1024)
     chain = longest + horizon(request.settings.gamma) + 2 * burn_in(request.env.time_limit)
-    looks = {"none": 0, "one": 1, "all": targets}[effort.looks]
-    pools = (targets * effort.chains + looks * _LOOK_POOLS * effort.chains // 2) * chain
+    diagnosed = {"none": 0, "one": 1, "all": targets}[effort.diagnosed]
+    pools = (targets * effort.chains + diagnosed * _DIAGNOSIS_POOLS * effort.chains // 2) * chain
     training = request.total * effort.trainings if trained else 0
     timing = SPLITS * (ROUNDS + 2) * request.batch if timed else 0
     learning = (training + timing) * request.epochs + _PASSES * pools
-    seconds = _FIXED + _STAGE * targets + _LOOK * looks
+    seconds = _FIXED + _STAGE * targets + _DIAGNOSIS * diagnosed
     seconds += (training + pools + timing) * pace.step + learning * pace.sample
     return Forecast(training, pools, timing, seconds)
 

@@ -11,10 +11,10 @@ from nbyt.report.tables.advice import deciding
 from nbyt.results.values import Data
 
 _SOURCES = {
-    "sampling": "which states and actions happened to be visited",
-    "own_step": "the env's answer to the action itself",
-    "credit": "later luck that is credited to earlier actions",
-    "coupling": "luck that also decides what is visited next",
+    "sampling": "which states and actions were visited",
+    "own_step": "the env's response to the action itself",
+    "credit": "later randomness that is credited to earlier actions",
+    "coupling": "randomness that also decides what is visited next",
 }
 # A share of the variance, or a gain in alignment, that is worth a sentence.
 _NOTABLE = 0.1
@@ -305,11 +305,11 @@ def sentence(answer: Answer) -> str:
     best = answer.best
     ties = [f"{place.envs}x{place.steps}" for place in answer.ties]
     if answer.open:
-        return f"No measurable difference between the layouts; {_name(best)} looks best by a hair."
+        return f"No measurable difference between the layouts; {_name(best)} is slightly ahead."
     share = f"best in {100 * best.win_share:.0f} % of the resamples"
     if not ties:
-        return f"Use {_name(best)}: {share}, and the data tell it apart from all others."
-    return f"Use {_name(best)}: {share}; cannot be told apart from it: {listed(ties)}."
+        return f"Use {_name(best)}: {share}, clearly better than all others."
+    return f"Use {_name(best)}: {share}; tied with {listed(ties)}."
 
 
 def current(answer: Answer, steps: int) -> Data:
@@ -319,7 +319,7 @@ def current(answer: Answer, steps: int) -> Data:
     if place is best:
         words = f"Leave it: {name} is the layout advised."
     elif place.tied:
-        words = f"Leave it: {name} cannot be told apart from {_name(best)}."
+        words = f"Leave it: {name} is tied with {_name(best)}."
     else:
         words = (
             f"Change it: {name} loses {percent(place.regret.as_dict())} of the alignment that "
@@ -344,9 +344,9 @@ def _to_settle(answer: Answer, samples: int) -> Data | None:
         return None
     more = answer.more_needed()
     if more is None:
-        return {"sentence": "There is no gap that more chains would make visible.", "samples": None}
+        return {"sentence": "There is no gap that more chains would show.", "samples": None}
     words = (
-        f"About {more:.1f} times the chains, {more * samples:,.0f} env steps, would tell the best "
-        "from the worst, if the gap is as large as it looks."
+        f"About {more:.1f} times the chains, {more * samples:,.0f} env steps, would separate the "
+        "best from the worst, if the gap stays the same."
     )
     return {"sentence": words, "samples": round(more * samples)}

@@ -4,13 +4,13 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log
-from typing import Any
+from typing import Any, get_args
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import Layout, fragment_lengths, nearest_divisors
 from nbyt.numbers import COUNT, MEMORY, PASSES, PROBABILITIES, SEED, SIZE, STEPS, require
-from nbyt.stats.pool import OBJECTIVES
+from nbyt.results.values import Objective
 from nbyt.train.plan import PPOPlan, PPOSettings
 
 # Lambdas compared in addition to the one that is trained with.
@@ -22,7 +22,7 @@ class Effort:
     """What --effort stands for.
 
     stages: measured per training. chains: per pool. trainings: with different layouts.
-    looks: the stages that are diagnosed too (other lambdas, phase, sources of noise): none,
+    diagnosed: the stages that are diagnosed too (other lambdas, phase, sources of noise): none,
     the one that decides, or all. more: factor by which the chains are increased where all layouts
     tie, on device envs.
     """
@@ -31,7 +31,7 @@ class Effort:
     stages: int
     chains: int
     trainings: int
-    looks: str
+    diagnosed: str
     more: int = 4
 
 
@@ -62,7 +62,7 @@ _KEPT, _FIRST_SHARE = 12, 1 / 30
 _USUAL, _OPPOSITE = (32,), (8, 256)
 # The gradient that decides: a measured one, or the weaker of actor and critic.
 BOTH = "both"
-DECIDERS = (BOTH, *OBJECTIVES)
+DECIDERS = (BOTH, *get_args(Objective))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,9 +205,11 @@ def make_advice_request(
     max_envs = max_envs or (HOST_ENVS if isinstance(env, HostEnv) else batch)
     lengths = lengths_of(batch, steps, max_envs, current)
     wanted = _OPPOSITE if effort.trainings == 2 else _USUAL
-    trained = tuple(dict.fromkeys(_nearest(lengths, length) for length in wanted))
+    trained = tuple(
+        dict.fromkeys(min(lengths, key=lambda t: abs(log(t / near))) for near in wanted)
+    )
     total = total or max(_SAMPLES, _UPDATES * batch)
-    minibatch = minibatch or default_minibatch(batch)
+    minibatch = minibatch or nearest_divisors(batch, MINIBATCH)[0]
     updates = Layout(batch // trained[0], trained[0], minibatch, epochs).updates(total)
     stages = stages or effort.stages
     return AdviceRequest(
@@ -273,14 +275,5 @@ def lengths_of(
 
 
 def _lambdas(trained: float, effort: Effort) -> tuple[float, ...]:
-    others = () if effort.looks == "none" else LAMBDAS
+    others = () if effort.diagnosed == "none" else LAMBDAS
     return tuple(dict.fromkeys((trained, *others)))
-
-
-def default_minibatch(batch: int) -> int:
-    """Return the default mini-batch: the divisor of the batch nearest to 256."""
-    return nearest_divisors(batch, MINIBATCH)[0]
-
-
-def _nearest(lengths: Sequence[int], wanted: int) -> int:
-    return min(lengths, key=lambda length: abs(log(length / wanted)))

@@ -303,7 +303,7 @@ class _Parts:
 
 def _count_parts(request: AdviceRequest, given: int) -> int:
     stages = given or request.stages * len(request.trained)
-    return 2 + stages + {"none": 0, "one": 1, "all": stages}[request.effort.looks]
+    return 2 + stages + {"none": 0, "one": 1, "all": stages}[request.effort.diagnosed]
 
 
 def _costs(request: AdviceRequest, folder: Folder, progress: Progress) -> Costs:
@@ -327,10 +327,10 @@ def _diagnose(
     finding: AdviceInputs, folder: Folder, progress: Progress, done: Callable[[], None]
 ) -> dict[str, Data]:
     """Diagnose the stage that decides, or all of them, around the advised layout."""
-    looks = finding.request.effort.looks
-    if looks == "none":
+    diagnosed = finding.request.effort.diagnosed
+    if diagnosed == "none":
         return {}
-    chosen = finding.measured if looks == "all" else [finding.deciding()]
+    chosen = finding.measured if diagnosed == "all" else [finding.deciding()]
     best = finding.answers()[0].best.steps
     found = {}
     for measured in chosen:

@@ -70,8 +70,8 @@ def open_folder(
 
     inner: it is part of another folder.
     """
-    device = hardware.describe()
     identity = {**request.identity(), "from": [each.frozen_policy.fingerprint for each in given]}
+    device = hardware.describe()
     env, effort = request.env.id.rpartition(":")[2], request.effort.name
     name = slug(f"advise-{env}-{request.batch}-{effort}-seed{request.seed}")
     made_by = manifest("advise", identity, request.seed, device)
@@ -271,12 +271,11 @@ def _probe(
     what: str,
     progress: Progress,
 ) -> tuple[Tensors, dict[str, Any]]:
-    # Stages are resampled as independent, so their chains must be.
-    seed = seeds(request.seed, "advise.pool", number)[-1]
-    lam = request.lambdas[:1]
     measured = examine(
         stage.frozen_policy,
-        _probe_request(request, stage, request.steps, lam, chains=chains, seed=seed),
+        _probe_request(
+            request, stage, request.steps, request.lambdas[:1], chains=chains, number=number
+        ),
         phase=False,
         resources=Resources(request.memory, request.max_envs, request.vector),
         progress=lambda part, done, total: progress(f"{what}: {part}", done, total),
@@ -292,8 +291,10 @@ def _probe_request(
     lambdas: Sequence[float],
     *,
     chains: int,
-    seed: int,
+    number: int | None = None,
 ) -> Request:
+    # Stages are resampled as independent, so their chains must be.
+    seed = request.seed if number is None else seeds(request.seed, "advise.pool", number)[-1]
     return make_request(
         stage.frozen_policy.facts,
         batch=request.batch,
@@ -337,7 +338,7 @@ def diagnose_stage(
     stage, steps = measured.stage, request.steps
     # Half of those that rank are enough for intervals that are not approximate.
     chains = max(DEPENDABLE, request.effort.chains // 2)
-    ask = partial(_probe_request, request, stage, chains=chains, seed=request.seed)
+    ask = partial(_probe_request, request, stage, chains=chains)
     resources = Resources(request.memory, request.max_envs, request.vector)
     places = np.linspace(0, len(steps) - 1, min(_LENGTHS, len(steps))).round().astype(int)
     found = examine(
@@ -345,7 +346,7 @@ def diagnose_stage(
         ask(sorted({best, *(steps[place] for place in places)}), request.lambdas),
         phase=True,
         resources=resources,
-        progress=lambda what, done, total: progress(f"closer look: {what}", done, total),
+        progress=lambda what, done, total: progress(f"diagnosing: {what}", done, total),
     )
     given = stage.frozen_policy, ask(steps, request.lambdas[:1])
     mean, spread = (measured.tensors[f"scale/{name}"] for name in ("mean", "spread"))

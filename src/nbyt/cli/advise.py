@@ -15,8 +15,8 @@ from nbyt.advice.request import EPOCHS, HOST_ENVS, AdviceRequest, make_advice_re
 from nbyt.advice.request import effort as effort_named
 from nbyt.advice.run import Advice, answer_request, as_trained, command_line
 from nbyt.advice.stages import StageToMeasure, given_stages, open_folder
-from nbyt.cli.current import Own, own_layout, remarks, settled, with_own
-from nbyt.cli.options import Learning
+from nbyt.cli.current import CurrentLayout, as_used, own_layout, remarks, with_own
+from nbyt.cli.options import EnvId, Learning
 from nbyt.cli.output import Common, Outcome, facts_table, show, show_verbatim, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.envs import DeviceEnv, HostEnv, resolve
@@ -121,19 +121,13 @@ class AdviseOptions:
 
 
 def run(
-    env: str,
+    env: EnvId,
     *,
     options: Annotated[AdviseOptions, Parameter(name="*")] = AdviseOptions(),
     settings: Annotated[Learning, Parameter(name="*", group="Learning")] = Learning(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
-    """Say which N x T to split a batch into on this env, how sure that is, and why.
-
-    Parameters
-    ----------
-    env
-        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
-    """
+    """Say which N x T to split a batch into on this env, how sure that is, and why."""
     budget = budget_from(options.budget) if options.budget else None
     own = own_layout(options.current, options.batch)
     if options.batch is None and own is None and budget is None:
@@ -162,15 +156,14 @@ def _collector(options: AdviseOptions) -> Iterator[Collector | None]:
     if not options.ray or options.dry_run:
         yield None
         return
-    from nbyt.sweep.cluster import ClusterPools
-    from nbyt.sweep.ray_package import Connection
+    from nbyt.sweep.cluster import ClusterPools, Connection
 
     with closing(Connection(options.ray)) as connection:
         yield ClusterPools(connection)
 
 
 def _with_startable(
-    env: DeviceEnv | HostEnv, options: AdviseOptions, own: Own | None, console: Console
+    env: DeviceEnv | HostEnv, options: AdviseOptions, own: CurrentLayout | None, console: Console
 ) -> AdviseOptions:
     """Lower --max-envs to what can be started at once, with a warning."""
     if not isinstance(env, HostEnv):
@@ -193,7 +186,7 @@ class _Asked:
     options: AdviseOptions
     settings: Learning
     given: list[StageToMeasure]
-    own: Own | None
+    own: CurrentLayout | None
     budget: Budget | None
     collector: Collector | None
 
@@ -208,6 +201,7 @@ class _Asked:
     def request(self, batch: int | None = None, **changes: Any) -> AdviceRequest:
         """Make the request for a batch; by default, for the user's."""
         options, own = self.options, self.own
+        settings = with_own(self.settings.plain(), own, self.flags)
         numbers = {
             "steps": read_if_given(SIZES, options.steps, "--steps") or (),
             "lambdas": read_if_given(PROBABILITIES, options.lam, "--lambda") or (),
@@ -222,7 +216,7 @@ class _Asked:
             "stages": options.stages,
             "minibatch": options.minibatch or values.get("minibatch"),
             "epochs": options.epochs or values.get("epochs", EPOCHS),
-            "settings": as_trained(self.given, with_own(self.settings.plain(), own, self.flags)),
+            "settings": as_trained(self.given, settings),
             "max_envs": options.max_envs,
             "objective": options.objective,
             "vector": options.vector,
@@ -247,8 +241,8 @@ def _answer(asked: _Asked, common: Common, console: Console) -> Outcome:
     else:
         proposal = _proposal(asked, asked.budget, console)
         request = asked.request(proposal["batch"])
-    said = remarks(asked.own, request, asked.flags)
     command = request.command()
+    said = remarks(asked.own, request, asked.flags)
     data = _forecast(request, asked)
     if options.dry_run:
         warn(console, said)
@@ -259,8 +253,9 @@ def _answer(asked: _Asked, common: Common, console: Console) -> Outcome:
     advice = _advise(request, asked, proposal, said, console)
     warn(console, advice.data["warnings"])
     if not common.json:
-        show(facts_table(facts(advice.data)), "", *summary(advice.data))
-        for line in change_lines(advice.data):
+        about, things, changes = facts(advice.data), summary(advice.data), change_lines(advice.data)
+        show(facts_table(about), "", *things)
+        for line in changes:
             show_verbatim(line)
         show(f"report: {advice.data['report']}")
     return Outcome(advice.data, advice.data["warnings"])
@@ -305,7 +300,7 @@ def _advise(
     console: Console,
 ) -> Advice:
     options = asked.options
-    carried = settled(asked.own, request, asked.flags)
+    carried = as_used(asked.own, request, asked.flags)
     folder = open_folder(request, asked.given, options.out, force=options.force)
     try:
         with watched(console) as progress:

@@ -17,7 +17,7 @@ from nbyt.envs import resolve
 from nbyt.envs.user_code import imported
 from nbyt.measure.auditing import ENV, brief_stage, measured_cost, planned
 from nbyt.minibatch import Audit, audit, sampler_of
-from nbyt.minibatch.epochs import ask, usual_split
+from nbyt.minibatch.epochs import audit_sizes, default_split
 from nbyt.minibatch.schemes import find
 from nbyt.numbers import Passes, Seed, Size
 from nbyt.policy.files import read_stage, require_env
@@ -33,7 +33,7 @@ class AuditOptions:
     """Options of `nbyt audit`."""
 
     envs: Size | None = None
-    """Envs of the batch; tells steps of one env from envs at one step."""
+    """Envs of the batch, to distinguish steps of one env from envs at one step."""
 
     steps: Size | None = None
     """Steps of each env; envs x steps is the batch."""
@@ -42,28 +42,28 @@ class AuditOptions:
     """Which sample index t * N + n (time-major) or n * T + t (env-major) is: step t of env n."""
 
     env: str = ""
-    """The env whose rollouts show what the sampler costs; without, CartPole-v1, or the stage's."""
+    """Env to measure the sampler's cost on; default: the stage's, or CartPole-v1."""
 
     from_: Path | None = None
-    """Folder of a stage to play with; without, a policy is trained for a moment."""
+    """Folder of a stage to collect with; default: a policy that is trained briefly."""
 
     trust_env: bool = False
     """Import the env that the stage's file names, even if it is not from a suite."""
 
     skip_rollout: bool = False
-    """Do not measure what the sampler costs: say what formulas say."""
+    """Do not measure the sampler's cost; report the formula's value only."""
 
     strict: bool = False
     """Exit with 1 if there is a fault."""
 
     seed: Seed = 0
-    """Seed of all randomness; the sampler is called with this seed and those that follow."""
+    """Seed of all randomness; the sampler is called with it and the seeds after it."""
 
     device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
-    """Where JAX computes."""
+    """Device that JAX uses."""
 
     dry_run: bool = False
-    """Say what would be measured, and stop; the sampler is not called."""
+    """Show what would be measured, then stop; the sampler is not called."""
 
 
 def run(
@@ -89,7 +89,7 @@ def run(
     epochs
         Passes over the batch.
     """
-    asked = ask(batch, minibatch, epochs, options.envs, options.steps, options.order)
+    asked = audit_sizes(batch, minibatch, epochs, options.envs, options.steps, options.order)
     if options.dry_run:
         return _dry(planned(asked).as_dict(), common)
     envs, steps, order = asked.envs, asked.steps, options.order
@@ -98,7 +98,7 @@ def run(
         function = sampler_of(thing)
     else:
         # A scheme of ours knows how its batch is made, so the audit may know it too.
-        envs, steps = (envs, steps) if envs else usual_split(batch)
+        envs, steps = (envs, steps) if envs else default_split(batch)
         order = "time-major"
         function = find(sampler).sampler(envs, steps)
     found = audit(

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
+from nbyt.envs.lookup import ENV_HELP
 from nbyt.errors import error_from
 from nbyt.numbers import DURATION, Count, DurationText, Seed
 from nbyt.processes.heartbeat import STEP, HeartbeatState
@@ -23,7 +24,7 @@ _MAIN = "nbyt.cli.check_worker"
 
 
 def run(
-    env: str,
+    env: Annotated[str, Parameter(help=ENV_HELP)],
     *,
     seed: Seed = 0,
     steps: Count = 200,
@@ -33,18 +34,16 @@ def run(
     """Check an environment: spaces, numbers, seeding, resets, time limit, speed.
 
     All faults are listed at once; the exit code is 1 if there are any. The env runs in a process
-    of its own: that it hangs, crashes or ends its process is a fault like others.
+    of its own, so hanging, crashing or exiting are reported as faults too.
 
     Parameters
     ----------
-    env
-        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
     seed
         Seed of the trial run.
     steps
         Steps of the trial run.
     step_limit
-        How long the env may take over one call.
+        Longest time that one call of the env may take.
     """
     console = talk(quiet=common.quiet)
     task = {"env": env, "seed": seed, "steps": steps}
@@ -83,13 +82,13 @@ def _stopped(env: str, how: dict[str, Any]) -> dict[str, Any]:
         message = f"the env raised {how['raised']} {place}, which ends any program"
         code, fix = "interrupts", "raise an exception of your own instead"
     elif "cut_off" in how:
-        message = "the env closed the files of its process, and with them the way to report"
+        message = "the env closed the files of its process, including the pipe for the report"
         code, fix = "closes_files", "close only what the env has opened"
     else:
         message = f"the env's process ended {how_it_ended(how['ended'])} {place}"
         code, fix = "ends_process", "raise an exception instead of ending the process"
         if how["ended"] < 0:
-            fix = "debug the simulator; signal 9 is often too little memory"
+            fix = "debug the simulator; signal 9 often means out of memory"
     return {
         "env": env,
         "kind": "unknown",

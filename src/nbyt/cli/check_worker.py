@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from nbyt.envs import DeviceEnv, HostEnv, resolve
-from nbyt.envs.checks import Report, check
-from nbyt.envs.checks.watched import CheckedEnv, StoppedError
+from nbyt.envs.check import Report, check
 from nbyt.envs.lookup import import_code
+from nbyt.envs.watched_env import CheckedEnv, StoppedError
 from nbyt.errors import NbytError, described, own_lines
 from nbyt.processes.heartbeat import BUILT, IMPORTED, ON_DEVICE, Heartbeat
 from nbyt.processes.serving import Say, serve

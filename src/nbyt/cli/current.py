@@ -17,7 +17,7 @@ _FIELDS = {"lambda": "lam"}
 
 
 @dataclass(frozen=True)
-class Own:
+class CurrentLayout:
     """The user's own N and T, and the rest of their settings where a library's were given."""
 
     envs: int
@@ -30,7 +30,7 @@ class Own:
         return {} if self.carried is None else self.carried.values
 
 
-def own_layout(words: Sequence[str], batch: int | None) -> Own | None:
+def own_layout(words: Sequence[str], batch: int | None) -> CurrentLayout | None:
     """Read the user's layout; None if none is given. It must have the batch asked for.
 
     With a library's settings, T is where that library cuts advantages.
@@ -48,19 +48,21 @@ def own_layout(words: Sequence[str], batch: int | None) -> Own | None:
     return own
 
 
-def _read(words: Sequence[str]) -> Own:
+def _read(words: Sequence[str]) -> CurrentLayout:
     sizes = _SIZES.fullmatch(words[0])
     if sizes and len(words) == 1:
-        return Own(*SPLIT.read(words[0], "--current"))
+        return CurrentLayout(*SPLIT.read(words[0], "--current"))
     if sizes:
         raise UsageError(
             f"'{' '.join(words)}' is more than a layout", where="current", fix="such as 8x256"
         )
     found = carried(read_explanation(words[0], words[1:]))
-    return Own(found.envs, found.steps, found)
+    return CurrentLayout(found.envs, found.steps, found)
 
 
-def with_own(settings: PPOSettings, own: Own | None, flags: Collection[str]) -> PPOSettings:
+def with_own(
+    settings: PPOSettings, own: CurrentLayout | None, flags: Collection[str]
+) -> PPOSettings:
     """Return the settings, with the user's own where no flag names them."""
     values = {} if own is None else own.values
     known = settings.as_dict()
@@ -68,7 +70,7 @@ def with_own(settings: PPOSettings, own: Own | None, flags: Collection[str]) -> 
     return replace(settings, **{_FIELDS.get(name, name): value for name, value in taken.items()})
 
 
-def remarks(own: Own | None, request: AdviceRequest, flags: Collection[str]) -> list[str]:
+def remarks(own: CurrentLayout | None, request: AdviceRequest, flags: Collection[str]) -> list[str]:
     """Return warnings about the user's settings that are not used, and why."""
     if own is None or own.carried is None:
         return []
@@ -88,7 +90,9 @@ def remarks(own: Own | None, request: AdviceRequest, flags: Collection[str]) -> 
     return found + ([f"--current is refused: {'; '.join(refused)}"] if refused else [])
 
 
-def settled(own: Own | None, request: AdviceRequest, flags: Collection[str]) -> Carried | None:
+def as_used(
+    own: CurrentLayout | None, request: AdviceRequest, flags: Collection[str]
+) -> Carried | None:
     """Return what was carried, with the values that are used where the given stages decide."""
     if own is None or own.carried is None:
         return None

@@ -33,7 +33,7 @@ def run(
     seed
         Seed of the control run.
     device
-        Where JAX computes: auto, cpu, gpu or tpu.
+        Device that JAX uses: auto, cpu, gpu or tpu.
     """
     if dir is not None:
         return _check_files(dir, common)

@@ -10,14 +10,14 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, TextIO
+from typing import Any, TextIO, get_args
 
 from cyclopts import App, CycloptsError, Parameter
 from cyclopts.config import Dict
 
 from nbyt import __version__
 from nbyt.cli.config import options_of_file, read_numbers, unknown_key
-from nbyt.cli.output import Common, Outcome, kept_streams, print_error, print_json
+from nbyt.cli.output import Algo, Common, Outcome, kept_streams, print_error, print_json
 from nbyt.errors import (
     DISK_FAULTS,
     DiskError,
@@ -59,8 +59,6 @@ _COMMANDS = {
     "check-env": ("check_env:run", "Check an env: spaces, numbers, seeding, resets, speed."),
     "doctor": ("doctor:run", "Show versions and devices, and run a control with a known answer."),
 }
-# Algorithms differ in their options, so each has a function of its own.
-_TRAIN = {"dqn": "train:run_dqn"}
 # Seconds that threads of an env may take to end.
 _LAST_SECONDS = 5.0
 _WORDS = {"lam": "lambda", "from_": "from"}
@@ -82,7 +80,8 @@ def build_app(algo: str = "ppo") -> App:
         suppress_keyboard_interrupt=False,  # `run` answers it, with a message and exit code 130
     )
     for name, (place, words) in _COMMANDS.items():
-        place = _TRAIN.get(algo, place) if name == "train" else place
+        if name == "train" and algo in get_args(Algo):  # algorithms differ in their options
+            place = f"train:run_{algo}"
         app.command(f"nbyt.cli.{place}", name=name, help=words)
     app.register_install_completion_command()
     return app

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from nbyt.envs.lookup import SUITES
+from nbyt.envs.lookup import ENV_HELP, SUITES
 from nbyt.errors import UsageError
 from nbyt.numbers import Probability
 from nbyt.policy.stage import Stage
@@ -27,6 +27,7 @@ def env_of(stage: Stage, env: str, where: str, *, trust: bool = False) -> str:
     )
 
 
+EnvId = Annotated[str, Parameter(help=ENV_HELP)]
 Settings = Annotated[PPOSettings, Parameter(group="Learning")]
 
 
@@ -40,9 +41,9 @@ class Learning(PPOSettings):
     lam: Annotated[Probability, Parameter(parse=False)] = 0.95
 
     def __new__(cls, **given: Any) -> "Learning":
-        made = super().__new__(cls)
-        object.__setattr__(made, "_given", frozenset(given))
-        return made
+        settings = super().__new__(cls)
+        object.__setattr__(settings, "_given", frozenset(given))
+        return settings
 
     @property
     def given(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, Literal, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -19,6 +19,9 @@ from nbyt import __version__
 from nbyt.errors import NbytError, RunInterruptedError, own_lines
 from nbyt.store.text import plain, visible
 
+# Each has a function `run_NAME` in `nbyt.cli.train`, with its options.
+Algo = Literal["ppo", "dqn"]
+
 
 @dataclass(frozen=True)
 class Common:
@@ -28,7 +31,7 @@ class Common:
     """Print one JSON object on stdout."""
 
     quiet: bool = False
-    """No progress and no remarks."""
+    """Print no progress and no remarks."""
 
     config: Path | None = None
     """Read options from this TOML file; the command line wins."""

@@ -30,7 +30,7 @@ def run(
         The folder that `nbyt advise`, `nbyt sweep` or `nbyt reproduce` wrote, or that holds a
         training's probes.
     out
-        The file to write; without, report.html in that folder.
+        The file to write; default: report.html in that folder.
     """
     folder = resolved(folder, "folder")
     target = resolved_entry(out or folder / PAGE.name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
@@ -50,29 +50,21 @@ class Study(Protocol):
     reproduce: Callable[..., _Reproduction]
 
 
-def _entry_points() -> dict[str, EntryPoint]:
-    found = {point.name: point for point in entry_points(group=GROUP)}
-    # For an install whose metadata are older than the entry points.
-    return found or {
-        name: EntryPoint(name, f"nbyt_studies.{name}.study:{name.upper()}", GROUP)
-        for name in ("post", "replay")
-    }
-
-
 def find_study(name: str) -> Study:
     """Return the study of that name from the entry points of installed packages."""
-    return _entry_points()[name].load()
+    (study,) = entry_points(group=GROUP, name=name)
+    return study.load()
 
 
 if TYPE_CHECKING:
     StudyName = str
 else:
-    StudyName = Literal[tuple(sorted(_entry_points()))]
+    StudyName = Literal[tuple(sorted(entry_points(group=GROUP).names))]
 
 
 @dataclass(frozen=True)
 class ReproduceOptions:
-    """How much is done, and where it is kept."""
+    """How much to run, and where to keep it."""
 
     quick: bool = False
     """A first look: fewer seeds, shorter trainings, wider intervals."""

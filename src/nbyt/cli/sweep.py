@@ -13,7 +13,7 @@ from rich.text import Text
 from nbyt.advice.costs import update_seconds
 from nbyt.advice.estimate import in_words
 from nbyt.advice.request import EPOCHS
-from nbyt.cli.options import Settings
+from nbyt.cli.options import EnvId, Settings
 from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched, watched_cells
 from nbyt.envs import DeviceEnv, HostEnv, resolve
@@ -115,19 +115,13 @@ class SweepOptions:
 
 
 def run(
-    env: str,
+    env: EnvId,
     *,
     options: Annotated[SweepOptions, Parameter(name="*")],
     settings: Annotated[Settings, Parameter(name="*")] = PPOSettings(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
-    """Train every layout of a batch with every seed, and compare what they reach.
-
-    Parameters
-    ----------
-    env
-        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
-    """
+    """Train every layout of a batch with every seed, and compare what they reach."""
     limits = _limits(options)
     with _cluster(options, *limits) as cluster:  # Ray comes before JAX
         hardware.prepare(options.device, quiet=common.quiet)

@@ -11,7 +11,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from nbyt.advice.request import HOST_ENVS
-from nbyt.cli.options import Settings
+from nbyt.cli.options import EnvId, Settings
 from nbyt.cli.output import Common, Outcome
 from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, weights_of, would_do
 from nbyt.envs import HostEnv, resolve
@@ -44,7 +44,7 @@ class LayoutOptions:
     """Passes over the batch in one update."""
 
     layout: Literal["fixed", "auto"] = "fixed"
-    """auto: T, and N with it, move along the powers of two as looks at the rollouts advise."""
+    """auto: T (and N with it) adapts during training, in powers of two."""
 
     batch: Size | None = None
     """With --layout auto: samples of an update, N x T, which stay the same."""
@@ -54,20 +54,14 @@ class LayoutOptions:
 
 
 def run_ppo(
-    env: str,
+    env: EnvId,
     *,
     layout: Annotated[LayoutOptions, Parameter(name="*")] = LayoutOptions(),
     options: Annotated[RunOptions, Parameter(name="*")] = RunOptions(),
     settings: Annotated[Settings, Parameter(name="*")] = PPOSettings(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
-    """Train PPO with exactly the layout you name, and keep stages.
-
-    Parameters
-    ----------
-    env
-        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
-    """
+    """Train PPO with exactly the layout you name, and keep stages."""
     hardware.prepare(options.device, quiet=common.quiet)
     plan = _ppo_plan(env, layout, options, settings)
     weights = weights_of(plan, options.from_)
@@ -86,7 +80,7 @@ def _ppo_plan(
     adapts = layout.layout == "auto"
     if adapts and settings.stagger and isinstance(found, HostEnv):
         raise UsageError(
-            "host envs of a layout that adapts cannot be staggered",
+            "an adaptive layout cannot stagger host envs",
             where="stagger",
             fix="leave --stagger out, or name --envs and --steps",
         )
@@ -108,7 +102,7 @@ def _fixed_layout(layout: LayoutOptions) -> Layout:
     for name in ("batch", "max_envs"):
         if getattr(layout, name) is not None:
             raise UsageError(
-                f"--{name.replace('_', '-')} is for layouts that adapt",
+                f"--{name.replace('_', '-')} needs --layout auto",
                 where=name.replace("_", "-"),
                 fix="add --layout auto, or give --envs and --steps",
             )
@@ -156,20 +150,14 @@ class ReplayOptions:
 
 
 def run_dqn(
-    env: str,
+    env: EnvId,
     *,
     layout: Annotated[ReplayOptions, Parameter(name="*")] = ReplayOptions(),
     options: Annotated[RunOptions, Parameter(name="*")] = RunOptions(),
     settings: Annotated[DQNSettings, Parameter(name="*", group="Learning")] = DQNSettings(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
-    """Train DQN with exactly the sizes you name, and keep stages.
-
-    Parameters
-    ----------
-    env
-        tabular:, gymnax:, gym: or envpool: and a name, package.module:make_env, or a bare name.
-    """
+    """Train DQN with exactly the sizes you name, and keep stages."""
     hardware.prepare(options.device, quiet=common.quiet)
     plan = _dqn_plan(env, layout, options, settings)
     weights = weights_of(plan, options.from_)

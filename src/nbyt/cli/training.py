@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
+from nbyt.cli.output import Algo, Common, Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import TrainingProgress
 from nbyt.collect.evaluate import LONGEST
 from nbyt.integrations.trackers import TensorBoard, WeightsAndBiases
@@ -37,10 +37,10 @@ class RunOptions:
     """Seed of all randomness."""
 
     out: Path | None = None
-    """Folder of the run; giving the same command again resumes it."""
+    """Folder of the run; the same command again resumes it."""
 
     force: bool = False
-    """Clear a run with other settings from that folder."""
+    """Delete a run with other settings from that folder."""
 
     stages: Count | None = None
     """Keep this many stages, evenly spaced, instead of early, middle and final."""
@@ -49,13 +49,13 @@ class RunOptions:
     """Keep stages after these updates, such as 100,200,400."""
 
     from_: Path | None = None
-    """Begin with the weights of this stage."""
+    """Start from the weights of this stage."""
 
     vector: Literal["sync", "async"] = "sync"
-    """Host envs in this process, or in a process each."""
+    """Run host envs in this process, or each in its own process."""
 
     device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
-    """Where JAX computes."""
+    """Device that JAX uses."""
 
     tensorboard: Path | None = None
     """Also log to this TensorBoard folder (extra `trackers`)."""
@@ -63,11 +63,11 @@ class RunOptions:
     wandb: str = ""
     """Also log to this Weights & Biases project (extra `trackers`)."""
 
-    algo: Literal["ppo", "dqn"] = "ppo"
+    algo: Algo = "ppo"
     """The algorithm; each has options of its own, shown by `--algo dqn --help`."""
 
     dry_run: bool = False
-    """Say what would be done, and what it costs, and stop."""
+    """Show what would be done and what it costs, then stop."""
 
 
 def stages_of(updates: int, options: RunOptions) -> tuple[int, ...]:
@@ -106,7 +106,7 @@ def weights_of(plan: AnyPlan, path: Path | None) -> Params | None:
 
 def announce(plan: AnyPlan, common: Common) -> None:
     """Print what is going to be trained."""
-    adapts = "at first, then as looks at the rollouts advise; " * isinstance(plan, AdaptivePlan)
+    adapts = "initially, then adapted during training; " * isinstance(plan, AdaptivePlan)
     words = f"{plan.env}: {plan.layout}; {adapts}{plan.updates} updates, seed {plan.seed}"
     talk(quiet=common.quiet).print(words)
 

@@ -15,7 +15,7 @@ from gymnasium.spaces import Space
 from nbyt.envs.local import raised
 from nbyt.envs.protocol import HostStep
 from nbyt.envs.spaces import require_supported
-from nbyt.errors import EnvUsageError, MissingExtraError
+from nbyt.errors import EnvUsageError
 
 _NO_LIMIT = 2**31 - 1
 
@@ -119,16 +119,14 @@ def find(name: str) -> EnvPoolEnv | None:
     return EnvPoolEnv(name) if name in _envpool().list_all_envs() else None
 
 
-def ids() -> list[str]:
-    """Every id that `find` knows, for suggestions."""
+def names() -> list[str]:
+    """List the ids that `find` knows, for suggestions."""
     return sorted(_envpool().list_all_envs())
 
 
 def _envpool() -> ModuleType:
-    try:
-        import envpool
-    except ImportError as error:
-        raise MissingExtraError("envpool", "envpool") from error
+    import envpool
+
     return envpool
 
 

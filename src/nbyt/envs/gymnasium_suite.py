@@ -14,8 +14,6 @@ from gymnasium import Env
 from gymnasium.spaces import Space
 from gymnasium.wrappers import TimeLimit
 
-from nbyt.envs import copying
-from nbyt.envs.gymnasium_vector import VectorEnvs
 from nbyt.envs.local import LocalEnvs, Place
 from nbyt.envs.protocol import HostEnvs
 from nbyt.envs.spaces import require_supported, zero_based
@@ -90,6 +88,8 @@ class GymnasiumEnv:
         makers: list[Callable[[], Env]] = [partial(_build, self._factory)] * envs
         if vector == "sync" and autoreset == "same":
             return LocalEnvs(self.id, makers, step_seconds=step_seconds, place=place)
+        from nbyt.envs.gymnasium_vector import VectorEnvs
+
         return VectorEnvs(
             self.id,
             makers,
@@ -112,11 +112,13 @@ class GymnasiumEnv:
 
     @cached_property
     def _facts(self) -> tuple[Space, Space, int | None, bool]:
+        from nbyt.envs.copying import copyable
+
         env = self.start_one()
         try:
             observed: Any = getattr(env, "observation_space", None)
             acted: Any = getattr(env, "action_space", None)
-            return observed, acted, time_limit(env), copying.copyable(env)
+            return observed, acted, time_limit(env), copyable(env)
         finally:
             _close_quietly(env)  # a close that fails is no news about the spaces
 
@@ -157,8 +159,8 @@ def _close_quietly(env: Env) -> None:
         env.close()
 
 
-def ids() -> list[str]:
-    """Every id that `find` knows now, for suggestions."""
+def names() -> list[str]:
+    """List the ids that `find` knows now, for suggestions."""
     return sorted(gymnasium.registry)
 
 

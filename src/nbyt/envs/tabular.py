@@ -264,6 +264,12 @@ def find(name: str) -> TabularEnv | None:
     return from_outcomes(outcomes, start, time_limit=spec.max_episode_steps, id=f"tabular:{name}")
 
 
+def names() -> list[str]:
+    """List the envs of Gymnasium that may have tables."""
+    registered = gymnasium.registry.items()
+    return [name for name, spec in registered if "toy_text" in str(spec.entry_point)]
+
+
 def _draw(key: jax.Array, below: jax.Array) -> jax.Array:
     """An index drawn with the cumulative probabilities `below`."""
     luck = jax.random.uniform(key)

@@ -1,4 +1,7 @@
-"""Code of the user's, imported only because the user wrote its name."""
+"""Code of the user's: imported because the user wrote its name, called with a time limit.
+
+Whatever it raises becomes an error of nbyt's that names the env.
+"""
 
 import atexit
 import importlib
@@ -7,11 +10,16 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from nbyt.errors import UsageError, described
+from gymnasium import Env
+from gymnasium.spaces import Space
+
+from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, Transition
+from nbyt.errors import EnvError, EnvUsageError, UsageError, described
 
 # A time limit for code of this process that may hang, by an alarm of the operating system.
 #
@@ -22,6 +30,8 @@ from nbyt.errors import UsageError, described
 # The alarm ticks on between two steps, because setting it anew for each step costs as much as a
 # step of a small env; it stops by itself when nothing was watched for a while.
 
+# What no compiled program could go on with; the rest is for check-env to tell.
+_UNTRAINABLE = ("state_structure", "observation_shape", "reward_type")
 _TICKS = 4  # looks at the progress within one limit
 
 
@@ -158,3 +168,129 @@ def imported(name: str, *, where: str, fix: str, error: type[UsageError] = Usage
 
     with calling_user_code(refused):
         return getattr(importlib.import_module(module), attribute)
+
+
+def _named(name: str, env: DeviceEnv | HostEnv) -> DeviceEnv | HostEnv:
+    """Give a user's own env the id that the user typed.
+
+    Its own `id` finds nothing. What is written into plans, stages and tasks for other processes
+    must find the env again, and only the typed name does.
+    """
+    from nbyt.envs.gymnasium_suite import GymnasiumEnv
+    from nbyt.envs.tabular import TabularEnv
+
+    if isinstance(env, TabularEnv):  # stays one, because exact calculations need its tables
+        return replace(env, id=name)
+    if isinstance(env, GymnasiumEnv):
+        return env.renamed(name)
+    # Not isinstance of HostEnv: that would build an env to look at its properties.
+    hosted = callable(getattr(env, "start", None))
+    return NamedHostEnv(name, env) if hosted else NamedDeviceEnv(name, env)
+
+
+@dataclass(frozen=True)
+class _NamedEnv:
+    id: str
+    env: Any
+
+    @property
+    def observation_space(self) -> Space:
+        """The space of one env's observations."""
+        return self.env.observation_space
+
+    @property
+    def action_space(self) -> Space:
+        """The space of one env's actions."""
+        return self.env.action_space
+
+    @property
+    def time_limit(self) -> int | None:
+        """The step at which an episode is truncated."""
+        return self.env.time_limit
+
+
+class NamedDeviceEnv(_NamedEnv):
+    """A device env of the user's; what it raises while JAX traces it is an EnvError."""
+
+    def reset(self, key: Any) -> tuple[Any, Any]:
+        """A start state and its observation."""
+        try:
+            return self.env.reset(key)
+        except Exception as error:
+            raise self._raised(error, "reset") from error
+
+    def step(self, key: Any, state: Any, action: Any) -> Transition:
+        """The transition that `action` makes from `state`; no reset."""
+        from nbyt.envs.check_device import step_faults
+
+        try:
+            stepped = self.env.step(key, state, action)
+            faults = list(step_faults(state, stepped, self.observation_space))
+        except Exception as error:
+            raise self._raised(error, "step") from error
+        for fault in faults:
+            if fault.code in _UNTRAINABLE:
+                raise self._failed(fault.message, "step")
+        return Transition(*stepped)
+
+    def _raised(self, error: Exception, doing: str) -> EnvError:
+        return self._failed(f"it raised {described(error)}", doing)
+
+    def _failed(self, what: str, doing: str) -> EnvError:
+        return EnvError(
+            f"env '{self.id}': {what}",
+            where=f"in {doing}, while JAX traced it",
+            fix=f"run `nbyt check-env {self.id}` to see all it breaks",
+        )
+
+
+class NamedHostEnv(_NamedEnv):
+    """A host env of the user's."""
+
+    @property
+    def copyable(self) -> bool:
+        """Whether the simulator's state can be saved and put back."""
+        return self.env.copyable
+
+    @property
+    def autoreset(self) -> str:
+        """When envs are reset."""
+        return getattr(self.env, "autoreset", "unknown")
+
+    def start(self, envs: int, *, vector: str = "sync") -> HostEnvs:
+        """N running environments."""
+        return self.env.start(envs, vector=vector)
+
+    def start_one(self) -> Env | None:
+        """A single Gymnasium env, or None where there is no such thing."""
+        return self.env.start_one()
+
+
+def env_from(thing: Any, name: str = "") -> DeviceEnv | HostEnv:
+    """Make the env that an object is or builds. name: what the user typed, which finds it again."""
+    where = name or type(thing).__name__
+    if not isinstance(thing, type) and isinstance(thing, DeviceEnv | HostEnv):
+        return _named(name, thing) if name else thing
+    if not callable(thing):
+        raise EnvUsageError(
+            f"'{where}' is not an environment nor a function that makes one",
+            where="env",
+            fix="name a function without arguments that returns a Gymnasium env",
+        )
+    from nbyt.envs import gymnasium_suite
+
+    with calling_user_code(lambda error: _raised(where, error)):
+        made = thing()
+    if isinstance(made, DeviceEnv | HostEnv):
+        return _named(name, made) if name else made
+    if not isinstance(made, Env):
+        raise EnvUsageError(
+            f"'{where}' returned {type(made).__name__}, not an environment",
+            where="env",
+            fix="return a gymnasium.Env, or an object with nbyt's DeviceEnv protocol",
+        )
+    return gymnasium_suite.from_factory(where, thing, made)
+
+
+def _raised(where: str, error: BaseException) -> EnvUsageError:
+    return EnvUsageError(f"'{where}' raised {described(error)}", where="env", fix="fix the factory")

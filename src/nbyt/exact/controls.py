@@ -44,11 +44,26 @@ class Control:
 
 
 def sticky(flip: float = 0.02) -> Control:
-    """Two contexts, of which the right action depends, and a policy that cannot tell them apart.
+    """Build the sticky context: the right action depends on a context that the policy ignores.
 
     The policy is an MLP whose weights are all 0: its logits are its last bias, and only that
     bias has a score, the same in both contexts. Its critic is the bias 1 / (2 (1 - gamma)), the
     true value of an even chance of reward 1.
+
+    Parameters
+    ----------
+    flip
+        Probability that the context changes in a step.
+
+    Returns
+    -------
+    Control
+
+    Examples
+    --------
+    >>> control = sticky(0.02)
+    >>> control.batch, control.steps
+    (128, (8, 32, 128))
     """
     require_fraction("flip", flip)
     gamma = 0.99
@@ -79,9 +94,22 @@ def sticky(flip: float = 0.02) -> Control:
 
 
 def frozenlake(policy: str = "mid") -> Control:
-    """FrozenLake 8x8 without its time limit, with a softmax of the best action values.
+    """Build FrozenLake 8x8 without its time limit, with a softmax of the best action values.
 
-    policy: "uniform", "mid" (temperature .02) or "late" (.005). The critic is exact.
+    Parameters
+    ----------
+    policy
+        "uniform", "mid" (temperature .02) or "late" (.005). The critic is exact.
+
+    Returns
+    -------
+    Control
+
+    Examples
+    --------
+    >>> control = frozenlake("late")
+    >>> control.env.id
+    'tabular:FrozenLake8x8-v1-without-limit'
     """
     require_choice("policy", policy, tuple(_TEMPERATURES))
     env = _without_limit("FrozenLake8x8-v1")
@@ -101,7 +129,7 @@ def frozenlake(policy: str = "mid") -> Control:
 
 
 def taxi() -> Control:
-    """Taxi without its time limit: 3,000 logits, a softmax of the best action values, V exact."""
+    """Build Taxi without its time limit: 3,000 logits, a softmax of the best values, V exact."""
     env = _without_limit("Taxi-v4")
     stage = _softmax_stage(env, optimal_values(env, 0.99).action / _TAXI_TEMPERATURE, 0.99)
     return Control(
@@ -118,7 +146,7 @@ def taxi() -> Control:
 
 
 def garnet(states: int, actions: int, seed: int) -> Control:
-    """A random MDP: every action leads to up to 3 random states, one step in 10 is a death.
+    """Build a random MDP: every action leads to up to 3 random states, one step in 10 is a death.
 
     Rewards and logits are standard normal, the critic has half the true values.
     """

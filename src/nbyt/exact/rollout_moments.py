@@ -168,11 +168,40 @@ def moments(
     entropy_coefficient: float = 0.0,
     autoreset: Literal["same-step", "next-step"] = "same-step",
 ) -> Moments:
-    """Mean, variance and bias of the gradients of one env's rollout of `steps` steps.
+    """Calculate mean, variance and bias of the gradients of one env's rollout.
 
-    The options are those of `Options`. With `centre` the actor's advantage and reference are
-    divided by the spread of the rollout's advantages. autoreset="next-step" counts filler rows
-    among the `steps`, as a library does that keeps them; nbyt's own pools take them out.
+    Parameters
+    ----------
+    env
+        An env that is a table.
+    policy
+        A stage of nbyt's own, of a table or a network.
+    steps, gamma, lam
+        T, the discount, and GAE's lambda.
+    start
+        "stationary", the law of the walk with its resets, or "reset", all envs begin an episode.
+    centre
+        Whether the actor's advantages are centred and divided by their spread over the rollout.
+    features
+        Scores that replace the stage's.
+    value_coefficient, entropy_coefficient
+        Those of the total.
+    autoreset
+        "next-step" counts filler rows among the `steps`, as a library does that keeps them;
+        nbyt's own pools take them out.
+
+    Returns
+    -------
+    Moments
+        Of the actor's, the critic's and the total gradient, each calculated when it is asked for.
+
+    Examples
+    --------
+    >>> from nbyt.exact import sticky
+    >>> control = sticky()
+    >>> exact = moments(control.env, control.stage, steps=32, gamma=0.99, lam=0.95)
+    >>> bool(exact.actor.covariance > 0.5 * exact.actor.variance)  # of one env
+    True
     """
     problem = pose(
         env,

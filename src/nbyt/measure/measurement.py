@@ -1,4 +1,4 @@
-"""Measurement: what a probe found, layout by layout, every number with its interval."""
+"""Measurement: the result of a probe, layout by layout, every number with its interval."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,10 +38,26 @@ class Measurement:
     products: LayoutProducts = field(default_factory=dict, repr=False)
     scale: AdvantageScale | None = field(default=None, repr=False)
 
+    def __str__(self) -> str:
+        """Return the actor's alignment and noise by layout, best first."""
+        ranking = self.rankings["actor"]
+        lines = [
+            f"{self.env}: batch {self.request.batch}, {self.chains} chains, gradient of the actor",
+            f"{'N x T':>12} {'lambda':>6}  {'alignment':<26} {'ESS/NT':<26}",
+        ]
+        for place in ranking.order:
+            layout = self.layouts[place]
+            mark = "*" if place == ranking.order[0] else "=" if place in ranking.ties else " "
+            name = f"{layout.envs} x {layout.steps}"
+            numbers = f"{layout.actor.alignment!s:<26} {layout.actor.ess_ratio!s:<26}"
+            lines.append(f"{mark}{name:>11} {layout.lam:>6g}  {numbers}".rstrip())
+        notes = [f"note: {warning}" for warning in self.warnings]
+        return "\n".join([*lines, "* best   = tied with it", *notes])
+
     def layout(
         self, *, steps: int, envs: int | None = None, lam: float | None = None
     ) -> LayoutMeasurement:
-        """The measurement of one layout; without lam, at the first lambda."""
+        """Return the measurement of one layout; without lam, at the first lambda."""
         wanted = self.request.lambdas[0] if lam is None else lam
         for one in self.layouts:
             if (one.steps, one.lam) == (steps, wanted) and envs in (None, one.envs):
@@ -56,7 +72,7 @@ class Measurement:
     def compare(
         self, first: tuple[int, int], second: tuple[int, int], objective: str = "actor"
     ) -> Comparison:
-        """Two layouts (envs, steps) against each other, paired on the same chains."""
+        """Compare two layouts (envs, steps), paired on the same chains."""
         lam = self.request.lambdas[0]
         candidates = [
             Candidate(self.products[objective, self.layout(envs=n, steps=t).steps, lam], n)
@@ -65,7 +81,7 @@ class Measurement:
         return compare(*candidates)
 
     def as_dict(self) -> dict[str, Any]:
-        """The form that JSON output promises."""
+        """Return the form that JSON output promises."""
         request = self.request
         return {
             "env": self.env,

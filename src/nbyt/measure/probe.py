@@ -60,12 +60,53 @@ def probe(
     resources: Resources | None = None,
     progress: Progress = lambda what, done, total: None,
 ) -> Measurement:
-    """What every split of `batch` into envs x steps would do to a frozen policy's gradient.
+    """Measure what every split of `batch` into envs x steps does to a frozen policy's gradient.
 
-    env: an id or an environment; policy: a stage, or the path of one. steps: the T to measure
-    (default: the divisors of the batch). lam: one lambda or several. precision: keep adding
-    chains until the alignment of the best layouts is known this well, relative to itself, or
-    `max_samples` env steps are spent. sources: the T at which to trace the sources of noise.
+    Parameters
+    ----------
+    env
+        An id such as "CartPole-v1", or an environment.
+    policy
+        A stage, or the path of one.
+    batch
+        Samples of a batch, N x T.
+    steps
+        The T to measure; default: the divisors of the batch.
+    gamma, lam, advantages
+        As the stage was trained unless given; several lambdas are measured on the same chains.
+        advantages: "raw" or "normalised".
+    chains, chain_steps
+        Independent chains of the policy, and the measured steps of each.
+    seed
+        Of all randomness.
+    start
+        "stationary" for envs at random phases of their episodes, "reset" for all at a reset.
+    precision, max_samples
+        Keep adding chains until the alignment of the best layouts is known this well, relative to
+        itself, or so many env steps are spent.
+    phase
+        Whether to measure what synchronised starts add.
+    sources
+        The T at which to trace the sources of noise.
+    resources
+        Memory, and host envs at once.
+    progress
+        Called with what is under way, how much of it is done, and how much there is.
+
+    Returns
+    -------
+    Measurement
+
+    Examples
+    --------
+    >>> import nbyt
+    >>> control = nbyt.exact.sticky()
+    >>> measured = nbyt.probe(
+    ...     control.env, control.stage, batch=64, steps=[4, 32], chains=16, chain_steps=64
+    ... )
+    >>> print(measured)  # doctest: +SKIP
+    >>> measured.layout(steps=32).actor.variance.value > 0
+    True
     """
     found = resolve(env)
     stage = _stage(policy, found.id)

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, lcm, log
+from math import ceil, lcm
 from typing import Annotated, Any, Literal
 
+from nbyt.collect.segment import horizon
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import fragment_lengths
 from nbyt.numbers import (
@@ -25,9 +26,6 @@ Progress = Callable[[str, int, int], None]
 
 CHAINS = 128
 _LEAST_STEPS = 1024
-# A reference waits until what is still to come weighs this little, or so many steps at most.
-_FORGOTTEN = 0.01
-_LONGEST_AHEAD = 5_000
 
 
 @dataclass(frozen=True)
@@ -105,15 +103,6 @@ def make_request(
         start=start,
         seed=require_seed(seed),
     )
-
-
-def horizon(gamma: float) -> int:
-    """Steps after which a reward counts for no more than 1 %, 5,000 at most."""
-    if gamma <= 0:
-        return 1
-    if gamma >= 1:
-        return _LONGEST_AHEAD
-    return min(_LONGEST_AHEAD, ceil(log(_FORGOTTEN) / log(gamma) - 1e-9))
 
 
 def _chain_steps(lengths: tuple[int, ...], wanted: int | None) -> int:

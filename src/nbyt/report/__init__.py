@@ -1,1 +1,1 @@
-"""Plain data to terminal tables."""
+"""Results as terminal tables and HTML pages. No JAX."""

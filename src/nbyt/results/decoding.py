@@ -37,7 +37,8 @@ def decode(facts: Any, kind: type[Kind], path: Path) -> Kind:
 
 def plain(record: msgspec.Struct) -> dict[str, Any]:
     """Encode a record as the dictionary that JSON has: lists, and no key that was absent."""
-    return msgspec.json.decode(msgspec.json.encode(record))
+    data: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(record))
+    return data
 
 
 def _in_words(message: str) -> str:

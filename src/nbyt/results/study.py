@@ -1,4 +1,4 @@
-"""A study: study.json. What an experiment keeps is read by the claims it was made for alone."""
+"""A study: study.json. An experiment's own file is read only by the claims that need it."""
 
 from typing import Annotated, Literal
 

@@ -38,9 +38,25 @@ class Estimate:
     """A value, the bounds of its 95 % interval, and how many independent replicates gave it.
 
     An unbiased estimate of a square can be negative, and one of a cosine above 1: values are not
-    clipped, except for a noise factor, which is a share. `None` stands for what cannot be
-    determined; `reason` then says why. `approximate` marks intervals that are known to cover the
-    truth more or less often than 95 % of the time.
+    clipped, except for a noise factor, which is a share.
+
+    Parameters
+    ----------
+    value, low, high
+        The estimate and its bounds; None for what cannot be determined.
+    replicates
+        Independent chains, seeds or blocks that it comes from.
+    reason
+        Why there is no value, or no interval.
+    approximate
+        Whether the interval is known to cover the truth more or less often than 95 % of the time.
+
+    Examples
+    --------
+    >>> print(Estimate(0.3127, 0.27, 0.36, replicates=32))
+    0.313 [0.270, 0.360]
+    >>> Estimate(None, None, None, 3, "the gradient is zero").as_dict()
+    {'value': None, 'low': None, 'high': None, 'reason': 'the gradient is zero'}
     """
 
     value: float | None
@@ -81,9 +97,23 @@ def undetermined(reason: str, replicates: int) -> Estimate:
 
 
 def mean(values: Float[np.ndarray, " n"]) -> Estimate:
-    """The mean of independent values, with Student's t interval.
+    """Estimate the mean of independent values, with Student's t interval.
 
-    One value alone has no interval: its bounds are infinite.
+    Parameters
+    ----------
+    values
+        One number for each replicate.
+
+    Returns
+    -------
+    Estimate
+        One value alone has no interval: its bounds are infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(mean(np.array([1.0, 2.0, 3.0, 4.0])))
+    2.5 [0.4, 4.6]
     """
     values = np.asarray(values, float)
     n, centre = len(values), float(values.mean())

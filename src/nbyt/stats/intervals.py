@@ -45,8 +45,8 @@ class Samples:
     def over_groups(self, values: Float[np.ndarray, "_ samples"]) -> Replicates:
         """The mean over sketch groups in every sample. Exact products have one, which is all."""
         if len(values) == 1:
-            return values[0]
-        return np.sum(values.T * self.groups, axis=-1) / self.groups.sum(-1)
+            return np.asarray(values[0])
+        return np.asarray(np.sum(values.T * self.groups, axis=-1) / self.groups.sum(-1))
 
 
 def leave_one_out(chains: int, groups: int = 1) -> Samples:
@@ -188,7 +188,7 @@ def positive_ratio(replicates: Replicates, chains: int) -> Estimate:
 def _pulls(part: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
     if not len(part):
         return part
-    return math.sqrt((len(part) - 1) / len(part)) * (part.mean() - part)
+    return np.asarray(math.sqrt((len(part) - 1) / len(part)) * (part.mean() - part))
 
 
 def _freedom(unit: Deviations, chains: int) -> float:
@@ -213,7 +213,7 @@ def _unskewed(value: float, skewness: float) -> float:
 def _logarithms(replicates: Replicates) -> Replicates:
     """Logarithms relative to the full sample, or their linear form if one does not exist."""
     relative = replicates / replicates[0]
-    return np.log(relative) if np.all(relative > 0) else relative - 1
+    return np.asarray(np.log(relative) if np.all(relative > 0) else relative - 1)
 
 
 def _exponential(

@@ -66,11 +66,39 @@ class LagProfile:
 
 
 def lag_profile(products: LagProducts) -> LagProfile:
-    """ρ_k = (mean g_t·g_{t+k} - |E g|²) / (E|g|² - |E g|²) for every lag, and the same across.
+    """Estimate the correlation of contributions along a chain, and across chains.
 
-    |E g|² comes from pairs of different chains. `independent` is false if the 99.9 % interval of
-    the correlation across chains does not hold 0; for chains that started together, a difference
-    between the phases of the episode shows there too.
+    ρ_k = (mean g_t·g_{t+k} - |E g|²) / (E|g|² - |E g|²) for every lag; |E g|² comes from pairs of
+    different chains.
+
+    Parameters
+    ----------
+    products
+        Inner products of single steps.
+
+    Returns
+    -------
+    LagProfile
+        `independent` is false if the 99.9 % interval of the correlation across chains does not
+        hold 0; for chains that started together, a difference between the phases of the episode
+        shows there too.
+
+    Examples
+    --------
+    White noise of 64 chains does not correlate with itself a step later:
+
+    >>> import numpy as np
+    >>> g = np.random.default_rng(0).normal(size=(100, 64))
+    >>> later, square, mean = np.mean(g[1:] * g[:-1], 0), np.mean(g**2, 0), g.mean(0)
+    >>> others = np.mean(g * (g.sum(1, keepdims=True) - g), 0)
+    >>> partners = np.full(64, 63)
+    >>> profile = lag_profile(
+    ...     LagProducts(np.array([1]), later[None], square, np.outer(mean, mean), others, partners)
+    ... )
+    >>> print(profile.within[0])
+    -0.00086 [-0.030, 0.029]
+    >>> profile.independent
+    True
     """
     chains = len(products.square)
     samples = leave_one_out(chains)
@@ -100,7 +128,7 @@ def _second_order(replicates: Replicates) -> Replicates:
     does, so no chain has an effect of its own; leaving a chain out then shows each pair's effect
     twice, once for either chain, and the jackknife's variance is twice the true one.
     """
-    return replicates[0] + (replicates - replicates[0]) / math.sqrt(2)
+    return np.asarray(replicates[0] + (replicates - replicates[0]) / math.sqrt(2))
 
 
 def _estimate(replicates: Replicates, chains: int) -> Estimate:

@@ -61,7 +61,7 @@ class Products:
     @property
     def chains(self) -> int:
         """How many independent chains the products come from."""
-        return self.square.shape[-1]
+        return int(self.square.shape[-1])
 
     @property
     def groups(self) -> int:
@@ -73,7 +73,7 @@ class Products:
     def difference(self) -> Float[np.ndarray, "#G n n"]:
         """Gram matrix of S_n - R_n, whose mean is the bias of the gradient."""
         crossed = np.asarray(self.cross, float)
-        return self.means - crossed - crossed.swapaxes(-1, -2) + self.reference
+        return np.asarray(self.means - crossed - crossed.swapaxes(-1, -2) + self.reference)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class PoolMoments:
     @property
     def variance(self) -> Replicates:
         """V(T) = tr Cov(G) of one env: E|G|² - |E G|². N envs have V(T) / N."""
-        return self.square - self.mean_sq
+        return np.asarray(self.square - self.mean_sq)
 
     def second_moment(self, envs: int | float) -> Replicates:
         """z = |E G|² + V(T) / N: the mean squared length of the gradient of N envs."""
@@ -122,4 +122,4 @@ def step_variance(products: Products, samples: Samples) -> Replicates:
     weights = 2 * samples.chains - 1
     pairs = np.asarray(products.step_pairs, float) @ weights.T
     square = samples.mean(products.step_square)
-    return square - samples.over_groups(pairs / (weights @ products.partners))
+    return np.asarray(square - samples.over_groups(pairs / (weights @ products.partners)))

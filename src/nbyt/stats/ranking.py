@@ -75,7 +75,7 @@ def percentiles(column: Float[np.ndarray, " rows"], reason: str = NOWHERE) -> Es
 def scores(candidates: list[Candidate], samples: Samples) -> Float[np.ndarray, "samples layouts"]:
     """Return ρ|ρ| of every candidate in every sample: its alignment, up to a common factor."""
     rhos = np.array([candidate.rho(samples) for candidate in candidates]).T
-    return rhos * np.abs(rhos)
+    return np.asarray(rhos * np.abs(rhos))
 
 
 def relative(rows: Rows) -> Rows:

@@ -130,7 +130,7 @@ def losses(scores: Sequence[Row], generator: np.random.Generator, draws: int = D
     halves = [_halves(row, generator, draws) for row in scores]
     best = np.stack([chosen for chosen, _ in halves], axis=1).argmax(axis=1)
     heights = np.stack([held for _, held in halves], axis=1)
-    return heights[np.arange(draws), best][:, None] - heights
+    return np.asarray(heights[np.arange(draws), best][:, None] - heights)
 
 
 def regrets(scores: Sequence[Row], generator: np.random.Generator) -> tuple[Estimate, ...]:

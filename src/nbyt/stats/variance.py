@@ -150,7 +150,7 @@ def _variance_along(
     spread = _over_pairs_of_groups(rows) / (chains - 1) - trace_of_square / (chains - 1)
     average = trace_of_square / trace
     noise = math.sqrt(2 * trace_of_square / (chains * (chains - 1)))
-    return (max(spread, 0.0) + noise * average) / (max(value, 0.0) + noise)
+    return float((max(spread, 0.0) + noise * average) / (max(value, 0.0) + noise))
 
 
 def _noncentrality(found: float, freedom: float, probability: float) -> float:

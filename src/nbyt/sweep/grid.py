@@ -8,15 +8,15 @@ from nbyt.advice.request import (
     EFFORTS,
     EPOCHS,
     HOST_ENVS,
+    MINIBATCH,
     AdviceRequest,
     Effort,
-    default_minibatch,
     lengths_of,
     make_advice_request,
 )
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import UsageError
-from nbyt.layout import Layout
+from nbyt.layout import Layout, nearest_divisors
 from nbyt.numbers import COUNT, SIZE, SPLITS, STEPS, require
 from nbyt.rng import require_seed
 from nbyt.train.plan import PPOPlan, PPOSettings, stage_updates
@@ -113,7 +113,7 @@ def make_grid(
         )
     most = max_envs or (HOST_ENVS if isinstance(env, HostEnv) else batch)
     splits = dict.fromkeys(layouts) or [(batch // t, t) for t in lengths_of(batch, (), most)]
-    size = minibatch or default_minibatch(batch)
+    size = minibatch or nearest_divisors(batch, MINIBATCH)[0]
     chosen = tuple(Layout(envs, steps, size, epochs) for envs, steps in splits)
     updates = chosen[0].updates(total)
     points = stage_updates(updates, count=min(POINTS, updates))

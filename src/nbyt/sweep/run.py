@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbyt.advice.request import EPOCHS, default_minibatch
+from nbyt.advice.request import EPOCHS, MINIBATCH
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import NbytError
+from nbyt.layout import nearest_divisors
 from nbyt.measure.request import Progress
 from nbyt.numbers import RETRIES
 from nbyt.report.pages.sweep import write_page
@@ -311,7 +312,10 @@ def command_line(grid: Grid, *, advice: bool = True) -> str:
         "seeds": len(grid.seeds),
         "total": grid.total,
     }
-    usual: dict[str, Any] = {"minibatch": default_minibatch(grid.batch), "epochs": EPOCHS}
+    usual: dict[str, Any] = {
+        "minibatch": nearest_divisors(grid.batch, MINIBATCH)[0],
+        "epochs": EPOCHS,
+    }
     words |= {name: getattr(first, name) for name in usual if getattr(first, name) != usual[name]}
     words |= {"seed": grid.seeds[0]} if grid.seeds[0] else {}
     defaults = PPOSettings().as_dict()

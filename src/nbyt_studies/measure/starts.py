@@ -1,4 +1,4 @@
-"""What the start of a rollout decides: of its gradient, and of where a small change leads."""
+"""Effects of a rollout's start: on its gradient, and where a small change of it leads."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from nbyt.stats.intervals import leave_one_out, real
 
 
 def explained_share(vectors: Float[np.ndarray, "m n p"]) -> Estimate:
-    """tr Var(E[G | group]) / tr Var(G), from m >= 2 independent draws of G in each of n groups.
+    """Estimate tr Var(E[G | group]) / tr Var(G) from m >= 2 independent draws in each of n groups.
 
     The numerator is the covariance of different draws of a group. Every product is one of
     different draws, or of a draw with itself, where that is meant: numerator and denominator are
@@ -67,7 +67,7 @@ def start_share(
     lam: float,
     seed: int,
 ) -> list[Estimate]:
-    """The share of Var(G_env) of the actor that the first state explains, for each T.
+    """Estimate the share of Var(G_env) of the actor that the first state explains, for each T.
 
     So many rollouts `again` from each start with luck of their own; advantages standardised.
     Shorter rollouts are the beginnings of the longest.
@@ -86,7 +86,7 @@ def start_share(
 def separation(
     env: DeviceEnv, stage: Stage, *, starts: int, steps: int, seed: int, change: float = 1e-3
 ) -> Separation:
-    """Distances of standardised observations between runs of nearby starts with the same luck.
+    """Return distances of standardised observations between runs of nearby starts, same keys.
 
     Every number of a start's state is changed by `change` of its spread over starts. Both runs
     take the same first action: distances are relative to that after one step.
@@ -110,7 +110,7 @@ def separation(
 
 
 def staggered(env: DeviceEnv, stage: Stage, starts: int, key: jax.Array) -> Runner:
-    """Independent environments at random phases of an episode."""
+    """Start independent envs at random phases of an episode."""
     begun = start(env, starts, key)
     return stagger(env, stage.policy, stage.params, begun, key, burn_in(env.time_limit))
 
@@ -125,13 +125,12 @@ def _again(
     again: int,
     steps: int,
 ) -> Rollout:
-    """Rollouts from all starts, and from all of them again, every one with luck of its own."""
     many = jax.tree.map(lambda x: jnp.concatenate([x] * again), runner)
     return collect(env, policy, params, many, key, steps)[1]
 
 
 def _beginning(rollout: Rollout, steps: int) -> Rollout:
-    """The first steps of a rollout, as if it had been no longer."""
+    """Return the first steps of a rollout, as if it had been no longer."""
     if steps == len(rollout.value):
         return rollout
     rows = {
@@ -144,7 +143,6 @@ def _beginning(rollout: Rollout, steps: int) -> Rollout:
 def _gradients(
     policy: ActorCritic, params: Params, rollout: Rollout, gamma: float, lam: float
 ) -> Float[Array, "n p"]:
-    """The actor's gradient of each env's rollout."""
     advantage = gae(rollout, gamma, lam)
     advantage = (advantage - advantage.mean()) / (advantage.std() + _TINY)
     steps, envs = advantage.shape
@@ -166,7 +164,9 @@ def _side_by_side(
     steps: int,
     change: float,
 ) -> tuple[Any, Any]:
-    """Observations before each step and after the last, and ends: the starts', then the changed."""
+    """Return observations before each step and after the last, and ends; starts, then changed
+    ones.
+    """
     state = _changed(runner.state, key, change)
     both = jax.tree.map(lambda x, y: jnp.concatenate([x, y]), runner, runner._replace(state=state))
     luck = step_inputs(policy, key, steps + 1, runner.episode_return.shape[0])
@@ -176,7 +176,7 @@ def _side_by_side(
 
 
 def _changed(state: Any, key: jax.Array, change: float) -> Any:
-    """The states with every number that is no count moved a little."""
+    """Return the states with every floating number moved a little."""
     leaves, shape = jax.tree.flatten(state)
     keys = streams(key, "change", len(leaves))
     moved = [

@@ -4,6 +4,8 @@ Before its first gradient step an update's policy is the one that collected the 
 probability ratio is 1 and the loss has the gradient G_B. From then on policy and batch part.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,8 +23,12 @@ from nbyt.objective.ppo import Batch, Coefficients, normalised
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.distributions import Categorical, Gaussian, Head
 from nbyt.policy.stage import Stage
+from nbyt.results.values import Data
+from nbyt.stats import mean
 from nbyt.train.algorithms.ppo import gradient_step, part_loss, trained
 from nbyt.train.plan import PPOSettings
+from nbyt.train.sources import coefficients_of
+from nbyt_studies.minibatch_tasks import Moment, plain
 
 
 @partial(jax.jit, static_argnames=("policy", "settings"))
@@ -33,7 +39,7 @@ def contribution_gap(
     batch: Batch,
     coefficients: Coefficients,
 ) -> Float[Array, ""]:
-    """|gradient of the actor's loss + mean contribution| / |mean contribution|, on a whole batch.
+    """Return |gradient of the actor's loss + mean contribution| / |mean contribution|, of a batch.
 
     The loss is the one that training makes small. At ratio 1 this is rounding; elsewhere it says
     how far the loss has left the mean contribution.
@@ -47,7 +53,7 @@ def contribution_gap(
 
 
 def mean_contribution(policy: ActorCritic, params: Params, batch: Batch) -> Any:
-    """The mean over a batch's steps of advantage times score, each step by a gradient of its own.
+    """Return the mean of advantage times score over a batch's steps, each by its own gradient.
 
     A tree like the actor's weights.
     """
@@ -69,7 +75,7 @@ def _length(tree: Any) -> Float[Array, ""]:
 def visited(
     env: DeviceEnv | HostEnv, stage: Stage, *, chains: int, points: int, apart: int, seed: int
 ) -> Float[np.ndarray, "n k ..."]:
-    """Observations of independent chains, each of them `points` steps that are `apart` steps apart.
+    """Collect observations of independent chains, `points` of each that are `apart` steps apart.
 
     Chains begin at random phases of an episode. The same seed gives two stages the same luck.
     """
@@ -81,7 +87,7 @@ def visited(
 def policy_divergence(
     before: Stage, after: Stage, observation: np.ndarray
 ) -> Float[np.ndarray, "..."]:
-    """KL(before | after) of the actions at each observation."""
+    """Return KL(before | after) of the actions at each observation."""
     some = jnp.asarray(observation)
     return np.asarray(_divergence(before.policy, before.params, after.params, some), float)
 
@@ -97,7 +103,7 @@ def _divergence(
 def divergence(
     head: Head, first: Float[Array, "... P"], second: Float[Array, "... P"]
 ) -> Float[Array, "..."]:
-    """KL of two action distributions of one family, by their parameters."""
+    """Return KL of two action distributions of one family, by their parameters."""
     if isinstance(head, Categorical):
         log = jax.nn.log_softmax(first), jax.nn.log_softmax(second)
         return jnp.sum(jnp.exp(log[0]) * (log[0] - log[1]), axis=-1)
@@ -114,7 +120,7 @@ def divergence(
 
 
 def actor_step(before: Stage, after: Stage) -> Float[np.ndarray, " p"]:
-    """What an update added to the actor's parameters."""
+    """Return what an update added to the actor's parameters."""
     first, second = (
         np.asarray(ravel_pytree((one.params.actor, one.params.torso))[0], float)
         for one in (before, after)
@@ -123,7 +129,7 @@ def actor_step(before: Stage, after: Stage) -> Float[np.ndarray, " p"]:
 
 
 class Drift(NamedTuple):
-    """One update, watched from G_B on.
+    """One update, followed from G_B on.
 
     Of the whole batch, before every few gradient steps and after the last: the mean |ratio - 1|,
     the share of samples whose ratio is outside the clip range, the cosine of the loss's gradient
@@ -148,7 +154,7 @@ class _Look(NamedTuple):
 
 
 class _Watch(NamedTuple):
-    """What a look needs: the loss, and a function for the mean |ratio - 1|."""
+    """The loss, and a function for the mean |ratio - 1|."""
 
     loss: Any
     distance: Any
@@ -167,7 +173,7 @@ def follow_update(
     indices: Int[Array, "gradient_steps minibatch"],
     every: int = 1,
 ) -> tuple[Drift, Any]:
-    """What one update of the actor's part meets on its way, step for step as in training.
+    """Follow one update of the actor's part, step for step as in training.
 
     Also the optimiser's state at its end.
 
@@ -192,7 +198,6 @@ def follow_update(
 def _steps(
     step: Any, look: Any, batch: Batch, carried: tuple[Any, ...], indices: jax.Array
 ) -> tuple[tuple[Any, ...], tuple[_Look, _Look]]:
-    """A look at the whole batch, then some gradient steps."""
     whole = look(carried[0], batch)
     carried, own = jax.lax.scan(step, carried, indices)
     return carried, (whole, own)
@@ -222,7 +227,6 @@ def _look(watch: _Watch, begin: Any, weights: Any, batch: Batch) -> _Look:
 def _distance(
     policy: ActorCritic, params: Params, weights: dict[str, Any], batch: Batch
 ) -> Float[Array, ""]:
-    """The mean |ratio - 1| over a batch's experience."""
     parameters = policy.parameters(params._replace(**weights), batch.observation)
     ratio = jnp.exp(policy.head.log_prob(parameters, batch.action) - batch.log_prob)
     return jnp.sum(jnp.abs(ratio - 1) * batch.valid) / batch.valid.sum()
@@ -230,3 +234,35 @@ def _distance(
 
 def _dot(first: Any, second: Any) -> Float[Array, ""]:
     return sum(jax.tree.leaves(jax.tree.map(jnp.vdot, first, second)), jnp.float32(0))
+
+
+def followed(
+    moment: Moment,
+    optimiser: Any,
+    batch: Batch,
+    indices: Int[np.ndarray, "gradient_steps minibatch"],
+    every: int,
+) -> tuple[Drift, Any]:
+    """Follow one update of the actor from the stage; return it and the optimiser's last state."""
+    settings, stage = moment.task.settings, moment.stage
+    return follow_update(
+        stage.policy,
+        settings.form,
+        "actor",
+        stage.params,
+        optimiser,
+        batch,
+        coefficients_of(settings),
+        jnp.float32(settings.learning_rate),
+        indices,
+        every=every,
+    )
+
+
+def along_update(drifts: Sequence[Drift], name: str, steps: int = 1) -> list[Data]:
+    """Return a number's means over batches along the update, of `steps` values together.
+
+    The numbers are bounded and often crowd at a bound: Student's t is approximate there.
+    """
+    rows = np.stack([np.reshape(getattr(drift, name), (-1, steps)).mean(-1) for drift in drifts])
+    return [plain(replace(mean(column), approximate=True)) for column in rows.T]

@@ -9,11 +9,13 @@ this setting's 167 came with one lucky seed and two poor ones or with longer run
 seeds ended between 152 and 185. A policy of random actions has about 22.
 """
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import Int
 
 from nbyt.collect.evaluate import episode_returns
 from nbyt.envs import resolve
@@ -21,7 +23,7 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.results.values import Data
-from nbyt.train.algorithms.dqn import DQNAlgorithm, beginning
+from nbyt.train.algorithms.dqn import DQNAlgorithm, initial_learner
 from nbyt.train.algorithms.registry import Row
 from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
 from nbyt_studies.experiment import Context
@@ -39,7 +41,7 @@ class Moment(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """A run that is over: the moments asked for, its metrics, and returns of its last policy.
+    """A finished run: the moments asked for, its metrics, and returns of its last policy.
 
     returns: of whole episodes, always with the best action.
     """
@@ -59,7 +61,7 @@ def follow(
     seed: int = 0,
     moments: tuple[int, ...] = (),
 ) -> Followed:
-    """A whole run, looked at after these updates; seed: counted from the study's own."""
+    """Train a whole run and keep its moments; seed: counted from the study's own."""
     found = resolve(env)
     plan = DQNPlan(found.id, layout, total, context.seed + seed, settings, tuple(sorted(moments)))
     course = DQNAlgorithm(plan, found)
@@ -109,13 +111,13 @@ def trained(
     moments: tuple[int, ...] = (),
     **changes: Any,
 ) -> Followed:
-    """A run of the common setting with these changes to it."""
+    """Train the common setting with these changes to it."""
     settings = replace(SETTINGS, **changes)
     return follow(context, env, layout, TOTAL, settings, seed=seed, moments=moments)
 
 
 def outcome(run: Followed) -> Data:
-    """How well a run ended, how well it did on its way, and its learning curve.
+    """Return how well a run ended, how well it did on its way, and its learning curve.
 
     final_return: the last policy's in whole episodes, always with the best action. on_the_way: the
     mean of the curve, which is made of the episodes of training, random actions included.
@@ -131,9 +133,95 @@ def outcome(run: Followed) -> Data:
 
 
 def random_return(context: Context, env: str, seed: int) -> float:
-    """The mean return of whole episodes of random actions."""
+    """Return the mean return of whole episodes of random actions."""
     found = resolve(env)
     plan = DQNPlan(found.id, LAYOUT, TOTAL, context.seed + seed, SETTINGS, ())
-    policy, learner = beginning(plan, found)
+    policy, learner = initial_learner(plan, found)
     chance = greedy(learner.weights, 1.0)
     return float(episode_returns(found, policy, chance, plan.seed).returns.mean())
+
+
+# Cells of continuous states, in standard deviations of each coordinate.
+CELL = 0.5
+
+
+def episodes(rows: Transitions) -> Int[np.ndarray, " n"]:
+    """Return the number of each transition's episode, of one env's transitions in their order.
+
+    A new one begins after a termination, and where an observation is not the one that came before:
+    there a time limit cut the episode. A cut whose reset gives the very same state is not seen.
+    """
+    count = len(rows.reward)
+    before, after = (x.reshape(count, -1) for x in (rows.next_observation, rows.observation))
+    begins = rows.terminated[:-1] | (before[:-1] != after[1:]).any(axis=1)
+    return np.concatenate([[0], np.cumsum(begins)])
+
+
+def states(rows: Transitions) -> Int[np.ndarray, " n"]:
+    """Return the number of each row's state: exact for whole numbers, else that of its cell."""
+    seen = np.asarray(rows.observation).reshape(len(rows.reward), -1)
+    if not np.array_equal(seen, np.round(seen)):
+        scale = seen.std(axis=0)
+        seen = np.round(seen / (CELL * np.where(scale > 0, scale, 1.0)))
+    return np.unique(seen, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+SEEDS = (4, 6)
+WORDS = ("early", "middle", "late")
+
+
+@dataclass(frozen=True)
+class Task:
+    """An env, how DQN learns it, and the env steps after which it is measured.
+
+    Buffers then hold a multiple of the largest mini-batch.
+    """
+
+    env: str
+    layout: ReplayLayout
+    settings: DQNSettings
+    moments: tuple[int, int, int]
+
+    @property
+    def name(self) -> str:
+        """The env without its suite."""
+        return self.env.partition(":")[2]
+
+
+_LAYOUT = ReplayLayout(1, 4, 64, buffer=10_240, warm_up=1024)
+# Few copies to the target network: with many, DQN's Q-values run away on CartPole.
+_DEEP: dict[str, Any] = {"double": True, "target_every": 2000}
+TASKS = (
+    Task(
+        "gymnax:CartPole-v1", _LAYOUT, DQNSettings(network="64x64", **_DEEP), (4096, 20_480, 51_200)
+    ),
+    Task(
+        "gymnax:Acrobot-v1", _LAYOUT, DQNSettings(network="64x64", **_DEEP), (4096, 20_480, 51_200)
+    ),
+    Task(
+        "tabular:CliffWalking-v1",
+        _LAYOUT,
+        DQNSettings(network="table", learning_rate=0.05, **_DEEP),
+        (4096, 10_240, 20_480),
+    ),
+    # A small network and buffer: every transition's gradient is written out.
+    Task(
+        "gymnax:Breakout-MinAtar",
+        ReplayLayout(1, 4, 64, buffer=4096, warm_up=1024),
+        DQNSettings(network="32", **_DEEP),
+        (4096, 12_288, 24_576),
+    ),
+)
+
+
+def tasks(context: Context) -> tuple[Task, ...]:
+    """Return the tasks of the study; quick: two."""
+    return context.pick(TASKS[:2], TASKS)
+
+
+def moments_of(context: Context, task: Task, seed: int) -> Iterator[tuple[str, Moment]]:
+    """Yield the moments of one seed's run with their words."""
+    updates = tuple(steps // task.layout.fresh for steps in task.moments)
+    total = task.moments[-1]
+    run = follow(context, task.env, task.layout, total, task.settings, seed=seed, moments=updates)
+    yield from zip(WORDS, run.moments, strict=True)

@@ -1,15 +1,17 @@
-"""Four lakes: their tables, their exact numbers, and the verdicts made from them."""
+"""Delayed rewards, the start of a rollout, and the probability of a trajectory."""
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from nbyt import exact
 from nbyt.envs import tabular
+from nbyt.layout import Layout
 from nbyt_studies.post.claims.delay import CLAIMS
-from nbyt_studies.post.experiments import delay
+from nbyt_studies.post.experiments import delay, visits
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 
@@ -87,3 +89,65 @@ def test_equal_is_not_more(data) -> None:
     found = BY_ID["slip-bias"].judged({"delay": data})
     assert found["word"] == "does not hold"
     assert all(abs(check["number"]["value"] - 1) < 1e-9 for check in found["checks"])
+
+
+APART, SHARE = CLAIMS[1:3]
+
+
+@pytest.fixture
+def data_of_dynamics(make_context, monkeypatch):
+    small = replace(visits.RUNS[1], layout=Layout(4, 8, 16, 1), at=((1,), (1,)))
+    monkeypatch.setattr(delay, "RUNS", (visits.RUNS[0], small))
+    monkeypatch.setattr(delay, "STARTS", (16, 16))
+    monkeypatch.setattr(delay, "AGAIN", 2)
+    monkeypatch.setattr(delay, "DYNAMICS_LENGTHS", (4, 8))
+    monkeypatch.setattr(delay, "DYNAMICS_POLICIES", ("mid",))
+    first, second = (delay.run_dynamics(make_context()) for _ in range(2))
+    assert first == second
+    return json.loads(json.dumps(first, allow_nan=False))
+
+
+def test_verdicts_follow_the_data_for_dynamics(data_of_dynamics) -> None:
+    control = exact.frozenlake("mid")
+    parts = exact.sources(control.env, control.stage, steps=4, gamma=0.99, lam=0.95, centre=True)
+    truth = parts.actor.start / parts.actor.variance
+    assert data_of_dynamics["shares"][0]["share"]["value"] == pytest.approx(truth)
+    for value, word in ((100.0, "holds"), (0.001, "does not hold")):
+        other = deepcopy(data_of_dynamics)
+        number = {"value": value, "low": value, "high": value}
+        for row in other["separation"]:
+            row["growth"][-1] = number
+        for row in other["shares"]:
+            row["share"] = number
+        for claim in (APART, SHARE):
+            found = claim.judged({"dynamics": other})
+            assert found["word"] == word, claim.id
+            assert found["figures"]
+
+
+@pytest.fixture
+def data_of_probability(make_context, monkeypatch):
+    monkeypatch.setattr(delay, "PROBABILITY_LENGTHS", (1, 3))
+    found = delay.run_probability(make_context())
+    assert found == delay.run_probability(make_context())
+    return json.loads(json.dumps(found, allow_nan=False))
+
+
+def test_the_verdict_follows_the_sums(data_of_probability) -> None:
+    claim = CLAIMS[0]
+    assert claim.judged({"probability": data_of_probability})["word"] == "holds"
+    other = deepcopy(data_of_probability)
+    for row in other["sums"]:
+        row["sum"] *= 1.001
+    assert claim.judged({"probability": other})["word"] == "does not hold"
+
+
+def test_sampled_trajectories_are_possible_and_improbable(data_of_probability) -> None:
+    assert all(value <= 0 for value in data_of_probability["log10"])
+    assert len(data_of_probability["log10"]) == 200
+    assert data_of_probability["sums"][0] == {
+        "env": "sticky",
+        "steps": 1,
+        "count": 8,
+        "sum": pytest.approx(1),
+    }

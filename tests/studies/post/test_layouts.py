@@ -11,7 +11,7 @@ from nbyt.measure import sources
 from nbyt_studies.experiment import Context
 from nbyt_studies.post.claims import critics as critic_claims
 from nbyt_studies.post.claims import layouts as layout_claims
-from nbyt_studies.post.claims import variance as variance_claims
+from nbyt_studies.post.claims import layouts as variance_claims
 from nbyt_studies.post.experiments import critics, layouts
 from nbyt_studies.study import Claim
 

@@ -10,7 +10,7 @@ import pytest
 from nbyt_studies import minibatch_tasks
 from nbyt_studies.experiment import Context
 from nbyt_studies.post.claims.minibatches import CLAIMS
-from nbyt_studies.post.experiments import minibatch_mistakes, minibatches
+from nbyt_studies.post.experiments import minibatches
 from nbyt_studies.post.experiments.minibatches import Around, Batches, summary
 from nbyt_studies.study import Study
 
@@ -26,9 +26,9 @@ def twice(tmp_path_factory):
         patch.setattr(minibatch_tasks, "TASKS", (table,))
         patch.setattr(minibatch_tasks, "BATCHES", (4, 4))
         patch.setattr(minibatches, "EPOCHS", (2, 2))
-        patch.setattr(minibatch_mistakes, "LEARNED", (table,))
-        patch.setattr(minibatch_mistakes, "SEEDS", (2, 2))
-        patch.setattr(minibatch_mistakes, "UPDATES", (4, 4))
+        patch.setattr(minibatches, "LEARNED", (table,))
+        patch.setattr(minibatches, "SEEDS", (2, 2))
+        patch.setattr(minibatches, "UPDATES", (4, 4))
         folder = STUDY.open_folder(tmp_path_factory.mktemp("study"), quick=True, seed=0)
         context = Context(folder, 0, True, lambda what, done, total: None)
         return [{one.name: one.run(context) for one in STUDY.experiments} for _ in range(2)]

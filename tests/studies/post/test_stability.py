@@ -1,14 +1,19 @@
-"""Noise and stability: a tiny run twice, and verdicts that follow the data."""
+"""Noise and stability, clipping, and the gradient within an update."""
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 
-from nbyt_studies.post.claims.stability import CLAIMS, rank_correlation
-from nbyt_studies.post.experiments import stability
+from nbyt.layout import Layout
+from nbyt_studies import minibatch_tasks
+from nbyt_studies.experiment import Context
+from nbyt_studies.post.claims.stability import CLAIMS, STABILITY_CLAIMS, rank_correlation
+from nbyt_studies.post.experiments import stability, visits
+from nbyt_studies.study import Study
 
-DIRECTIONS, SPREAD = CLAIMS[:2]
+DIRECTIONS, SPREAD = STABILITY_CLAIMS[:2]
 
 
 @pytest.fixture
@@ -55,3 +60,109 @@ def test_rank_correlation() -> None:
     assert rank_correlation([1.0, 2.0, 3.0, 4.0]) == 1
     assert rank_correlation([4.0, 3.0, 2.0, 1.0]) == -1
     assert rank_correlation([2.0, 1.0, 4.0, 3.0]) == pytest.approx(0.6)
+
+
+@pytest.fixture
+def data_of_clipping(make_context, monkeypatch):
+    at = ((1, 8), (1, 8))
+    small = [replace(run, layout=Layout(4, 16, 16, 8), at=at) for run in visits.RUNS[:2]]
+    monkeypatch.setattr(visits, "RUNS", small)
+    monkeypatch.setattr(visits, "SEEDS", (2, 2))
+    monkeypatch.setattr(visits, "CLIPPING_CHAINS", 8)
+    first, second = (visits.run(make_context()) for _ in range(2))
+    assert first == second
+    return json.loads(json.dumps(first, allow_nan=False))
+
+
+def test_the_verdict_follows_the_data(data_of_clipping) -> None:
+    claim = STABILITY_CLAIMS[-1]
+    for factor, word in ((1e4, "holds"), (1e-4, "does not hold")):
+        other = deepcopy(data_of_clipping)
+        for seed in other["envs"][0]["seeds"]:
+            first = seed["with"]["divergence"]
+            seed["without"]["divergence"] = [factor * value for value in first]
+        found = claim.judged({"clipping": other})
+        assert found["word"] == word
+        assert found["figures"]
+    assert all(
+        fraction == 0
+        for seed in data_of_clipping["envs"][0]["seeds"]
+        for fraction in seed["without"]["clip_fraction"]
+    )
+
+
+STUDY = Study("tiny", "tiny", "tiny", stability.EXPERIMENTS[:1], CLAIMS)
+BY_ID = {claim.id: claim for claim in CLAIMS}
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory):
+    """The experiment's data, made two times from one training."""
+    table = minibatch_tasks.Task(
+        minibatch_tasks.TASKS[0].env, minibatch_tasks.TASKS[0].settings, early=1, late=4
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minibatch_tasks, "TASKS", (table,))
+        patch.setattr(minibatch_tasks, "BATCHES", (4, 4))
+        patch.setattr(stability, "SURROGATE_UPDATES", (3, 3))
+        folder = STUDY.open_folder(tmp_path_factory.mktemp("study"), quick=True, seed=0)
+        context = Context(folder, 0, True, lambda what, done, total: None)
+        return [stability.run_surrogate(context) for _ in range(2)]
+
+
+def numbers(value: float) -> dict[str, float]:
+    return dict.fromkeys(("value", "low", "high"), value)
+
+
+def verdict(name: str, data) -> str:
+    return BY_ID[name].judged({"surrogate": data})["word"]
+
+
+def test_the_same_data_twice_and_plain(twice) -> None:
+    first, second = twice
+    assert first == second
+    assert json.loads(json.dumps(first, allow_nan=False)) == first
+
+
+def test_an_update_begins_at_ratio_1_and_at_the_mean_contribution(twice) -> None:
+    assert [case["updates"] for case in twice[0]["cases"]] == [1, 2]
+    for case in twice[0]["cases"]:
+        assert case["ratio"][0]["value"] == pytest.approx(0, abs=1e-6)
+        assert case["cosine"][0]["value"] == pytest.approx(1)
+        assert case["length"][0]["value"] == pytest.approx(1)
+        assert len(case["ratio"]) == len(twice[0]["looks"]) == 41
+        assert len(case["minibatch_cosine"]) == 40
+        assert case["ratio"][-1]["value"] > 0
+    assert verdict("mean-of-contributions", twice[0]) == "holds"
+
+
+def test_a_gap_beyond_rounding_refutes_the_equality(twice) -> None:
+    data = deepcopy(twice[0])
+    for case in data["cases"]:
+        case["gap"]["raw"] = numbers(0.01)
+    assert verdict("mean-of-contributions", data) == "holds when"
+    for case in data["cases"]:
+        case["gap"]["normalised"] = numbers(0.01)
+    assert verdict("mean-of-contributions", data) == "does not hold"
+
+
+@pytest.mark.parametrize(
+    ("claim", "quantity", "good", "bad"),
+    [("ratio-near-one", "ratio", 0.1, 0.3), ("direction-within-update", "cosine", 0.9, -0.2)],
+)
+def test_the_way_of_an_update_decides_both_ways(twice, claim, quantity, good, bad) -> None:
+    data = deepcopy(twice[0])
+    for value, word in ((good, "holds"), (bad, "does not hold")):
+        for case in data["cases"]:
+            case[quantity] = [numbers(value)] * 41
+        assert verdict(claim, data) == word
+    for case in data["cases"]:
+        case[quantity][-1] = numbers(good)
+    found = BY_ID[claim].judged({"surrogate": data})
+    assert found["word"] == "holds when" and "moment is: after the last epoch" in found["when"]
+
+
+def test_every_claim_has_figures_with_all_envs(twice) -> None:
+    for claim in CLAIMS:
+        drawn = json.dumps(claim.judged({"surrogate": twice[0]})["figures"], allow_nan=False)
+        assert "FrozenLake8x8-v1" in drawn and "late" in drawn

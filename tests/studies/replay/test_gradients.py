@@ -10,10 +10,10 @@ import pytest
 from nbyt.objective.dqn import Transitions
 from nbyt.train.dqn import ReplayLayout
 from nbyt_studies.experiment import Context
-from nbyt_studies.replay import buffer_tasks
-from nbyt_studies.replay.buffer_tasks import episodes, states
+from nbyt_studies.replay import trainings
 from nbyt_studies.replay.claims import correlation, sizes
 from nbyt_studies.replay.experiments import gradients
+from nbyt_studies.replay.trainings import episodes, states
 from nbyt_studies.study import Study
 
 CLAIMS = (*correlation.CLAIMS, *sizes.CLAIMS)
@@ -26,10 +26,10 @@ EXPERIMENTS = gradients.EXPERIMENTS
 def results(tmp_path_factory):
     """Two short runs of a table."""
     small = ReplayLayout(1, 4, 64, buffer=1024, warm_up=1024)
-    task = replace(buffer_tasks.TASKS[2], layout=small, moments=(1024, 1536, 2048))
+    task = replace(trainings.TASKS[2], layout=small, moments=(1024, 1536, 2048))
     study = Study("tiny", "tiny", "tiny", EXPERIMENTS, CLAIMS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(buffer_tasks, "TASKS", (task,))
+        patch.setattr(trainings, "TASKS", (task,))
         patch.setattr(gradients, "SEEDS", (2, 2))
         patch.setattr(gradients, "SIZES", SIZES)
         # One rewarded transition in a buffer is in few mini-batches: enough of them are drawn.

@@ -1,6 +1,7 @@
 """Ways to draw: a tiny run, its measures against known truths, verdicts that follow the data."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,11 +9,11 @@ import pytest
 from nbyt.envs import resolve
 from nbyt.exact.values import optimal_values
 from nbyt.policy.q_policy import weights_of
-from nbyt.train.algorithms.dqn import beginning
+from nbyt.train.algorithms.dqn import initial_learner
 from nbyt.train.dqn import DQNPlan
-from nbyt_studies.replay import trainings
+from nbyt_studies.replay import trainings as common
 from nbyt_studies.replay.claims.stability import CLAIMS, share_of_falls
-from nbyt_studies.replay.experiments import stability
+from nbyt_studies.replay.experiments import trainings
 from nbyt_studies.replay.trainings import Moment
 
 LAKE = "tabular:FrozenLake-v1"
@@ -20,11 +21,11 @@ LAKE = "tabular:FrozenLake-v1"
 
 @pytest.fixture
 def data(context, monkeypatch):
-    for module in (trainings, stability):
+    for module in (common, trainings):
         monkeypatch.setattr(module, "TOTAL", 4000)
-    monkeypatch.setattr(stability, "TASKS", (stability.Task("FrozenLake-v1", LAKE, 1.0),))
-    monkeypatch.setattr(stability, "SEEDS", (1, 1))
-    return json.loads(json.dumps(stability.run(context), allow_nan=False))
+    monkeypatch.setattr(trainings, "TASKS", (trainings.Task("FrozenLake-v1", LAKE, 1.0),))
+    monkeypatch.setattr(trainings, "STABILITY_SEEDS", (1, 1))
+    return json.loads(json.dumps(trainings.run_stability(context), allow_nan=False))
 
 
 def made_up(place: int) -> list[dict]:
@@ -61,23 +62,23 @@ def test_ways_to_draw_part_after_the_warm_up(data) -> None:
 
 def test_a_steady_rise_is_no_oscillation() -> None:
     rising = np.linspace(1, 2, 20)[:, None] * np.array([1.0, 3.0])
-    assert stability.oscillation(rising) == pytest.approx(0, abs=1e-12)
+    assert trainings.oscillation(rising) == pytest.approx(0, abs=1e-12)
     shaken = np.ones((20, 3)) + 0.1 * np.where(np.arange(20) % 2, 1, -1)[:, None]
     # After the first quarter there are 14 changes of .2, half of them up.
-    assert stability.oscillation(shaken) == pytest.approx(0.2 * np.sqrt(14 / 13), rel=0.01)
+    assert trainings.oscillation(shaken) == pytest.approx(0.2 * np.sqrt(14 / 13), rel=0.01)
 
 
 def test_the_error_of_exact_values_is_nothing() -> None:
     env = resolve(LAKE)
-    settings = trainings.replace(stability.SETTINGS, network="table")
-    plan = DQNPlan(env.id, trainings.LAYOUT, trainings.TOTAL, 0, settings, ())
-    policy, learner = beginning(plan, env)
+    settings = replace(common.SETTINGS, network="table")
+    plan = DQNPlan(env.id, common.LAYOUT, common.TOTAL, 0, settings, ())
+    policy, learner = initial_learner(plan, env)
     best = optimal_values(env, settings.gamma).action
     (name,) = weights_of(policy.init(None))
     for offset in (0.0, 0.5):
         weights = {name: np.asarray(best + offset, np.float32)}
         moment = Moment(1, policy, weights, learner.target, None)
-        assert stability.error_of(env, moment) == pytest.approx(offset, abs=1e-6)
+        assert trainings.error_of(env, moment) == pytest.approx(offset, abs=1e-6)
 
 
 def test_share_of_falls() -> None:

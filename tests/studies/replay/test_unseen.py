@@ -10,7 +10,7 @@ from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import build_q, weights_of
 from nbyt.train.dqn import DQNSettings
 from nbyt_studies.numbers import mean_of
-from nbyt_studies.replay import carts
+from nbyt_studies.replay import envs
 from nbyt_studies.replay.claims import unseen as numbers
 from nbyt_studies.replay.claims.unseen import CLAIMS
 from nbyt_studies.replay.experiments import unseen
@@ -112,16 +112,16 @@ def test_starts_that_were_met_do_not_count(context, monkeypatch) -> None:
     monkeypatch.setattr(unseen, "SETTINGS", SMALL)
     monkeypatch.setattr(unseen, "SEEDS", (1, 1))
     monkeypatch.setattr(unseen, "EVALUATIONS", (1, 1))
-    begun = carts.begun(1)
-    wide = np.flatnonzero(begun.condition == carts.CONDITIONS.index(carts.STARTS))
+    begun = envs.begun(1)
+    wide = np.flatnonzero(begun.condition == envs.CONDITIONS.index(envs.STARTS))
     monkeypatch.setattr(unseen, "follow", untrained(begun.state[wide[1:]]))
     found = json.loads(json.dumps(unseen.run(context), allow_nan=False))
     assert found["never_visited"] == [pytest.approx(1 / len(wide))]
-    env = carts.home()
+    env = envs.home()
     policy = build_q(env.observation_space, env.action_space, SMALL.parsed_network)
-    returns = carts.returns(policy, policy.init(jax.random.key(0)), 1)
+    returns = envs.returns(policy, policy.init(jax.random.key(0)), 1)
     shown = found["rows"][0]["seeds"][0]
-    assert shown["abroad"][carts.STARTS] == [returns[wide[0]]] * 6
+    assert shown["abroad"][envs.STARTS] == [returns[wide[0]]] * 6
     assert shown["home"][0] == pytest.approx(returns[begun.condition == 0].mean(), rel=1e-3)
 
 

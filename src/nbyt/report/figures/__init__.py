@@ -1,4 +1,4 @@
-"""Figures as plain data: what a study hands over to be drawn, and what its page can draw.
+"""Figures as plain data: studies and pages build them here, `figures.figure` draws them.
 
 A number is {"value", "low", "high"}; without low and high no interval is drawn.
 """
@@ -12,7 +12,7 @@ Number = dict[str, Any]
 
 
 def series(name: str, x: Sequence[float], numbers: Sequence[Number], *, line: bool = True) -> Data:
-    """Numbers with intervals along x; `line` joins them."""
+    """Build a series of numbers with intervals along x; `line` joins them."""
     return {"name": name, "x": list(x), "numbers": list(numbers), "line": line}
 
 
@@ -28,7 +28,7 @@ def lines(
     marks: Sequence[tuple[float, str]] = (),
     spans: Sequence[tuple[float, float, str]] = (),
 ) -> Data:
-    """Lines with bands for their intervals.
+    """Build a figure of lines with bands for their intervals.
 
     ticks: places of x with their words. marks: heights at which a thin line is drawn, with words.
     spans: parts of x that are shaded, from, to and words.
@@ -45,7 +45,7 @@ def lines(
 
 
 def bars(title: str, categories: Sequence[str], y_title: str, some: Sequence[Data]) -> Data:
-    """A bar with its interval for each category, beside each other for several series.
+    """Build a figure with a bar and its interval for each category, grouped for several series.
 
     some: made by `series` with the categories' places 0, 1, ... as x.
     """
@@ -68,7 +68,7 @@ def points(
     x_range: tuple[float, float] | None = None,
     y_range: tuple[float, float] | None = None,
 ) -> Data:
-    """Many points; some: {"name", "x", "y"}."""
+    """Build a figure of many points; some: {"name", "x", "y"}."""
     return {
         "kind": "points",
         "title": title,
@@ -91,7 +91,7 @@ def heatmap(
     x_title: str = "",
     y_title: str = "",
 ) -> Data:
-    """A table of colours, first row on top; `written` puts each value into its cell.
+    """Build a table of colours, first row on top; `written` puts each value into its cell.
 
     low, high: ends of the colours' scale; symmetric around 0 gives two colours. x_title, y_title:
     what the columns and the rows are.
@@ -112,7 +112,7 @@ def heatmap(
 def histogram(
     title: str, x_title: str, edges: Sequence[float], some: Sequence[Data], *, y_title: str
 ) -> Data:
-    """Outlines of histograms over the same bins; some: {"name", "heights"}."""
+    """Build outlines of histograms over the same bins; some: {"name", "heights"}."""
     return {
         "kind": "histogram",
         "title": title,
@@ -124,7 +124,7 @@ def histogram(
 
 
 def plane(title: str, cloud: Data, *, goal: str, points: str) -> Data:
-    """Gradients in a plane, beside the one that they estimate, which is the arrow to (1, 0).
+    """Build a figure of gradients in a plane with the one they estimate, the arrow to (1, 0).
 
     cloud: {"mean", "covariance", "points"} in units of that gradient's length. goal, points: what
     the arrow and the points are, in words.
@@ -133,19 +133,19 @@ def plane(title: str, cloud: Data, *, goal: str, points: str) -> Data:
 
 
 def forest(checks: Sequence[Data]) -> Data:
-    """A row for each check of a claim, as `Check.as_dict` gives them."""
+    """Build a figure with a row for each check of a claim, as `Check.as_dict` gives them."""
     same = len({check["quantity"] for check in checks}) == 1
     title = checks[0]["quantity"] if same else "measured"
     return {"kind": "forest", "title": "", "x": {"title": title}, "checks": list(checks)}
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str | Number]]) -> Data:
-    """A table of texts and numbers."""
+    """Build a table of texts and numbers."""
     return {"kind": "table", "title": title, "head": list(head), "rows": [list(r) for r in rows]}
 
 
 def row(*some: Data) -> Data:
-    """Figures beside each other, below each other where there is no room."""
+    """Put figures side by side, or below each other where there is no room."""
     return {"kind": "row", "figures": list(some)}
 
 
@@ -157,7 +157,7 @@ def slides(
     *,
     start: int = 0,
 ) -> Data:
-    """Figures that a slider changes: one frame for each of its words, all with the same figures.
+    """Build figures that a slider changes: one frame for each of its words, with the same figures.
 
     name: short words with hyphens, its own on the page. label: what the slider chooses. start:
     the frame that is seen first, from the end if negative.

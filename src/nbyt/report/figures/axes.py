@@ -1,4 +1,4 @@
-"""Axes: how far they go so that values are seen, and ticks that read well on a log scale."""
+"""Axes: ranges in which values stay visible, and ticks that read well on a log scale."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True)
 class Reach:
-    """From where to where an axis goes, in powers of ten if log; cut: intervals go beyond."""
+    """The range of an axis, in powers of ten if log; cut: some intervals go beyond it."""
 
     low: float
     high: float
@@ -28,19 +28,19 @@ class Reach:
 
     @property
     def range(self) -> list[float]:
-        """With room at both ends."""
+        """Return the range with room at both ends."""
         room = _ROOM * (self.high - self.low)
         return [self.low - room, self.high + room]
 
     @property
     def bottom(self) -> float:
-        """The lowest that is seen, as a value."""
+        """Return the lowest visible value."""
         low = self.range[0]
         return 10.0**low if self.log else low
 
 
 def reach(numbers: Iterable[Number], others: Iterable[float] = (), *, log: bool = False) -> Reach:
-    """What holds all values and others, and of the intervals what does not crush them."""
+    """Return a range that holds all values and others, and as much of the intervals as fits."""
     found = [one for one in numbers if drawable(one, log=log)]
     values = _scaled([*(one["value"] for one in found), *others], log)
     if not values:
@@ -57,12 +57,12 @@ def reach(numbers: Iterable[Number], others: Iterable[float] = (), *, log: bool 
 
 
 def along(xs: Iterable[float], *, log: bool = False) -> Reach:
-    """What holds all places of x."""
+    """Return a range that holds all places of x."""
     return reach(({"value": x} for x in xs), log=log)
 
 
 def shared(reaches: Sequence[Reach]) -> list[Reach]:
-    """One reach for all frames where they are alike; else to each its own."""
+    """Give similar frames one common range; leave others their own."""
     spans = [one.high - one.low for one in reaches]
     if max(spans) > _ALIKE * min(spans):
         return list(reaches)
@@ -71,31 +71,31 @@ def shared(reaches: Sequence[Reach]) -> list[Reach]:
 
 
 def said_of(own: Reach, reaches: Sequence[Reach]) -> list[str]:
-    """What a reader should know of the vertical axis of one of the frames."""
+    """Return remarks on the vertical axis of one of the frames."""
     moves = len({(one.low, one.high) for one in reaches}) > 1
     return [_CUT] * own.cut + [_MOVES] * moves
 
 
 def drawable(number: Number, *, log: bool) -> bool:
-    """Whether there is a place on the axis for it."""
+    """Return True if the axis has a place for the number."""
     return has_value(number) and (number["value"] > 0 or not log)
 
 
 def bounds(low: float, high: float, *, log: bool = False) -> Reach:
-    """From one given value to another."""
+    """Return the range from one value to another."""
     low, high = (log10(low), log10(high)) if log else (low, high)
     return Reach(low, high, log)
 
 
 def x_axis(title: str, found: Reach, ticks: Sequence[tuple[float, str]] = ()) -> Data:
-    """A horizontal axis. ticks: places with their words, instead of the usual ones."""
+    """Build a horizontal axis. ticks: places with their words, instead of the usual ones."""
     axis = {"title": {"text": for_chart(title)}, "range": found.range, "zeroline": False, **_PLAIN}
     usual = log_ticks(found) if found.log else []
     return {**axis, **_ticks(ticks or usual), "type": "log" if found.log else "linear"}
 
 
 def y_axis(title: str, found: Reach) -> Data:
-    """A vertical axis."""
+    """Build a vertical axis."""
     axis: Data = {
         "title": {"text": for_chart(title)},
         "range": found.range,
@@ -108,7 +108,7 @@ def y_axis(title: str, found: Reach) -> Data:
 
 
 def log_ticks(found: Reach) -> list[tuple[float, str]]:
-    """Powers of ten, or 1, 2 and 5 times them where there are few."""
+    """Return powers of ten as ticks, or 1, 2 and 5 times them if there are few."""
     low, high = found.range
     powers = range(ceil(low), floor(high) + 1)
     if len(powers) >= 3:
@@ -135,7 +135,7 @@ def _ticks(pairs: Sequence[tuple[float, str]]) -> Data:
 
 
 def _end(number: Number, name: str, log: bool) -> float:
-    """One end of the interval, or the value where there is none to be drawn."""
+    """Return one end of the interval, or the value if that end cannot be drawn."""
     end = number.get(name)
     if end is None or not isfinite(end) or (log and end <= 0):
         return float(number["value"])
@@ -147,7 +147,7 @@ def _scaled(values: Iterable[float], log: bool) -> list[float]:
 
 
 def _wide(low: float, high: float, log: bool, cut: bool) -> Reach:
-    """Wider where there would be nothing between the ends."""
+    """Widen a range whose ends coincide."""
     if high - low > 1e-9 * max(abs(low), abs(high)):
         return Reach(low, high, log, cut)
     half = 0.3 if log else 0.5 * abs(high) or 0.5

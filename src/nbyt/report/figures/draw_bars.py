@@ -1,4 +1,4 @@
-"""Bars with intervals, beside each other for several series."""
+"""Draw bars with intervals, clouds of points, and histograms."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +13,7 @@ _HISTOGRAM_HEIGHT = 320
 
 
 def histogram_drawn(frames: Sequence[Data]) -> Drawn:
-    """A chart for each frame."""
+    """Draw a chart for each frame."""
     heights = [[h for series in one["series"] for h in series["heights"]] for one in frames]
     tops = shared([along([0.0, *own]) for own in heights])
     charts = [_histogram_chart(one, top) for one, top in zip(frames, tops, strict=True)]
@@ -33,7 +33,7 @@ def _histogram_chart(one: Data, top: Reach) -> Data:
 
 
 def _outline(edges: Sequence[float], series: Data, place: int) -> Data:
-    """Up at the first edge, along every bin, down at the last."""
+    """Draw up at the first edge, along every bin, and down at the last."""
     style, heights = look(place), series["heights"]
     return {
         "type": "scatter",
@@ -52,7 +52,7 @@ _POINTS_HEIGHT = 260
 
 
 def points_drawn(frames: Sequence[Data]) -> Drawn:
-    """A chart for each frame; a range that is given is kept."""
+    """Draw a chart for each frame; a given range is kept."""
     acrosses = [_given(one["x"]) or along(_all(one, "x"), log=one["x"]["log"]) for one in frames]
     downs = shared([_given(one["y"]) or along(_all(one, "y")) for one in frames])
     reaches = zip(frames, shared(acrosses), downs, strict=True)
@@ -100,7 +100,7 @@ _HEIGHT = 340
 
 
 def bars_drawn(frames: Sequence[Data]) -> Drawn:
-    """A chart for each frame; a bar starts at 0, so that is always seen."""
+    """Draw a chart for each frame; a bar starts at 0, so 0 is always visible."""
     numbers = [[n for series in one["series"] for n in series["numbers"]] for one in frames]
     reaches = shared([reach(own, [0.0]) for own in numbers])
     pairs = list(zip(frames, reaches, strict=True))

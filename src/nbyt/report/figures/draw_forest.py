@@ -1,4 +1,4 @@
-"""Every check of a claim in a row of its own: number, interval, and where it was asked to lie."""
+"""Draw a row for every check of a claim: number, interval, and the range that was asked for."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ _WIDE = 100.0  # largest over smallest value from which on a log axis reads bett
 
 
 def forest_drawn(frames: Sequence[Data]) -> Drawn:
-    """One chart; checks without a number are named below it."""
+    """Draw one chart; checks without a number are named below it."""
     (one,) = frames
     checks = [check for check in one["checks"] if has_value(check["number"])]
     missing = [
@@ -76,7 +76,6 @@ def _chart(one: Data, checks: Sequence[Data], own: Reach) -> Data:
 
 
 def _rows(checks: Sequence[Data], says: str) -> Data:
-    """The checks with one answer."""
     colour, symbol, _ = _LOOKS[says]
     some = [(place, check) for place, check in enumerate(checks) if check["says"] == says]
     numbers = [check["number"] for _, check in some]
@@ -94,7 +93,7 @@ def _rows(checks: Sequence[Data], says: str) -> Data:
 
 
 def _asked(checks: Sequence[Data], own: Reach) -> list[Data]:
-    """A band where the claim says that numbers lie, for all rows or for each."""
+    """Draw a band where the claim expects the number, in each row."""
     ends = [10.0**end if own.log else end for end in own.range]
     bands = []
     for place, check in enumerate(checks):
@@ -112,7 +111,7 @@ def _alike(checks: Sequence[Data]) -> bool:
 
 
 def _label(check: Data, checks: Sequence[Data]) -> str:
-    """The properties in which the checks differ; what they measure where that differs too."""
+    """Name the properties in which the checks differ, and the quantity if that differs too."""
     case = check["case"]
     varied = [key for key in case if len({str(one["case"].get(key)) for one in checks}) > 1]
     words = [str(case[key]) for key in varied or case]

@@ -1,4 +1,4 @@
-"""A table of colours without words in it: one colour for values of one sign, two around 0."""
+"""Draw tables of colours: one colour for values of one sign, two around 0."""
 
 from collections.abc import Sequence
 from math import ceil, floor, log10
@@ -14,7 +14,7 @@ _MOST_DECIMALS = 4
 
 
 def colour_map(one: Data, scale: AxisScale) -> Markup:
-    """The scale, and a cell for each value."""
+    """Build the scale and an HTML table with a cell for each value."""
     decimals = _decimals(one)
     words = " \\ ".join(filter(None, (one["y_title"], one["x_title"])))
     columns = max((len(row) for row in one["values"]), default=0)
@@ -45,7 +45,7 @@ def _cell(value: float | None, scale: AxisScale, decimals: int) -> Markup:
 
 
 def _decimals(one: Data) -> int:
-    """As many for all cells as give the largest three digits, without zeros that all end in."""
+    """Choose decimals for all cells: three digits of the largest, no common trailing zeros."""
     values = [x for row in one["values"] for x in row if x]
     if not values:
         return 0
@@ -70,7 +70,7 @@ _TWO = [
 
 
 def heatmap_drawn(frames: Sequence[Data]) -> Drawn:
-    """A chart for each frame, all with the same colours for the same values."""
+    """Draw a chart for each frame, all with the same colours for the same values."""
     scale = scale_of(frames)
     return Drawn(
         [_chart(one, scale) for one in frames],
@@ -85,7 +85,7 @@ def _height(one: Data) -> int:
 
 
 def _widest(one: Data) -> int:
-    """So wide that cells are not drawn out."""
+    """Limit the width so that cells are not stretched."""
     if _is_square(one):
         return _height(one) + _AROUND
     return max(320, 2 * _AROUND + _WIDE * _count(one))
@@ -163,7 +163,7 @@ def _columns(one: Data) -> Data:
 
 
 def _rows(one: Data, height: int) -> Data:
-    """The first row on top; words that would lie over each other are left out."""
+    """Build the axis with the first row on top; words that would overlap are left out."""
     count = len(one["values"])
     step = max(1, ceil(_LABEL * count / (height - _AROUND)))
     kept = list(range(0, len(one["rows"]), step))

@@ -1,4 +1,4 @@
-"""Lines with bands for their intervals, over a linear or a log axis."""
+"""Draw lines with bands for their intervals, over a linear or a log axis."""
 
 from collections.abc import Sequence
 from math import log10
@@ -23,7 +23,7 @@ _ALONE = 0.008  # half the width of the band of a point alone, as a share of the
 
 
 def lines_drawn(frames: Sequence[Data]) -> Drawn:
-    """A chart for each frame."""
+    """Draw a chart for each frame."""
     reaches = shared([_reach(one) for one in frames])
     pairs = list(zip(frames, reaches, strict=True))
     return Drawn(
@@ -57,7 +57,7 @@ def _chart(one: Data, own: Reach) -> Data:
 
 
 def _across(one: Data) -> Data:
-    """The horizontal axis; its ticks are given, or the places themselves where they are few."""
+    """Build the horizontal axis; its ticks are given, or the places themselves if they are few."""
     axis = one["x"]
     log = axis["log"]
     given = [(at, str(word)) for at, word in axis["ticks"] if at > 0 or not log]
@@ -90,13 +90,13 @@ def _traces(one: Data, series: Data, place: int, own: Reach) -> list[Data]:
 
 
 def _alone(one: Data) -> float | None:
-    """Half the width of a band with no neighbours; on a log axis it is a share of x."""
+    """Return half the width of a band without neighbours; None on a log axis."""
     xs = _places(one) or [0.0]
     return None if one["x"]["log"] else _ALONE * ((max(xs) - min(xs)) or 1.0)
 
 
 def _clipped(number: Number, own: Reach) -> Number:
-    """The number with an interval that a log axis can show; undetermined ones stay."""
+    """Clip the interval to what a log axis can show; undetermined numbers stay."""
     if not own.log or not has_interval(number) or not drawable(number, log=True):
         return number if drawable(number, log=own.log) else {"value": None}
     return {**number, "low": max(number["low"], min(own.bottom, number["value"]))}
@@ -108,7 +108,7 @@ def _texts(one: Data, series: Data) -> list[str]:
 
 
 def _marks(marks: Sequence[tuple[float, str]], own: Reach) -> tuple[list[Data], list[Data]]:
-    """A thin line at each height, with its words at the right end."""
+    """Draw a thin line at each height, with its words at the right end."""
     shapes, notes = [], []
     for height, text in marks:
         line = {"color": "@ink:0.55", "width": 1.2, "dash": "dash"}
@@ -119,7 +119,7 @@ def _marks(marks: Sequence[tuple[float, str]], own: Reach) -> tuple[list[Data], 
 
 
 def _spans(one: Data) -> tuple[list[Data], list[Data]]:
-    """A shaded part of x for each span, with its words at the foot."""
+    """Shade a part of x for each span, with its words at the foot."""
     shapes, notes = [], []
     # Figures of studies that were kept before there were spans have none.
     for first, last, text in one.get("spans", []):
@@ -163,7 +163,7 @@ def _remarks(one: Data, own: Reach, others: list[str]) -> Markup | None:
 
 
 def _missing(one: Data, series: Data, own: Reach) -> list[tuple[str, str, str]]:
-    """Name, place and reason of what is not drawn; no places where it is all of a series."""
+    """List name, place and reason of what is not drawn; no places if it is all of a series."""
     pairs = list(zip(series["x"], series["numbers"], strict=True))
     lost = [(x, _why(number)) for x, number in pairs if not drawable(number, log=own.log)]
     reasons = {reason for _, reason in lost}
@@ -173,7 +173,7 @@ def _missing(one: Data, series: Data, own: Reach) -> list[tuple[str, str, str]]:
 
 
 def _place(one: Data, x: float) -> str:
-    """The words of a place of x: its tick's, or the number."""
+    """Name a place of x: by its tick, or by the number."""
     named = dict(one["x"]["ticks"])
     return str(named.get(x, short(x)))
 

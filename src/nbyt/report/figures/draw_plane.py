@@ -1,4 +1,4 @@
-"""Batch gradients beside the true one, in the plane that holds it and a layout's mean gradient."""
+"""Draw batch gradients with the true one, in the plane of it and a layout's mean gradient."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _TINY = 25.0  # clouds that differ by more than this have scales of their own
 
 @dataclass(frozen=True)
 class View:
-    """The part of the plane that is shown; whole: whether the true gradient's end is in it."""
+    """The visible part of the plane."""
 
     low: float
     high: float
@@ -27,12 +27,12 @@ class View:
 
     @property
     def whole(self) -> bool:
-        """Whether the true gradient ends inside."""
+        """Return True if the true gradient ends inside."""
         return self.high >= 1
 
 
 def views(plane: Sequence[Data]) -> list[View]:
-    """One view for each layout: the same for all, unless the small clouds would then be dots."""
+    """Return one view for each layout: a common one, unless small clouds would then be dots."""
     own = [_view([one]) for one in plane]
     widths = [one.high - one.low for one in own]
     clouds = [max(_spans(one)) for one in plane]
@@ -42,7 +42,7 @@ def views(plane: Sequence[Data]) -> list[View]:
 
 
 def plane_chart(one: Data, view: View, goal: str = "the true gradient") -> Data:
-    """Points, mean, 95 % ellipse and the true gradient, with equal scales on both axes.
+    """Draw points, mean, 95 % ellipse and the true gradient, with equal scales on both axes.
 
     goal: what the arrow to (1, 0) is.
     """
@@ -83,7 +83,7 @@ def _spans(one: Data) -> tuple[float, float]:
 
 
 def _ellipse(one: Data) -> list[tuple[float, float]]:
-    """The edge of the region that holds 95 % of batch gradients, if they scatter normally."""
+    """Return the edge of the region with 95 % of batch gradients, if they scatter normally."""
     (a, b), (_, d) = one["covariance"]
     # A root of the covariance: [[root, 0], [b / root, rest]].
     root = math.sqrt(max(a, 0.0))
@@ -146,7 +146,7 @@ def _mean(one: Data) -> Data:
 
 
 def _true_gradient() -> Data:
-    """The line from 0 to 1; the axes cut it where its end is not shown."""
+    """Draw the line from 0 to 1; the axes cut it if its end is not visible."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -159,7 +159,7 @@ def _true_gradient() -> Data:
 
 
 def _end(view: View) -> Data:
-    """The arrow's head at 1, or at the edge that it goes on to."""
+    """Draw the arrow's head at 1, or at the edge of the chart."""
     common = {"text": "▶", "showarrow": False, "font": {"size": 15, "color": "@ink"}, "y": 0}
     if view.whole:
         return {**common, "x": 1, "xanchor": "right"}
@@ -169,12 +169,12 @@ def _end(view: View) -> Data:
 
 
 def plane_drawn(frames: Sequence[Data]) -> Drawn:
-    """A chart for each frame, all of the same part of the plane if that shows them all."""
+    """Draw a chart for each frame, with a common view if that shows them all."""
     return planes_drawn([frames])[0]
 
 
 def planes_drawn(rows: Sequence[Sequence[Data]]) -> list[Drawn]:
-    """The same for several figures beside each other, which then share their part too."""
+    """Draw several figures side by side, which then share their view too."""
     seen = iter(views([one["cloud"] for frames in rows for one in frames]))
     return [_drawn([(one, next(seen)) for one in frames]) for frames in rows]
 

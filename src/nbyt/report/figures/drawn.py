@@ -1,4 +1,4 @@
-"""What drawing gives: charts for every place of a slider, their keys, and remarks."""
+"""What all drawings share: colours and symbols of series, colour scales, keys and remarks."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _PATTERNS = (("", "bar"), ("/", "hatched"), (".", "dotted"), ("x", "crossed"), (
 
 
 def look(place: int) -> Data:
-    """The look of the series at this place of its figure."""
+    """Return colour, symbol and dash of the series at this place of its figure."""
     turn = place % len(_COLOURS)
     return {
         "colour": _COLOURS[turn],
@@ -39,12 +39,12 @@ def look(place: int) -> Data:
 
 
 def pattern(place: int) -> tuple[str, str]:
-    """The pattern of the bars at this place, for Plotly and for a key."""
+    """Return the pattern of the bars at this place, for Plotly and for a key."""
     return _PATTERNS[place % len(_PATTERNS)]
 
 
 def named(some: Sequence[Data], sample: Callable[[int], Sample]) -> Markup | None:
-    """The key of these series, or none if they have no names. sample: of the series at a place."""
+    """Build the key of these series; None without names. sample: of the series at a place."""
     names = [series["name"] for series in some]
     if not any(names):
         return None
@@ -53,7 +53,7 @@ def named(some: Sequence[Data], sample: Callable[[int], Sample]) -> Markup | Non
 
 @dataclass(frozen=True)
 class AxisScale:
-    """From low to high; two: one colour for each sign, with 0 in the middle."""
+    """A scale of colours from low to high; two: one colour for each sign, with 0 in the middle."""
 
     title: str
     low: float
@@ -61,16 +61,16 @@ class AxisScale:
 
     @property
     def two(self) -> bool:
-        """Whether 0 is in the middle."""
+        """Return True if 0 is in the middle."""
         return self.low == -self.high
 
     def depth(self, value: float) -> float:
-        """How far from the scale's pale end a value is, between 0 and 1."""
+        """Return how far a value is from the scale's pale end, between 0 and 1."""
         start, end = (0.0, self.high) if self.two else (self.low, self.high)
         return min(max(abs(value - start) / (end - start), 0.0), 1.0)
 
     def sample(self, look: str) -> Markup:
-        """A strip of colour between the ends, with the title. look: of cells, or written."""
+        """Build a strip of colour between the ends, with the title. look: of cells, or written."""
         strip = tag("i", class_=f"{look} {'two' if self.two else 'one'}")
         ends = [tag("span", short(x)) for x in (self.low, self.high)]
         title = tag("span", self.title, class_="muted")
@@ -78,7 +78,7 @@ class AxisScale:
 
 
 def scale_of(frames: Sequence[Data]) -> AxisScale:
-    """The ends that are given, or those of all values of all frames."""
+    """Return the scale with the given ends, or with those of all values of all frames."""
     values = [x for one in frames for row in one["values"] for x in row if x is not None]
     lows = [one["scale"]["low"] for one in frames if one["scale"]["low"] is not None]
     highs = [one["scale"]["high"] for one in frames if one["scale"]["high"] is not None]
@@ -90,7 +90,7 @@ def scale_of(frames: Sequence[Data]) -> AxisScale:
 
 
 def blank(one: Data) -> bool:
-    """Whether a cell has no value."""
+    """Return True if a cell has no value."""
     return any(x is None for row in one["values"] for x in row)
 
 
@@ -113,7 +113,7 @@ class Drawn:
 
 
 def remarks(missing: Iterable[tuple[str, str, str]], others: Sequence[str] = ()) -> Markup | None:
-    """What is not drawn, and what else a reader should know of a chart.
+    """List what is not drawn, and what else a reader should know of a chart.
 
     missing: name, place and reason of each; no place for all of that name.
     """
@@ -131,14 +131,14 @@ def remarks(missing: Iterable[tuple[str, str, str]], others: Sequence[str] = ())
 
 
 def _listed(places: Sequence[str]) -> str:
-    """The places one by one, or how many there are from the first to the last."""
+    """List the places, or count them from the first to the last."""
     if len(places) <= _MANY:
         return ", ".join(places)
     return f"{len(places)} places from {places[0]} to {places[-1]}"
 
 
 def error_bars(numbers: Sequence[Number], colour: str) -> Data:
-    """Bars for the intervals of a trace; none where there is no interval at all."""
+    """Build bars for the intervals of a trace; empty if there is no interval at all."""
     if not any(has_interval(number) for number in numbers):
         return {}
     return {"error_y": {**spread(numbers), "color": f"@{colour}"}}

@@ -1,4 +1,4 @@
-"""A figure of any kind as a part of the page; several frames of it, where a slider chooses one."""
+"""Draw figures of any kind as parts of a page, in several frames if a slider chooses one."""
 
 from collections.abc import Callable, Sequence
 
@@ -34,12 +34,12 @@ _CHARTS: dict[str, Callable[[Sequence[Data]], Drawn]] = {
 
 
 def figures_part(some: Sequence[Data], name: str) -> Part:
-    """Figures below each other. name: their own on the page, from which elements have their ids."""
+    """Draw figures below each other. name: unique on the page; ids of elements start with it."""
     return merged(_frames([one], f"{name}-{k}", "") for k, one in enumerate(some))
 
 
 def _frames(frames: Sequence[Data], name: str, slider: str) -> Part:
-    """One figure in as many frames as its slider has places."""
+    """Draw one figure in as many frames as its slider has places."""
     kind = frames[0]["kind"]
     if kind == "row":
         return _row(frames, name, slider)
@@ -62,7 +62,7 @@ def _chart(frames: Sequence[Data], drawn: Drawn, name: str, slider: str) -> Part
 
 
 def _sized(place: Markup, drawn: Drawn, about: str) -> Markup:
-    """The chart no wider than it may be, and no narrower than it must."""
+    """Limit the width of a chart from above or below."""
     if drawn.widest is not None:
         return tag("div", place, style=f"max-width:{drawn.widest}px")
     if drawn.least is None:
@@ -91,14 +91,14 @@ def _slides(one: Data, name: str) -> Part:
 
 
 def _varied(blocks: Sequence[Markup | None], slider: str) -> Markup | None:
-    """The block, or one for each place of the slider where they differ."""
+    """Return the block, or one for each place of the slider if they differ."""
     if len(set(blocks)) == 1:
         return blocks[0]
     return by_place(blocks, 0, slider)
 
 
 def _titled(frames: Sequence[Data], blocks: Sequence[Markup], slider: str) -> Part:
-    """Blocks of HTML alone, each below its title."""
+    """Put HTML blocks below their titles."""
     title = _varied([_title(one) for one in frames], slider)
     return Part(tag("figure", title, _varied(blocks, slider)))
 
@@ -117,7 +117,7 @@ def _cell(cell: str | Data) -> Child:
 
 
 def _described(one: Data) -> str:
-    """What a screen reader says of a chart."""
+    """Describe a chart for screen readers."""
     axes = [one[axis]["title"] for axis in ("y", "x") if axis in one and one[axis]["title"]]
     scale = one.get("scale", {}).get("title")
     about = " against ".join(axes) or scale or ""

@@ -1,4 +1,4 @@
-"""What all charts share: axes over T and N, bands for intervals, hover texts."""
+"""What charts are made of: axes over T and N, lines, bands for intervals."""
 
 from collections.abc import Sequence
 from math import log10
@@ -13,13 +13,13 @@ _EDGE = 0.06  # room beside the outermost T, as a share of the axis
 
 
 def figure(traces: Sequence[Data], height: int, **layout: Any) -> Data:
-    """A chart for one stage, or the only one."""
+    """Build a chart for one stage, or the only one."""
     margin = {"l": 62, "r": 14, "t": 14, "b": 64}
     return {"data": list(traces), "layout": {"height": height, "margin": margin, **layout}}
 
 
 def steps_axis(layouts: Sequence[Data]) -> Data:
-    """A log axis over T, each tick with its N below, from left to right in any order of layouts."""
+    """Build a log axis over T, each tick with its N below, sorted by T."""
     ordered = sorted(layouts, key=lambda one: one["steps"])
     logs = [log10(one["steps"]) for one in ordered]
     room = _EDGE * max(logs[-1] - logs[0], 1.0)
@@ -33,7 +33,7 @@ def steps_axis(layouts: Sequence[Data]) -> Data:
 
 
 def places_axis(layouts: Sequence[Data]) -> Data:
-    """An axis with one place for each layout, for bars."""
+    """Build an axis with one place for each layout, for bars."""
     count = len(layouts)
     return {
         "range": [-0.6, count - 0.4],
@@ -45,14 +45,14 @@ def places_axis(layouts: Sequence[Data]) -> Data:
 
 
 def value_axis(title: str, **more: Any) -> Data:
-    """A vertical axis with its unit in the title."""
+    """Build a vertical axis with its unit in the title."""
     return {"title": {"text": title}, "zeroline": True, **more}
 
 
 def line(
     layouts: Sequence[Data], numbers: Sequence[Number], name: str, look: Data, scale: float = 1.0
 ) -> list[Data]:
-    """A band for the intervals and a line with markers, over T."""
+    """Draw a band for the intervals and a line with markers, over T."""
     texts = [
         for_chart(f"{layout_name(one)}: {name} {words(number)}")
         for one, number in zip(layouts, numbers, strict=True)
@@ -65,7 +65,7 @@ def line(
 def curve(
     x: Sequence[float], y: Sequence[float | None], name: str, texts: Sequence[str], look: Data
 ) -> Data:
-    """A line with markers; gaps where nothing is known. texts: shown at each marker."""
+    """Draw a line with markers and gaps where a value is missing. texts: shown at each marker."""
     colour = look["colour"]
     return {
         "type": "scatter",
@@ -81,7 +81,7 @@ def curve(
 
 
 def spread(numbers: Sequence[Number], scale: float = 1.0) -> Data:
-    """Bars for the intervals of single points."""
+    """Build bars for the intervals of single points."""
     pairs = [one if known(one) else None for one in numbers]
     return {
         "type": "data",
@@ -94,7 +94,7 @@ def spread(numbers: Sequence[Number], scale: float = 1.0) -> Data:
 
 
 def _length(number: Number | None, start: str, end: str, scale: float) -> float | None:
-    """One side of an interval; none where the value lies beyond what is possible."""
+    """Return one side of an interval; 0 if the value lies outside of it."""
     return None if number is None else max(0.0, scale * (number[end] - number[start]))
 
 
@@ -105,7 +105,7 @@ def band(
     scale: float = 1.0,
     alone: float | None = None,
 ) -> Data:
-    """One outline around each run of known intervals.
+    """Draw one outline around each run of known intervals.
 
     alone: half the width of one that has no neighbours; None for a share of x, on a log axis.
     """
@@ -130,12 +130,12 @@ def band(
 
 
 def _around(x: float, half: float | None) -> list[float]:
-    """A little to both sides: a point alone would have no width to be seen by."""
+    """Return a little to both sides: a single point has no width."""
     return [0.96 * x, 1.04 * x] if half is None else [x - half, x + half]
 
 
 def _runs(numbers: Sequence[Number]) -> list[list[int]]:
-    """The places of known numbers, neighbours together."""
+    """Group the places of known numbers into runs of neighbours."""
     found: list[list[int]] = []
     for place, number in enumerate(numbers):
         if not known(number):

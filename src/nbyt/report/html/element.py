@@ -1,4 +1,4 @@
-"""Elements of HTML. Text is escaped unless it is Markup, and only this module makes Markup."""
+"""HTML elements. Text is escaped unless it is Markup, and only this module creates Markup."""
 
 import html
 import json
@@ -14,17 +14,17 @@ _DIGITS = 6
 
 
 def escaped(text: str) -> str:
-    """The text as HTML shows it, on one line, for content and for quoted attributes."""
+    """Escape text for content and for quoted attributes, on one line."""
     return html.escape(plain(text), quote=True)
 
 
 def escaped_lines(text: str) -> str:
-    """The same for several lines, which stay lines."""
+    """Escape text of several lines, which stay lines."""
     return "\n".join(escaped(line) for line in text.replace("\r\n", "\n").split("\n"))
 
 
 def for_chart(text: str) -> str:
-    """The text for Plotly, which reads some HTML in labels: here every letter means itself.
+    """Escape text for Plotly, which reads some HTML in labels: here every letter means itself.
 
     The page takes a text that begins with @ for the name of a colour.
     """
@@ -33,13 +33,13 @@ def for_chart(text: str) -> str:
 
 
 def embedded(value: Any) -> str:
-    """The value as JSON for a script element: no letter in it can leave the element."""
+    """Encode a value as JSON for a script element: no letter in it can leave the element."""
     dumped = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
     return dumped.translate(_IN_SCRIPT)
 
 
 def _finite(value: Any) -> Any:
-    """The value with six digits for each number, and null for one that is not finite."""
+    """Round every number to six digits, and turn those that are not finite into null."""
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -61,7 +61,7 @@ Child = str | Markup | None
 
 
 def tag(name: str, /, *children: Child, **attributes: Value) -> Markup:
-    """An element. Attributes are written class_="x", aria_label="y"; None and False leave one out.
+    """Build an element. Write attributes as class_="x", aria_label="y"; None and False omit one.
 
     >>> tag("p", "a < b", class_="x")
     '<p class="x">a &lt; b</p>'
@@ -73,22 +73,22 @@ def tag(name: str, /, *children: Child, **attributes: Value) -> Markup:
 
 
 def join(children: Iterable[Child]) -> Markup:
-    """The children one after the other, text among them escaped."""
+    """Join the children, with the text among them escaped."""
     return Markup("".join(_child(one) for one in children))
 
 
 def code(text: str) -> Markup:
-    """Lines of code that stay as they are."""
+    """Build a code element whose lines stay as they are."""
     return Markup(f"<code>{escaped_lines(text)}</code>")
 
 
 def raw(text: str) -> Markup:
-    """Text of our own that is no HTML but must not be escaped: scripts and styles."""
+    """Mark our own scripts and styles, which must not be escaped, as Markup."""
     return Markup(text)
 
 
 def bullets(texts: Iterable[Child], **attributes: Value) -> Markup | None:
-    """A list, or nothing for no texts."""
+    """Build a list; None for no texts."""
     items = [tag("li", one) for one in texts]
     return tag("ul", *items, **attributes) if items else None
 

@@ -1,4 +1,4 @@
-"""The words of the page: one sentence each, shown where they are used and listed at the end."""
+"""The terms of the pages: one sentence each, shown where they are used and listed at the end."""
 
 from nbyt.report.html.element import Markup, tag
 
@@ -132,12 +132,12 @@ TERMS = {
 
 
 def term(key: str, text: str | None = None) -> Markup:
-    """A word that is explained on hover and focus, and leads to its definition."""
+    """Build a link to a term's definition, which is also shown on hover and focus."""
     return tag("a", text or TERMS[key][0], class_="term", href=f"#term-{key}", data_term=key)
 
 
 def definitions() -> Markup:
-    """All words in alphabetical order."""
+    """List all terms in alphabetical order."""
     order = sorted(TERMS, key=lambda key: TERMS[key][0].lower())
     entries = [
         tag("div", tag("dt", TERMS[key][0]), tag("dd", TERMS[key][1]), id=f"term-{key}")

@@ -1,4 +1,4 @@
-"""The key of a chart in HTML: it wraps, never covers data, and its words are explained."""
+"""The key of a chart in HTML: it wraps and never covers data."""
 
 from nbyt.report.html.element import Child, Markup, raw, tag
 
@@ -55,7 +55,7 @@ _DASHES = {
 
 
 def key(*entries: tuple[str, str, str | None, Child]) -> Markup:
-    """Entries of (colour, symbol, dash or None, words)."""
+    """Build a key from entries of (colour, symbol, dash or None, words)."""
     items = [tag("li", _sample(*entry[:3]), entry[3]) for entry in entries]
     return tag("ul", *items, class_="key")
 

@@ -18,11 +18,11 @@ def summary(data: Data) -> list[RenderableType]:
     shown += [] if budget is None else [budget_table(budget), "", budget["sentence"], ""]
     for kind in kinds:
         shown += [ranking_table(data, kind), ""]
-    shown.append("* best   = not told apart from it   [95 % interval]   ~ approximate")
+    shown.append("* best   = tied with it   [95 % interval]   ~ approximate")
     shown += ["¹ share of the returns' variance that it explains", ""]
     shown += [f"- {line}" for line in main["reasons"]]
     if main["remedies"]:
-        shown += ["", "What would help beside the split:"]
+        shown += ["", "What else would help:"]
         shown += [f"- {line}" for line in main["remedies"]]
     shown.append("")
     current = (data["current"] or {}).get("per_sample")

@@ -1,4 +1,4 @@
-"""A measurement as tables for a terminal of 80 columns; takes the plain data of the JSON output."""
+"""A measurement as tables for a terminal of 80 columns, from the data of the JSON output."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _SHOWN = ("individual", "covariance", "variance", "ess_ratio", "bias_sq", "align
 
 
 def control_table(rows: list[dict[str, Any]]) -> Table:
-    """One line a number: measured with its interval, exact, and whether the interval holds it."""
+    """Build a row for each number: measured, exact, and whether the interval holds it."""
     table = Table(box=None, padding=(0, 1))
     for word in ("N x T", "gradient", "number", "measured [95 %]", "exact", ""):
         table.add_column(word, justify="right" if word in ("N x T", "exact") else "left")
@@ -47,12 +47,12 @@ _COLUMNS = {**_DIRECTION, **_NOISE}
 
 
 def direction_table(data: dict[str, Any], objective: str) -> Table:
-    """Where one gradient points, under every layout at the first lambda."""
+    """Show where one gradient points, under every layout at the first lambda."""
     return _table(data, objective, _DIRECTION, f"{objective}: does it point the right way?")
 
 
 def noise_table(data: dict[str, Any], objective: str) -> Table:
-    """How much one gradient scatters, under every layout at the first lambda."""
+    """Show how much one gradient scatters, under every layout at the first lambda."""
     return _table(data, objective, _NOISE, f"{objective}: how much does it scatter?")
 
 
@@ -78,7 +78,7 @@ def _table(data: dict[str, Any], objective: str, columns: dict[str, str], title:
 
 
 def reasons(data: dict[str, Any]) -> list[str]:
-    """Why there is a dash in the tables, each reason once."""
+    """List the reasons for dashes in the tables, each once."""
     found: dict[str, list[str]] = {}
     for one in data["layouts"]:
         for objective in ("actor", "critic", "total"):
@@ -93,7 +93,7 @@ def reasons(data: dict[str, Any]) -> list[str]:
 
 
 def verdict(data: dict[str, Any], objective: str) -> str:
-    """The best layout for one gradient, and those that the data cannot tell apart from it."""
+    """Name the best layout for one gradient, and those tied with it."""
     ranking = [row for row in data["ranking"][objective] if row["lambda"] == data["lambda"]]
     best, *rest = ranking
     ties = [f"{row['envs']}x{row['steps']}" for row in rest if row["tied_with_best"]]
@@ -108,7 +108,7 @@ def verdict(data: dict[str, Any], objective: str) -> str:
 
 
 def surface_table(data: dict[str, Any], objective: str = "actor") -> Table:
-    """Alignment over T and lambda: shortening T and lowering lambda do similar things."""
+    """Show alignment over T and lambda: a shorter T and a lower lambda do similar things."""
     table = Table(title=f"{objective}'s alignment by T and lambda", title_justify="left", box=None)
     table.add_column("N x T", justify="right")
     for lam in data["lambdas"]:
@@ -121,7 +121,7 @@ def surface_table(data: dict[str, Any], objective: str = "actor") -> Table:
 
 
 def lag_table(data: dict[str, Any]) -> Table:
-    """Correlation of contributions so many steps apart, and of different chains at one time."""
+    """Show correlations of contributions by their lag, and across chains at one time."""
     table = Table(title="correlation of contributions", title_justify="left", box=None)
     profiles = data["lags"]
     first = next(iter(profiles.values()))
@@ -139,7 +139,7 @@ def lag_table(data: dict[str, Any]) -> Table:
 
 
 def phase_table(data: dict[str, Any]) -> Table | None:
-    """What starts at one reset add to the variance over updates; more envs do not remove it."""
+    """Show the variance that synchronised starts add; more envs do not remove it."""
     layouts = [one for one in data["layouts"] if "phase" in one["actor"]]
     if not layouts:
         return None
@@ -160,7 +160,7 @@ def phase_table(data: dict[str, Any]) -> Table | None:
 
 
 def source_table(layout: dict[str, Any], objective: str) -> Table:
-    """The sources of one layout's noise, in shares of the variance."""
+    """Show the sources of one layout's noise, in shares of the variance."""
     title = f"{objective}: sources of the variance at {layout['envs']}x{layout['steps']}"
     table = Table(title=title, title_justify="left", box=None)
     for word in ("source", "share of the variance", "what it is"):
@@ -197,7 +197,7 @@ def _relative(gradient: dict[str, Any]) -> str:
 
 
 def _marks(data: dict[str, Any], objective: str) -> dict[tuple[int, int], str]:
-    """A star for the best layout, = for those that tie with it."""
+    """Return a star for the best layout, = for those tied with it."""
     rows = [row for row in data["ranking"][objective] if row["lambda"] == data["lambda"]]
     if rows[0]["regret"]["value"] is None:
         return {}

@@ -1,4 +1,4 @@
-"""A study's claims in a terminal: each with its verdict, and how its checks came out."""
+"""A study's claims in a terminal: each with its verdict and the counts of its checks."""
 
 from collections import Counter
 from typing import Any
@@ -18,7 +18,7 @@ _ANSWERS = ("yes", "no", "open")
 
 
 def claim_table(data: dict[str, Any]) -> Table:
-    """One row for each claim, by topic, for 80 columns; yes, no and open count its checks."""
+    """Build a row for each claim, by topic; yes, no and open count its checks."""
     table = Table(
         box=None,
         pad_edge=False,
@@ -50,7 +50,6 @@ def _add(table: Table, claim: dict[str, Any]) -> None:
 
 
 def _summary(claims: list[dict[str, Any]]) -> Text:
-    """How many claims have each verdict."""
     found = Counter(claim["word"] for claim in claims)
     said = [f"{word} {found[word]}" for word in _STYLES if found[word]]
     return Text(f"\n{len(claims)} claims: {', '.join(said)}" if said else "no claims")

@@ -9,24 +9,29 @@ from nbyt_studies.post.claims import (
     minibatches,
     pendulum,
     stability,
-    surrogate,
-    variance,
     visits,
 )
+from nbyt_studies.study import by_topic
 
-_IN_ORDER = (
-    layouts,
-    surrogate,
-    variance,
-    critics,
-    grids,
-    pendulum,
-    minibatches,
-    visits,
-    delay,
-    stability,
-    costs,
+ALL = by_topic(
+    (
+        "The same samples, split differently",
+        "The gradient of a batch",
+        "Where the variance comes from",
+        "Bias, and credit",
+        "Batch against batch",
+        "Mini-batches",
+        "The data move",
+        "The smaller statements",
+    ),
+    layouts.CLAIMS,
+    critics.CLAIMS,
+    grids.CLAIMS,
+    pendulum.CLAIMS,
+    minibatches.CLAIMS,
+    visits.CLAIMS,
+    delay.CLAIMS,
+    stability.CLAIMS,
+    costs.CLAIMS,
 )
-
-ALL = tuple(claim for module in _IN_ORDER for claim in module.CLAIMS)
 """Every claim, in the order of the page."""

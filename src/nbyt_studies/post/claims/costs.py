@@ -1,4 +1,6 @@
-"""The full batch in one gradient step: what it needs, and how long it takes."""
+"""Claims on the full batch in one gradient step: its memory and its time."""
+
+from functools import partial
 
 from nbyt.report import figures
 from nbyt.results.values import Data
@@ -18,13 +20,9 @@ def _name(row: Data) -> str:
 
 
 def _memory(results: Results) -> list[Check]:
+    words = "bytes of the update, full batch over mini-batches"
     return [
-        Check(
-            {"env": _name(row)},
-            "bytes of the update, full batch over mini-batches",
-            row["memory_ratio"],
-            low=1 + 1e-9,
-        )
+        Check({"env": _name(row)}, words, row["memory_ratio"], low=1 + 1e-9)
         for row in results["costs"]["rows"]
     ]
 
@@ -64,27 +62,25 @@ def _seconds_table(results: Results) -> list[Data]:
     return [figures.table("Seconds of one epoch over the batch", head, rows)]
 
 
+_claim = partial(Claim, topic=_TOPIC, needs=("costs",))
+
 CLAIMS = (
-    Claim(
+    _claim(
         id="costs-memory",
-        topic=_TOPIC,
         says="A gradient step on the whole batch needs more memory than one on a mini-batch.",
         measured=_MEASURED + "Memory: what the compiler says that the programs need, arguments "
         "and results included.",
         asks="Bytes, full batch over mini-batches, are above 1.",
-        needs=("costs",),
         checks=_memory,
         figures=_memory_table,
     ),
-    Claim(
+    _claim(
         id="costs-seconds",
-        topic=_TOPIC,
         says="A gradient step on the whole batch costs more computing than one on a mini-batch.",
         measured=_MEASURED + "Seconds: both kinds in turn, 60 rounds (quick: 20) for the MLP and "
         "6 (quick: 3) for the CNN.",
         asks="Seconds, full batch over mini-batches, are above 1: per gradient step, and per "
         "epoch, where both use every sample once; interval over rounds.",
-        needs=("costs",),
         checks=_seconds,
         figures=_seconds_table,
         notes=always(

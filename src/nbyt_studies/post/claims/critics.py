@@ -1,4 +1,4 @@
-"""Bias against T, lambda and the critic; and which source of noise envs and steps reduce."""
+"""Claims on bias against T, lambda and the critic, and on the sources of noise."""
 
 from collections.abc import Iterator
 from math import inf
@@ -26,7 +26,6 @@ _MEASURED = (
 
 
 def _critics(results: Results) -> Iterator[tuple[str, Data]]:
-    """Every env with each of its critics."""
     found = results["critics"]
     for one in (*found["measured"], found["exact"]):
         for critic in one["critics"]:
@@ -34,23 +33,20 @@ def _critics(results: Results) -> Iterator[tuple[str, Data]]:
 
 
 def _short_bias(results: Results) -> list[Check]:
+    words = "squared bias of the shortest rollout less that of the longest, / |G*|^2"
     return [
-        Check(
-            {"lambda": lam, "critic": critic["critic"], "env": env},
-            "squared bias of the shortest rollout less that of the longest, / |G*|^2",
-            gap,
-            low=_SLIGHT,
-        )
+        Check({"lambda": lam, "critic": critic["critic"], "env": env}, words, gap, low=_SLIGHT)
         for env, critic in _critics(results)
         for lam, gap in critic["short_less_long"].items()
     ]
 
 
 def _right_critic(results: Results) -> list[Check]:
+    words = "squared bias with the right critic / |G*|^2"
     return [
         Check(
             {"lambda": str(one["lambda"]), "steps": str(one["steps"])},
-            "squared bias with the right critic / |G*|^2",
+            words,
             one["relative_bias"],
             high=_SLIGHT,
         )
@@ -61,10 +57,11 @@ def _right_critic(results: Results) -> list[Check]:
 
 
 def _better_critic(results: Results) -> list[Check]:
+    words = "squared bias with the untrained critic less that with the late one, / |G*|^2"
     return [
         Check(
             {"lambda": str(row["lambda"]), "steps": str(row["steps"]), "env": one["env"]},
-            "squared bias with the untrained critic less that with the late one, / |G*|^2",
+            words,
             row["worst_less_best"],
             low=_SLIGHT,
         )
@@ -105,10 +102,11 @@ def _envs_luck(results: Results) -> list[Check]:
 
 
 def _lambda_credit(results: Results) -> list[Check]:
+    words = "credit-assignment noise over that at lambda 1"
     return [
         Check(
             {"lambda": str(row["lambda"]), "steps": str(row["steps"])},
-            "credit-assignment noise over that at lambda 1",
+            words,
             row["credit"],
             high=1.0,
         )
@@ -179,7 +177,6 @@ def _source_lines(title: str, layouts: list[Data], gradient: str) -> Data:
 
 
 def _unless_rounding(sources: Data, name: str) -> Data:
-    """A source, or 0 where it is no more than rounding leaves of the variance."""
     number, whole = sources[name], sources["variance"]["value"]
     return exact_number(0.0) if abs(number["value"]) < _ROUNDING * whole else number
 

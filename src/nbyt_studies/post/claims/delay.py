@@ -1,4 +1,4 @@
-"""What delayed rewards and slippery ground are said to do: more bias, more credit noise."""
+"""Claims on delayed rewards and slippery ground, on starts, and on trajectory probabilities."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,10 +17,11 @@ _TABLES = {"sticky": "sticky context", "garnet": "random table", "frozenlake": "
 
 
 def _probability_checks(results: Results) -> list[Check]:
+    words = "sum of P(tau | pi) over all trajectories"
     return [
         Check(
             {"env": _TABLES[row["env"]], "steps": str(row["steps"])},
-            "sum of P(tau | pi) over all trajectories",
+            words,
             exact_number(row["sum"]),
             1 - _ROUNDING,
             1 + _ROUNDING,
@@ -113,13 +114,9 @@ def _apart_figures(results: Results) -> list[Data]:
 
 
 def _shares(results: Results) -> list[Check]:
+    words = "share of Var(G_env) that the first state explains"
     return [
-        Check(
-            {**_dynamics_case(row), "T": str(row["steps"])},
-            "share of Var(G_env) that the first state explains",
-            row["share"],
-            low=_COUNTS,
-        )
+        Check({**_dynamics_case(row), "T": str(row["steps"])}, words, row["share"], low=_COUNTS)
         for row in results["dynamics"]["shares"]
     ]
 
@@ -144,7 +141,6 @@ _MORE = 1 + 1e-9
 
 
 def _pairs(results: Results, what: str, first: str, second: str) -> list[tuple[Data, Data]]:
-    """Rows that differ in `what` alone."""
     rows = results["delay"]["rows"]
     keys = [k for k in ("ground", "rewards", "policy", "critic", "steps") if k != what]
     place: Callable[[Data], tuple[Any, ...]] = lambda row: tuple(row[k] for k in keys)  # noqa: E731

@@ -1,10 +1,107 @@
 """Claims on mini-batches: their mean, the variance that they add, and what shuffling is for."""
 
-from nbyt.report.figures import bars, lines, plane, row, series, slides
+from functools import partial
+
+from nbyt.report.figures import bars, lines, plane, row, series, slides, table
 from nbyt.results.values import Data
-from nbyt_studies.post.claims import minibatch_mistakes
 from nbyt_studies.study import Claim, Results
 from nbyt_studies.verdict import Check
+
+# A sample in a hundred: less would hardly be called a mistake.
+_NOTABLE = 0.01
+_ONE_BY_ONE = "fetched one by one"
+
+
+def _whole_batch(results: Results) -> list[Check]:
+    words = "mean return over the run with mini-batches, less that with the whole batch"
+    return [
+        Check({"env": case["env"]}, words, case["lead"], low=0.0)
+        for case in results["minibatch-learning"]["cases"]
+    ]
+
+
+def _whole_batch_figures(results: Results) -> list[Data]:
+    charts = []
+    for case in results["minibatch-learning"]["cases"]:
+        some = [
+            series(word, range(1, len(curve) + 1), curve) for word, curve in case["curves"].items()
+        ]
+        title = f"{case['env']}, 16x128, 10 epochs: {case['seeds']} runs each"
+        charts.append(lines(title, "updates", "mean return of the update's episodes", some))
+    return [row(*charts)]
+
+
+def _whole_batch_notes(results: Results) -> list[str]:
+    data = results["minibatch-learning"]
+    steps = data["gradient_steps"]
+    return [
+        f"In {data['epochs']} epochs of a batch of {data['batch']:,}, mini-batches of "
+        f"{data['minibatch']} make {steps['mini-batches']} gradient steps an update, the whole "
+        f"batch {steps['whole batch']}. Each of those few has the least variance that the batch "
+        "allows; the step size is the same for both."
+    ]
+
+
+def _unused(results: Results) -> list[Check]:
+    schemes = results["minibatch-coverage"]["schemes"]
+    words = "share of samples in no mini-batch of an epoch"
+    return [
+        Check({"scheme": scheme}, words, numbers[0], low=_NOTABLE)
+        for scheme, numbers in schemes.items()
+        if scheme.startswith("fetched")
+    ]
+
+
+def _unused_figures(results: Results) -> list[Data]:
+    data = results["minibatch-coverage"]
+    head = ["scheme", *(f"after {epochs}" for epochs in data["epochs"])]
+    measured = [[scheme, *numbers] for scheme, numbers in data["schemes"].items()]
+    expected = [
+        [f"formula: {scheme}", *(f"{value:.3g}" for value in values)]
+        for scheme, values in data["formula"].items()
+    ]
+    title = "Share of a batch's 2,048 samples that no mini-batch of 64 has held, by epochs"
+    some = [series(scheme, data["epochs"], numbers) for scheme, numbers in data["schemes"].items()]
+    chart = lines(title, "epochs of the update", "share of samples never used", some)
+    return [chart, table(title, head, [*measured, *expected])]
+
+
+def _unused_notes(results: Results) -> list[str]:
+    data = results["minibatch-coverage"]
+    last = data["formula"][_ONE_BY_ONE][-1]
+    return [
+        f"After all {data['epochs'][-1]} epochs the expected share is {last:.2g}, "
+        f"{last * data['layout']['batch']:.2g} samples a batch: with many epochs random fetching "
+        "wastes almost nothing, but uses some samples far more often than others."
+    ]
+
+
+def _fetching_noise(results: Results) -> list[Check]:
+    words = "Var of an epoch's mean gradient / Var(G_B)"
+    return [
+        Check(
+            {key: case[key] for key in ("env", "stage", "gradient")},
+            words,
+            case["epoch_of_fetching"]["total"],
+            low=_LARGER,
+        )
+        for case in results["minibatches"]["cases"]
+    ]
+
+
+def _fetching_figures(results: Results) -> list[Data]:
+    charts = []
+    for part in ("actor", "critic"):
+        own = [case for case in results["minibatches"]["cases"] if case["gradient"] == part]
+        names = [f"{case['env']}, {case['stage']}" for case in own]
+        some = [
+            series(word, range(len(own)), [case["epoch_of_fetching"][key] for case in own])
+            for word, key in (("measured", "total"), ("formula", "formula"))
+        ]
+        title = f"{part}, 16x128: an epoch's mean gradient when samples are fetched at random"
+        charts.append(bars(title, names, "Var / Var(G_B); 1 with shuffle and chop", some))
+    return charts
+
 
 TOPIC = "Mini-batches"
 
@@ -30,7 +127,6 @@ def _case(case: Data, **more: str) -> dict[str, str]:
 
 
 def _parts(results: Results) -> list[Data]:
-    """Rows of shuffled mini-batches smaller than the batch, each with its case."""
     return [
         {**one, "case": _case(case, minibatch=str(one["minibatch"]))}
         for case in _cases(results)
@@ -99,7 +195,6 @@ def _shuffling(results: Results) -> list[Check]:
 
 
 def _plane_figures(results: Results) -> list[Data]:
-    """The picture of a batch's mini-batches, for each env's late stage."""
     found = []
     for case in _cases(results):
         if case["stage"] != "late" or "plane" not in case:
@@ -122,7 +217,6 @@ def _plane_notes(results: Results) -> list[str]:
 
 
 def _variance_figures(results: Results) -> list[Data]:
-    """Var(G_mb) / Var(G_B) against the size, measured and by the formulas."""
     words = [(stage, part) for part in ("actor", "critic") for stage in ("early", "late")]
     frames = [
         [row(*(_sizes_chart(case) for case in _cases(results) if _is(case, *word)))]
@@ -161,7 +255,6 @@ def _along(name: str, rows: list[Data], key: str, *, line: bool) -> Data:
 
 
 def _shuffling_figures(results: Results) -> list[Data]:
-    """Bars for each way of not shuffling, actor and critic beside each other."""
     charts = []
     for part in ("actor", "critic"):
         own = [case for case in _cases(results) if case["gradient"] == part]
@@ -177,7 +270,6 @@ def _shuffling_figures(results: Results) -> list[Data]:
 
 
 def _shuffling_notes(results: Results) -> list[str]:
-    """How much a shuffle gains, for each gradient."""
     notes = []
     for part in ("actor", "critic"):
         own = [case for case in _cases(results) if case["gradient"] == part]
@@ -193,57 +285,47 @@ def _shuffling_notes(results: Results) -> list[str]:
     return [*notes, cut + "late steps' advantages, cut sooner, may have another mean."]
 
 
+_claim = partial(Claim, topic=TOPIC)
+
 CLAIMS = (
-    Claim(
+    _claim(
         id="minibatch-mean",
-        topic=TOPIC,
         says="On average over mini-batches, their gradient is that of the whole batch.",
         measured=_MEASURED.format("mini-batches of 64")
         + "Actor and critic apart; random fetching is with replacement.",
-        asks=(
-            "Shuffle and chop: that the mean of an epoch's mini-batches is G_B to rounding "
-            f"({_ROUNDING:g}). Random fetching: that the mean along G_B is within 10 % of |G_B|. "
-            "Advantages normalised in every mini-batch, as PPO does: a cosine of at least 0.9."
-        ),
+        asks="Shuffle and chop: that the mean of an epoch's mini-batches is G_B to rounding "
+        f"({_ROUNDING:g}). Random fetching: that the mean along G_B is within 10 % of |G_B|. "
+        "Advantages normalised in every mini-batch, as PPO does: a cosine of at least 0.9.",
         needs=("minibatches",),
         checks=_mean,
         figures=_plane_figures,
         notes=_plane_notes,
     ),
-    Claim(
+    _claim(
         id="minibatch-variance",
-        topic=TOPIC,
         says="A mini-batch's gradient has a larger variance than that of its batch.",
         measured=_MEASURED.format(_SIZES)
         + "Var(G_B) is over the independent batches; Var(G_mb) over these and the shuffles.",
-        asks=(
-            "That Var(G_mb) is at least 1 % larger than Var(G_B) for every size below the batch, "
-            "and that the whole batch adds nothing but rounding."
-        ),
+        asks="That Var(G_mb) is at least 1 % larger than Var(G_B) for every size below the batch, "
+        "and that the whole batch adds nothing but rounding.",
         needs=("minibatches",),
         checks=_variance,
         figures=_variance_figures,
     ),
-    Claim(
+    _claim(
         id="minibatch-formula",
-        topic=TOPIC,
-        says=(
-            "That variance is added because a mini-batch is a smaller sample of the batch: it is "
-            "what drawing m of n samples without replacement gives."
-        ),
+        says="That variance is added because a mini-batch is a smaller sample of the batch: it is "
+        "what drawing m of n samples without replacement gives.",
         measured=_MEASURED.format(_SIZES)
         + "The mean of |G_mb - G_B|² over shuffles, against (1 - m/n) S²/m of the same batch.",
         asks="That measured and expected variance agree within 10 %.",
         needs=("minibatches",),
         checks=_formula,
     ),
-    Claim(
+    _claim(
         id="minibatch-shuffling",
-        topic=TOPIC,
-        says=(
-            "Neighbouring steps are alike, so a batch must be shuffled before it is chopped: "
-            "mini-batches of neighbours are noisier."
-        ),
+        says="Neighbouring steps are alike, so a batch must be shuffled before it is chopped: "
+        "mini-batches of neighbours are noisier.",
         measured=_MEASURED.format(
             "mini-batches of 64 consecutive steps of an env, of 4 or 16 steps of all envs, and of "
             "2 whole envs"
@@ -255,5 +337,38 @@ CLAIMS = (
         figures=_shuffling_figures,
         notes=_shuffling_notes,
     ),
-    *minibatch_mistakes.CLAIMS,
+    _claim(
+        id="whole-batch-always",
+        says="To use the whole batch at every gradient step is a mistake.",
+        measured="CartPole-v1 and Pendulum-v1 trained with 16x128 samples an update and 10 epochs, "
+        "once in mini-batches of 64 and once with the whole batch, 6 seeds each, all else "
+        "alike (quick: 3 seeds of CartPole-v1).",
+        asks="That runs with mini-batches have the higher mean return over the run, seed by seed.",
+        needs=("minibatch-learning",),
+        checks=_whole_batch,
+        figures=_whole_batch_figures,
+        notes=_whole_batch_notes,
+    ),
+    _claim(
+        id="random-fetching-unused",
+        says="Mini-batches that are fetched at random leave samples of the batch unused.",
+        measured="100 (quick: 20) updates of 10 epochs on 2,048 samples in mini-batches of 64, "
+        "fetched one by one from all, and as subsets without a sample twice.",
+        asks="That at least 1 % of the samples are in no mini-batch of an epoch.",
+        needs=("minibatch-coverage",),
+        checks=_unused,
+        figures=_unused_figures,
+        notes=_unused_notes,
+    ),
+    _claim(
+        id="random-fetching-noise",
+        says="Random fetching costs variance: some samples count twice, others not at all.",
+        measured="FrozenLake 8x8, CartPole-v1 and Pendulum-v1, early and late; 64 independent "
+        "batches of 16x128 (quick: 16, and no Pendulum), 8 epochs of 2,048 fetched samples "
+        "each, at ratio 1. With shuffle and chop an epoch's mean gradient is G_B itself.",
+        asks="That the mean gradient of a fetched epoch has at least 1 % more variance than G_B.",
+        needs=("minibatches",),
+        checks=_fetching_noise,
+        figures=_fetching_figures,
+    ),
 )

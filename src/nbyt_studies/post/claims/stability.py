@@ -1,13 +1,15 @@
-"""High variance is said to turn successive updates apart and to make learning unstable."""
+"""Claims on the gradient within an update, on noise and stability, and on clipping."""
+
+from itertools import pairwise
 
 from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt_studies.numbers import mean_of, spread_of, spread_ratio, typical_ratio
-from nbyt_studies.study import Claim, Results
+from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check
 
 _TOPIC = "The smaller statements"
-_MEASURED = (
+_COMMON = (
     "CartPole-v1, batch 2,048 as 2 x 1024, 16 x 128, 128 x 16 and 1024 x 2, mini-batch 256, 4 "
     "epochs, learning rate .001, 8 seeds of 30 updates (quick: 3 of 12). A layout's noise is 1 "
     "less its noise factor |E G|² / (|E G|² + Var), the mean of three stages of one run with "
@@ -16,12 +18,11 @@ _MEASURED = (
 )
 
 
-def _words(row: Data) -> str:
+def _size(row: Data) -> str:
     return f"{row['envs']} x {row['steps']}"
 
 
 def _ordered(results: Results) -> list[Data]:
-    """Layouts, the least noisy first, by the mean noise factor of the stages."""
     return sorted(results["stability"]["rows"], key=lambda row: -_quietness(row))
 
 
@@ -35,7 +36,7 @@ def _of_seeds(row: Data, name: str) -> list[float]:
 
 
 def rank_correlation(values: list[float]) -> float:
-    """Spearman's, of values with their places 0, 1, ...; values do not tie."""
+    """Return Spearman's correlation of values with their places 0, 1, ...; values do not tie."""
     count = len(values)
     ranks = [sum(other < value for other in values) for value in values]
     apart = sum((place - rank) ** 2 for place, rank in enumerate(ranks))
@@ -43,7 +44,6 @@ def rank_correlation(values: list[float]) -> float:
 
 
 def _kinds(results: Results) -> dict[str, list[Data]]:
-    """Rows by what makes them noisy, the least noisy first."""
     return {
         "the layout at the same N x T": _ordered(results),
         "the envs at the same T": results["stability"]["crowds"],
@@ -57,7 +57,7 @@ def _directions(results: Results) -> list[Check]:
         lost = mean_of([a - b for a, b in zip(quiet, noisy, strict=True)])
         each = zip(*(_of_seeds(row, "cosine") for row in rows), strict=True)
         rank = mean_of([rank_correlation(list(some)) for some in each])
-        between = f"{_words(rows[0])} less {_words(rows[-1])}"
+        between = f"{_size(rows[0])} less {_size(rows[-1])}"
         found += [
             Check(
                 {"what differs": words, "compared": "least and most noisy"},
@@ -82,8 +82,8 @@ def _spread(results: Results) -> list[Check]:
         found.append(
             Check(
                 {"what differs": words},
-                f"standard deviation of the final return over seeds, {_words(rows[-1])} over "
-                f"{_words(rows[0])}",
+                f"standard deviation of the final return over seeds, {_size(rows[-1])} over "
+                f"{_size(rows[0])}",
                 spread_ratio(noisy, quiet).as_dict(),
                 low=1,
             )
@@ -104,11 +104,10 @@ def _table(results: Results) -> list[Data]:
 
 
 def _outcome(row: Data) -> list[str | Data]:
-    """A row's layout, its mean cosine and return, and each seed's return."""
     returns = _of_seeds(row, "final_return")
     each = ", ".join(f"{value:.0f}" for value in sorted(returns))
     means = [mean_of(some).as_dict() for some in (_of_seeds(row, "cosine"), returns)]
-    return [_words(row), *means, each]
+    return [_size(row), *means, each]
 
 
 def _cosines(results: Results) -> list[Data]:
@@ -117,7 +116,7 @@ def _cosines(results: Results) -> list[Data]:
     for row in _ordered(results):
         columns = list(zip(*(seed["cosines"] for seed in row["seeds"]), strict=True))
         numbers = [mean_of(column).as_dict() for column in columns]
-        some.append(figures.series(_words(row), range(2, len(columns) + 2), numbers))
+        some.append(figures.series(_size(row), range(2, len(columns) + 2), numbers))
     return [
         figures.lines(
             f"CartPole-v1, batch 2,048, {len(data['rows'][0]['seeds'])} seeds",
@@ -134,22 +133,19 @@ def _bars(results: Results) -> list[Data]:
     numbers = [spread_of(_of_seeds(row, "final_return")).as_dict() for row in rows]
     title = "CartPole-v1, spread of the final return over seeds, least noisy layout first"
     some = [figures.series("", range(len(rows)), numbers)]
-    return [figures.bars(title, [_words(row) for row in rows], "standard deviation", some)]
+    return [figures.bars(title, [_size(row) for row in rows], "standard deviation", some)]
 
 
-def _notes(results: Results) -> list[str]:
-    """What the measures can and cannot tell."""
-    del results
-    return [
-        "Layouts of the same N x T differ in bias as well as in noise; with the same T only the "
-        "noise differs. That comparison was added when the order of the layouts was seen to depend "
-        "on the stage at which their noise is measured.",
-        "The noise factor compares a layout's noise with its own mean gradient, biased or not; the "
-        "table shows it at each of the stages, which may order the layouts differently.",
-        "A layout that hardly learns also takes steady steps and ends with returns that differ "
-        "little: the table shows the returns beside the cosines.",
-        "Adam's moving average alone gives successive steps a positive cosine.",
-    ]
+_notes = always(
+    "Layouts of the same N x T differ in bias as well as in noise; with the same T only the "
+    "noise differs. That comparison was added when the order of the layouts was seen to depend "
+    "on the stage at which their noise is measured.",
+    "The noise factor compares a layout's noise with its own mean gradient, biased or not; the "
+    "table shows it at each of the stages, which may order the layouts differently.",
+    "A layout that hardly learns also takes steady steps and ends with returns that differ "
+    "little: the table shows the returns beside the cosines.",
+    "Adam's moving average alone gives successive steps a positive cosine.",
+)
 
 
 def _name(data: Data) -> str:
@@ -157,15 +153,15 @@ def _name(data: Data) -> str:
 
 
 def _means(data: Data, side: str) -> list[float]:
-    """Each seed's mean KL per update."""
     return [sum(seed[side]["divergence"]) / len(data["at"]) for seed in data["seeds"]]
 
 
 def _clipping_checks(results: Results) -> list[Check]:
+    words = "KL per update, with clipping over without"
     return [
         Check(
             {"env": _name(data)},
-            "KL per update, with clipping over without",
+            words,
             typical_ratio(_means(data, "with"), _means(data, "without")).as_dict(),
             high=1,
         )
@@ -186,13 +182,177 @@ def _clipping_figures(results: Results) -> list[Data]:
     return [figures.row(*drawn)]
 
 
+TOPIC = "The gradient of a batch"
+
+# Float32 has seven digits; in a sum of thousands of terms that mostly cancel some are lost.
+_ROUNDING = 1e-4
+# More of its length along G_B than at 60 degrees: the mildest sense of "the same direction".
+_SAME_DIRECTION = 0.5
+
+_MEASURED = (
+    "FrozenLake 8x8 (table), CartPole-v1 and Pendulum-v1 (64x64), each trained with 16x128 samples "
+    "an update and frozen early and late; {} Intervals are over 24 independent batches (quick: 7, "
+    "and no Pendulum)."
+)
+
+
+def _cases(results: Results) -> list[Data]:
+    return results["surrogate"]["cases"]
+
+
+def _case(case: Data, **more: str) -> dict[str, str]:
+    return {"env": case["env"], "stage": case["stage"], **more}
+
+
+def _end_of_epoch(results: Results) -> int:
+    looks, layout = results["surrogate"]["looks"], results["surrogate"]["layout"]
+    return next(i for i, step in enumerate(looks) if step >= layout["minibatches"])
+
+
+def _moments(results: Results) -> dict[str, int]:
+    return {"after the first epoch": _end_of_epoch(results), "after the last epoch": -1}
+
+
+def _equality(results: Results) -> list[Check]:
+    quantity = "relative difference of the loss's gradient and the mean contribution"
+    return [
+        Check(_case(case, advantages=word), quantity, number, high=_ROUNDING)
+        for case in _cases(results)
+        for word, number in case["gap"].items()
+    ]
+
+
+def _near_one(results: Results) -> list[Check]:
+    words = "mean |ratio - 1| over the batch"
+    return [
+        Check(_case(case, moment=moment), words, case["ratio"][place], high=case["clip"])
+        for case in _cases(results)
+        for moment, place in _moments(results).items()
+    ]
+
+
+def _direction(results: Results) -> list[Check]:
+    words = "cosine of the whole batch's loss gradient with G_B"
+    return [
+        Check(_case(case, moment=moment), words, case["cosine"][place], low=_SAME_DIRECTION)
+        for case in _cases(results)
+        for moment, place in _moments(results).items()
+    ]
+
+
+def _equality_figures(results: Results) -> list[Data]:
+    rows = [
+        [case["env"], case["stage"], str(case["updates"]), *case["gap"].values()]
+        for case in _cases(results)
+    ]
+    head = ["env", "stage", "updates", *(f"advantages {w}" for w in _cases(results)[0]["gap"])]
+    title = "|gradient of the loss + mean contribution| / |mean contribution|, layout 16x128"
+    return [figures.table(title, head, rows)]
+
+
+def _drawn(results: Results, stage: str, title: str, y: str, quantities: dict[str, str]) -> Data:
+    looks = results["surrogate"]["looks"]
+    charts = []
+    for case in _cases(results):
+        if case["stage"] != stage:
+            continue
+        some = []
+        for word, name in quantities.items():
+            numbers = case[name]
+            # What is averaged over the steps between two looks stands in the middle of them.
+            middle = [(a + b) / 2 for a, b in pairwise(looks)]
+            some.append(
+                figures.series(word, looks if len(numbers) == len(looks) else middle, numbers)
+            )
+        heading = f"{case['env']}, 16x128, {stage} ({case['updates']} updates): {title}"
+        charts.append(figures.lines(heading, "gradient steps of the update", y, some))
+    return figures.row(*charts)
+
+
+def _near_one_figures(results: Results) -> list[Data]:
+    quantities = {"mean |ratio - 1|": "ratio", "share outside the clip range": "clip_fraction"}
+    return [
+        _drawn(results, stage, "ratio and clipping", "over the whole batch", quantities)
+        for stage in ("early", "late")
+    ]
+
+
+def _direction_figures(results: Results) -> list[Data]:
+    quantities = {"whole batch": "cosine", "a mini-batch of 64": "minibatch_cosine"}
+    return [
+        _drawn(results, stage, "direction", "cosine with G_B", quantities)
+        for stage in ("early", "late")
+    ]
+
+
+def _direction_notes(results: Results) -> list[str]:
+    ends = [case["length"][-1]["value"] for case in _cases(results)]
+    return [
+        "The loss is climbed within an update, so its gradient on the same batch shrinks and turns "
+        "as the top comes near: a cosine below 1 is no fault of PPO, but the simple form is then "
+        "no longer its gradient.",
+        f"At the end of an update the gradient is {min(ends):.2g} to {max(ends):.2g} times as long "
+        "as G_B.",
+        "The bound was chosen after a trial with one batch, in which cosines fell below 0.",
+    ]
+
+
+def _words(sentence: str) -> str:
+    return _MEASURED.format(sentence)
+
+
 CLAIMS = (
+    Claim(
+        id="mean-of-contributions",
+        topic=TOPIC,
+        says="Before the first gradient step of an update, the gradient of PPO's loss on the batch "
+        "is the mean of what every step contributes: its advantage times its score.",
+        measured=_words(
+            "the gradient of the loss that training uses, on a whole batch, against the mean of "
+            "2,048 gradients of single steps."
+        ),
+        asks=f"That the two differ by at most {_ROUNDING:g} of their length, which is rounding, "
+        "with advantages raw and normalised.",
+        needs=("surrogate",),
+        checks=_equality,
+        figures=_equality_figures,
+    ),
+    Claim(
+        id="ratio-near-one",
+        topic=TOPIC,
+        says="The probability ratio stays near 1 while an update makes its gradient steps.",
+        measured=_words(
+            "one whole update of 10 epochs of 32 mini-batches is followed, as training does it."
+        ),
+        asks="That the mean |ratio - 1| over the batch is at most the clip range, 0.2, after the "
+        "first epoch and after the last.",
+        needs=("surrogate",),
+        checks=_near_one,
+        figures=_near_one_figures,
+    ),
+    Claim(
+        id="direction-within-update",
+        topic=TOPIC,
+        says="As the ratio is about 1, the mean contribution G_B stands for the gradient that PPO "
+        "follows, also in the course of an update.",
+        measured=_words(
+            "the gradient of the loss on the whole batch is taken at the weights that an update of "
+            "10 epochs of 32 mini-batches passes through."
+        ),
+        asks=f"That its cosine with G_B is at least {_SAME_DIRECTION:g} after the first epoch and "
+        "after the last. The text says this of the beginning only, where it is exact; this "
+        "asks how far it carries.",
+        needs=("surrogate",),
+        checks=_direction,
+        figures=_direction_figures,
+        notes=_direction_notes,
+    ),
     Claim(
         id="noise-directions",
         topic=_TOPIC,
         says="Where the gradient varies more, successive updates point in more different "
         "directions.",
-        measured=_MEASURED + "Cosine of an update's step of the actor's weights with the next "
+        measured=_COMMON + "Cosine of an update's step of the actor's weights with the next "
         "update's, mean over a run.",
         asks="The least noisy layout's cosine less the noisiest one's is above 0, and the rank "
         "correlation of noise and cosine over the four layouts, seed by seed, is below 0; "
@@ -206,7 +366,7 @@ CLAIMS = (
         id="noise-instability",
         topic=_TOPIC,
         says="Where the gradient varies more, learning is less stable.",
-        measured=_MEASURED + "Mean return of 64 whole episodes of each run's last policy.",
+        measured=_COMMON + "Mean return of 64 whole episodes of each run's last policy.",
         asks="Its standard deviation over seeds, noisiest layout over least noisy, is above 1.",
         needs=("stability",),
         checks=_spread,

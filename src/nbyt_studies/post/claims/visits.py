@@ -1,6 +1,7 @@
-"""What is visited moves with the policy, and less so at the end of a run."""
+"""Claims that visited states change with the policy, and less so at the end of a run."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from nbyt.report import figures
@@ -38,7 +39,7 @@ SPANS = "Early: the first eighth of the run; late: its last third."
 
 
 def span(data: Data, name: str, when: str) -> list[float]:
-    """The mean of a column over the early or late updates, for each seed."""
+    """Return the mean of a column over the early or late updates, for each seed."""
     means = []
     for seed in data["seeds"]:
         values = [
@@ -51,12 +52,12 @@ def span(data: Data, name: str, when: str) -> list[float]:
 
 
 def is_table(data: Data) -> bool:
-    """Whether its laws were calculated."""
+    """Return whether its state distributions were calculated."""
     return data["env"].startswith("tabular:")
 
 
 def distance_ratio(data: Data) -> Estimate:
-    """Late over early distance. A sampled distance may come out below 0, a calculated one not."""
+    """Estimate late over early distance; only a sampled distance may come out below 0."""
     ratio = typical_ratio if is_table(data) else ratio_of_means
     return ratio(span(data, "distance", "late"), span(data, "distance", "early"))
 
@@ -79,10 +80,11 @@ def _shift_checks(results: Results) -> list[Check]:
 
 
 def _settle_checks(results: Results) -> list[Check]:
+    words = "distance per update, late over early"
     return [
         Check(
             {"env": NAMES[results[name]["env"]]},
-            "distance per update, late over early",
+            words,
             distance_ratio(results[name]).as_dict(),
             high=1,
         )
@@ -91,24 +93,20 @@ def _settle_checks(results: Results) -> list[Check]:
 
 
 def curves(data: Data, title: str, some: list[Data]) -> Data:
-    """Columns of the first seed along its updates."""
+    """Draw columns of the first seed along its updates."""
     return figures.lines(
-        f"{NAMES[data['env']]}, {data['layout']}, seed 0",
-        "update",
-        title,
-        some,
-        log_x=True,
+        f"{NAMES[data['env']]}, {data['layout']}, seed 0", "update", title, some, log_x=True
     )
 
 
 def column(data: Data, name: str, words: str) -> Data:
-    """One column of the first seed."""
+    """Return one column of the first seed."""
     first = data["seeds"][0]
     return figures.series(words, first["at"], first[name])
 
 
 def returns(data: Data) -> Data:
-    """The return curve of the first seed."""
+    """Draw the return curve of the first seed."""
     seen = data["returns"]
     numbers = [{"value": value} for value in seen["value"]]
     return curves(data, "mean return of episodes", [figures.series("", seen["update"], numbers)])
@@ -186,7 +184,6 @@ def _convergence_figures(name: str, words: str) -> Callable[[Results], list[Data
 
 
 def _beside(results: Results) -> list[Data]:
-    """The three ratios beside each other."""
     rows: list[list[Any]] = []
     for need in NEEDS:
         data = results[need]
@@ -202,51 +199,45 @@ def _beside(results: Results) -> list[Data]:
 
 _STEP, _KL = "length of the actor's step", "KL(before | after)"
 
+_claim = partial(Claim, topic=TOPIC, needs=NEEDS)
+
 CLAIMS = (
-    Claim(
+    _claim(
         id="visits-shift",
-        topic=TOPIC,
         says="What is visited changes with every update of the policy.",
         measured=MEASURED + LAWS,
         asks="The mean distance over the early updates, less the floor, is above 0; interval over "
         f"seeds. {SPANS}",
-        needs=NEEDS,
         checks=_shift_checks,
         figures=_figures,
         notes=SPAN_NOTES,
     ),
-    Claim(
+    _claim(
         id="visits-settle",
-        topic=TOPIC,
         says="Near convergence the law of what is visited settles.",
         measured=MEASURED + LAWS,
         asks=f"Distance per update, late over early, is below 1; interval over seeds. {SPANS}",
-        needs=NEEDS,
         checks=_settle_checks,
         figures=_ratios,
         notes=SPAN_NOTES,
     ),
-    Claim(
+    _claim(
         id="convergence-policy",
-        topic=TOPIC,
         says="Near convergence an update hardly changes the policy.",
         measured=MEASURED + "KL of the actions before and after the update, in the states that "
         "are visited before it.",
         asks=f"KL per update, late over early, is below 1; interval over seeds. {SPANS}",
-        needs=NEEDS,
         checks=_convergence_checks("divergence", "KL per update"),
         figures=lambda results: [
             *_convergence_figures("divergence", _KL)(results),
             *_beside(results),
         ],
     ),
-    Claim(
+    _claim(
         id="convergence-step",
-        topic=TOPIC,
         says="Near convergence an update hardly moves the weights.",
         measured=MEASURED + "Length of the difference of the actor's weights.",
         asks=f"Length of the step, late over early, is below 1; interval over seeds. {SPANS}",
-        needs=NEEDS,
         checks=_convergence_checks("step", _STEP),
         figures=_convergence_figures("step", _STEP),
     ),

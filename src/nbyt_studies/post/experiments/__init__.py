@@ -11,11 +11,11 @@ from nbyt_studies.post.experiments import (
     stability,
     visits,
 )
-from nbyt_studies.study import in_order
+from nbyt_studies.study import by_name
 
 # The longest first, so that no worker is left with one at the end; those that use another's
 # trainings after it.
-ALL = in_order(
+ALL = by_name(
     "layouts surrogate critics pendulum-grids minibatches minibatch-learning minibatch-coverage "
     "visits-lake visits-cartpole visits-pendulum sources dynamics grids stability clipping "
     "controls delay probability costs",

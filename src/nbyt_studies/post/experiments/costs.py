@@ -1,4 +1,4 @@
-"""What a full-batch update costs beside one by mini-batches: memory and seconds."""
+"""Memory and seconds of a full-batch update and of one by mini-batches."""
 
 import time
 from typing import Any, NamedTuple
@@ -8,10 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from nbyt import exact
-from nbyt.collect.device import collect, start
 from nbyt.envs import resolve
-from nbyt.exact.controls import Control
 from nbyt.layout import Layout
 from nbyt.minibatch import shuffle_and_chop
 from nbyt.policy.actor_critic import ActorCritic, build
@@ -22,48 +19,7 @@ from nbyt.train.algorithms.ppo import improve, new_learner, trained
 from nbyt.train.plan import PPOSettings
 from nbyt.train.sources import DeviceSource, Learner, SourceBatch, coefficients_of
 from nbyt_studies.experiment import Context, Experiment
-from nbyt_studies.numbers import exact_number, shortened, typical_ratio
-
-LENGTHS = (1, 2, 3, 4)
-STEPS = 64
-
-
-def run_probability(context: Context) -> Data:
-    """Sums over all trajectories of a few tables, and the probabilities of sampled ones."""
-    controls = [exact.sticky(), exact.garnet(4, 2, context.seed), exact.frozenlake("mid")]
-    places = [(control, steps) for control in controls for steps in LENGTHS]
-    sums = []
-    for number, (control, steps) in enumerate(places):
-        sums.append({"env": control.name, "steps": steps, **_summed(control, steps)})
-        context.progress("adding up all trajectories", number + 1, len(places))
-    seen = _sampled(controls[-1], context.seed, context.pick(200, 1000))
-    context.progress("sampling trajectories", 1, 1)
-    return {"sums": sums, "steps": STEPS, "log10": shortened(seen)}
-
-
-def _summed(control: Control, steps: int) -> dict[str, float | int]:
-    """How many trajectories there are, and the sum of their probabilities."""
-    some = list(exact.possible_trajectories(control.env, steps))
-    parts = [exact.trajectory_probability(control.env, control.stage, *one) for one in some]
-    return {"count": sum(map(len, parts)), "sum": float(np.concatenate(parts).sum())}
-
-
-def _sampled(control: Control, seed: int, count: int) -> Float[np.ndarray, " n"]:
-    """log10 P of the first steps of episodes that have not ended by then, or of whole ones."""
-    env, stage = control.env, control.stage
-    key = stream(jax.random.key(seed), "probability")
-    runner = start(env, count, key)
-    gather = jax.jit(lambda params, here: collect(env, stage.policy, params, here, key, STEPS + 1))
-    rollout = jax.device_get(gather(stage.params, runner)[1])
-    ended = np.cumsum(rollout.terminated, axis=0)
-    found = []
-    for n in range(count):
-        # An episode that ended shows its next one's start: the last state is then not at hand.
-        made = int((ended[:STEPS, n] == 0).sum())
-        path = rollout.observation[: made + 1, n], rollout.action[:made, n]
-        found.append(float(exact.trajectory_log_probability(env, stage, *path)) / np.log(10))
-    return np.array(found)
-
+from nbyt_studies.numbers import exact_number, typical_ratio
 
 ENVS = {"gymnax:CartPole-v1": "64x64", "gymnax:Breakout-MinAtar": "cnn"}
 MINIBATCHES = {"full batch": 2048, "mini-batch": 64}
@@ -95,7 +51,7 @@ class _Program(NamedTuple):
 
 
 def run(context: Context) -> Data:
-    """Bytes and seconds of both kinds of update, on each env."""
+    """Measure bytes and seconds of both kinds of update, on each env."""
     rows = []
     for number, (env, network) in enumerate(ENVS.items()):
         context.progress(f"compiling updates of {env}", number, len(ENVS))
@@ -136,7 +92,6 @@ def _indices(minibatch: int, seed: int) -> np.ndarray:
 
 
 def _programs(subject: _Subject, indices: np.ndarray) -> list[_Program]:
-    """The update, one program for the actor and one for the critic."""
     policy, settings, learner, gathered = subject
     found = []
     for part in settings.parts:
@@ -150,7 +105,7 @@ def _programs(subject: _Subject, indices: np.ndarray) -> list[_Program]:
 def _seconds(
     context: Context, env: str, programs: dict[str, list[_Program]]
 ) -> dict[str, Float[np.ndarray, " rounds"]]:
-    """Seconds of an update, both kinds in turn so that a busy machine slows both."""
+    """Time an update of both kinds in turn, so that a busy machine slows both."""
     rounds = context.pick(*ROUNDS[env])
     found: dict[str, list[float]] = {name: [] for name in programs}
     for turn in range(rounds + 1):
@@ -165,7 +120,6 @@ def _seconds(
 
 
 def _ratios(seconds: dict[str, np.ndarray]) -> Data:
-    """Full batch over mini-batches, per update and per gradient step."""
     full, mini = seconds["full batch"].tolist(), seconds["mini-batch"].tolist()
     steps = MINIBATCHES["full batch"] // MINIBATCHES["mini-batch"]
     return {
@@ -177,7 +131,4 @@ def _ratios(seconds: dict[str, np.ndarray]) -> Data:
     }
 
 
-EXPERIMENTS = (
-    Experiment("probability", "the probability of a trajectory", run_probability),
-    Experiment("costs", "what a full-batch update costs", run, alone=True),
-)
+EXPERIMENTS = (Experiment("costs", "what a full-batch update costs", run, alone=True),)

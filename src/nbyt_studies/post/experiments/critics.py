@@ -23,6 +23,7 @@ from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats.comparison import Candidate
 from nbyt.stats.estimate import Estimate, added, divided, undetermined
+from nbyt_studies.comparisons import bias_gap, relative_bias
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import exact_number
 from nbyt_studies.post.experiments.layouts import (
@@ -34,7 +35,6 @@ from nbyt_studies.post.experiments.layouts import (
     Task,
     without_limit,
 )
-from nbyt_studies.stats.paired import bias_gap, relative_bias
 
 # The first is trained with.
 LAMBDAS = (0.95, 0.0, 0.9, 1.0)
@@ -45,7 +45,7 @@ _CHAINS = (32, 128)
 
 
 def measure_critics(context: Context) -> Data:
-    """Bias of the middle policy with every critic, measured; on FrozenLake, calculated."""
+    """Measure the bias of the middle policy with every critic; calculate it on FrozenLake."""
     return {
         "batch": BATCH,
         "lambdas": list(LAMBDAS),
@@ -55,7 +55,7 @@ def measure_critics(context: Context) -> Data:
 
 
 def _stages(context: Context, task: Task) -> tuple[Stage, dict[str, Stage]]:
-    """The middle stage, and stages by how far their critic was trained."""
+    """Return the middle stage, and stages by how far their critic was trained."""
     updates = tuple(task.stages.values())
     training = context.trained(task.env, TRAINED, stages=updates, settings=task.settings)
     critics = {"untrained": context.untrained(task.env, TRAINED, task.settings)}
@@ -64,7 +64,7 @@ def _stages(context: Context, task: Task) -> tuple[Stage, dict[str, Stage]]:
 
 
 def _measured(context: Context, task: Task) -> Data:
-    """Probes of one policy with one critic after the other, on the same chains."""
+    """Probe one policy with one critic after the other, on the same chains."""
     stage, critics = _stages(context, task)
     steps = context.pick(_STEPS[:-1], _STEPS)
     names = context.pick(("untrained", "late"), tuple(critics))
@@ -106,7 +106,6 @@ def _candidate(measured: Measurement, steps: int, lam: float) -> Candidate:
 
 
 def _bias(name: str, measured: Measurement) -> Data:
-    """Cosine and relative bias at every T and lambda, and the shortest T less the longest."""
     steps = measured.request.steps
     return {
         "critic": name,
@@ -131,7 +130,7 @@ def _bias(name: str, measured: Measurement) -> Data:
 
 
 def frozenlake_critics(context: Context) -> tuple[TabularEnv, dict[str, Stage]]:
-    """FrozenLake's middle policy with every critic, the right one among them."""
+    """Return FrozenLake's middle policy with every critic, the right one among them."""
     stage, critics = _stages(context, FROZENLAKE)
     table = tabular.find(FROZENLAKE.name)
     assert table is not None, "Gymnasium has FrozenLake"
@@ -169,7 +168,6 @@ def _exact_bias(env: TabularEnv, stage: Stage, steps: int, lam: float) -> Data:
 
 
 def _gaps(layouts: Sequence[Data]) -> Data:
-    """The bias of the shortest T less that of the longest, at each lambda."""
     known = {(one["steps"], one["lambda"]): one["relative_bias"]["value"] for one in layouts}
     return {
         str(lam): exact_number(known[_EXACT_STEPS[0], lam] - known[_EXACT_STEPS[-1], lam])
@@ -185,7 +183,7 @@ _CLONED_STEPS = (4, 16, 64)
 
 
 def measure_sources(context: Context) -> Data:
-    """Sources of the middle stage's noise by layout: exact on FrozenLake, by clones elsewhere."""
+    """Measure the sources of noise by layout: exact on FrozenLake, by cloning elsewhere."""
     envs = [
         _sources_calculated(context),
         *(_cloned(context, task) for task in context.pick(_TASKS[:1], _TASKS)),
@@ -232,7 +230,7 @@ def _cloned(context: Context, task: Task) -> Data:
 
 
 def _ratios(layouts: list[Data]) -> Data:
-    """Each source at the longest rollout over the same at the most envs; measured apart."""
+    """Compare each source at the longest rollout with the same at the most envs."""
     many, long = layouts[0], layouts[-1]
     ratios = {}
     for g in GRADIENTS:
@@ -248,7 +246,7 @@ def _estimate(number: Data) -> Estimate:
 
 
 def _luck(sources: Data) -> Estimate:
-    """All noise of the advantages, the env's luck and the policy's; wide, as if they went along."""
+    """Return the noise of the advantages from env and policy, as if fully correlated."""
     return added(_estimate(sources["environment"]), _estimate(sources["policy"]), 1.0)
 
 
@@ -259,7 +257,7 @@ def _ratio(top: Estimate, below: Estimate) -> Data:
 
 
 def _by_lambda(context: Context) -> list[Data]:
-    """Credit-assignment noise on FrozenLake at every lambda, exact, as a share of the most."""
+    """Return credit-assignment noise on FrozenLake by lambda, as a share of that at lambda 1."""
     env, stages = frozenlake_critics(context)
     gamma = FROZENLAKE.settings.gamma
     rows: list[Data] = []

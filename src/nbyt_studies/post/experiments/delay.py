@@ -1,27 +1,29 @@
-"""Delayed rewards and slippery ground: bias and credit noise, calculated on FrozenLake's map."""
+"""Delayed rewards and slippery ground, starts, and trajectory probabilities."""
 
 from itertools import product
 from typing import Any
 
+import jax
 import numpy as np
 from gymnasium.envs.toy_text.frozen_lake import MAPS
 from jaxtyping import Bool, Float, Int
 from scipy.special import softmax
 
 from nbyt import exact
-from nbyt import exact as oracle
+from nbyt.collect.device import collect, start
 from nbyt.envs.tabular import TabularEnv, from_arrays
+from nbyt.exact.controls import Control
 from nbyt.exact.values import optimal_values, policy_values
 from nbyt.layout import Layout
 from nbyt.policy.stage import Stage, table
 from nbyt.results.values import Data
+from nbyt.rng import stream
 from nbyt.stats import mean
 from nbyt.train.plan import PPOSettings
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.starts import separation, start_share
-from nbyt_studies.numbers import exact_number
+from nbyt_studies.numbers import exact_number, median, shortened
 from nbyt_studies.post.experiments.visits import RUNS, Run, training_of
-from nbyt_studies.stats.rows import median
 
 STARTS = (256, 512)
 AGAIN = 8
@@ -35,7 +37,7 @@ ACROBOT = Run(
 
 
 def run_dynamics(context: Context) -> Data:
-    """Shares of the start, and separations, of an early and a late stage of each env."""
+    """Measure shares of the start, and separations, at an early and a late stage of each env."""
     runs = context.pick(RUNS[1:], (*RUNS[1:], ACROBOT))
     shares, apart = _exact_shares(context), []
     for number, run in enumerate(runs):
@@ -53,13 +55,13 @@ def run_dynamics(context: Context) -> Data:
 
 
 def _exact_shares(context: Context) -> list[Data]:
-    """Of FrozenLake, from the split of the variance by what was drawn."""
+    """Return FrozenLake's shares, from the exact split of the variance."""
     found = []
     for policy in DYNAMICS_POLICIES:
-        control = oracle.frozenlake(policy)
+        control = exact.frozenlake(policy)
         for steps in TABLE_LENGTHS:
             options: Any = {"steps": steps, "gamma": control.gamma, "lam": control.lam}
-            parts = oracle.sources(control.env, control.stage, **options, centre=True).actor
+            parts = exact.sources(control.env, control.stage, **options, centre=True).actor
             share = exact_number(parts.start / parts.variance)
             case = {"env": "tabular:FrozenLake8x8-v1", "stage": policy}
             found.append({**case, "steps": steps, "share": share})
@@ -84,7 +86,6 @@ def _shares(context: Context, training: Training, words: str) -> list[Data]:
 
 
 def _separation(context: Context, training: Training, words: str) -> Data:
-    """Medians over starts: of the growth after some steps, and of unrelated starts."""
     env: Any = training.env
     stage = training.stages[0 if words == "early" else -1]
     longest = DYNAMICS_LENGTHS[-1]
@@ -99,6 +100,48 @@ def _separation(context: Context, training: Training, words: str) -> Data:
     }
 
 
+PROBABILITY_LENGTHS = (1, 2, 3, 4)
+TRAJECTORY = 64
+
+
+def run_probability(context: Context) -> Data:
+    """Sum over all trajectories of a few tables, and sample probabilities of others."""
+    controls = [exact.sticky(), exact.garnet(4, 2, context.seed), exact.frozenlake("mid")]
+    places = [(control, steps) for control in controls for steps in PROBABILITY_LENGTHS]
+    sums = []
+    for number, (control, steps) in enumerate(places):
+        sums.append({"env": control.name, "steps": steps, **_summed(control, steps)})
+        context.progress("adding up all trajectories", number + 1, len(places))
+    seen = _sampled(controls[-1], context.seed, context.pick(200, 1000))
+    context.progress("sampling trajectories", 1, 1)
+    return {"sums": sums, "steps": TRAJECTORY, "log10": shortened(seen)}
+
+
+def _summed(control: Control, steps: int) -> dict[str, float | int]:
+    some = list(exact.possible_trajectories(control.env, steps))
+    parts = [exact.trajectory_probability(control.env, control.stage, *one) for one in some]
+    return {"count": sum(map(len, parts)), "sum": float(np.concatenate(parts).sum())}
+
+
+def _sampled(control: Control, seed: int, count: int) -> Float[np.ndarray, " n"]:
+    """Return log10 P of sampled episodes, cut after so many steps."""
+    env, stage = control.env, control.stage
+    key = stream(jax.random.key(seed), "probability")
+    runner = start(env, count, key)
+    gather = jax.jit(
+        lambda params, here: collect(env, stage.policy, params, here, key, TRAJECTORY + 1)
+    )
+    rollout = jax.device_get(gather(stage.params, runner)[1])
+    ended = np.cumsum(rollout.terminated, axis=0)
+    found = []
+    for n in range(count):
+        # An episode that ended shows its next one's start: the last state is then not at hand.
+        made = int((ended[:TRAJECTORY, n] == 0).sum())
+        path = rollout.observation[: made + 1, n], rollout.action[:made, n]
+        found.append(float(exact.trajectory_log_probability(env, stage, *path)) / np.log(10))
+    return np.array(found)
+
+
 GAMMA, LAM = 0.99, 0.95
 LENGTHS = ((4, 32), (4, 16, 64))
 POLICIES = ("uniform", "softmax")
@@ -110,7 +153,7 @@ _MOVES = ((0, -1), (1, 0), (0, 1), (-1, 0))  # left, down, right, up
 
 
 def lake(*, slippery: bool, shaped: bool) -> TabularEnv:
-    """FrozenLake 8x8 without its time limit; reaching the goal earns 1 in all.
+    """Return FrozenLake 8x8 without its time limit; reaching the goal earns 1 in all.
 
     Sparse: all of it in the last step. Shaped: each step earns the fraction of the way to the goal
     that it goes, counted in rows and columns.
@@ -131,7 +174,7 @@ def lake(*, slippery: bool, shaped: bool) -> TabularEnv:
 
 
 def _moves(grid: np.ndarray) -> Int[np.ndarray, "S 4"]:
-    """Where each action leads on firm ground; a wall holds."""
+    """Return where each action leads on firm ground; a wall holds."""
     high, wide = grid.shape
     row, column = np.divmod(np.arange(grid.size), wide)
     return np.stack(
@@ -154,7 +197,7 @@ def _rewards(
 
 
 def logits(slippery: bool, policy: str) -> Float[np.ndarray, "S 4"]:
-    """The policy's logits, the same whether rewards are sparse or shaped.
+    """Return the policy's logits, the same whether rewards are sparse or shaped.
 
     softmax: of the best action values for sparse rewards, at a fixed relative temperature.
     """
@@ -166,7 +209,7 @@ def logits(slippery: bool, policy: str) -> Float[np.ndarray, "S 4"]:
 
 
 def stage_of(env: TabularEnv, chosen: Float[np.ndarray, "S 4"], critic: float) -> Stage:
-    """A table of these logits and of `critic` times their policy's values."""
+    """Return a table of these logits and of `critic` times their policy's values."""
     return table(chosen, critic * policy_values(env, softmax(chosen, axis=1), GAMMA).state)
 
 
@@ -183,7 +226,7 @@ def _measured(env: TabularEnv, stage: Stage, steps: int) -> dict[str, float]:
 
 
 def run(context: Context) -> Data:
-    """Bias and credit noise of the actor's gradient on four lakes."""
+    """Calculate bias and credit noise of the actor's gradient on four lakes."""
     lengths = context.pick(*LENGTHS)
     places = list(product((True, False), POLICIES, (True, False), CRITICS))
     rows = []
@@ -200,6 +243,7 @@ def run(context: Context) -> Data:
 
 
 EXPERIMENTS = (
+    Experiment("probability", "the probability of a trajectory", run_probability),
     Experiment("dynamics", "what the start decides", run_dynamics),
     Experiment("delay", "delayed rewards and slippery ground", run),
 )

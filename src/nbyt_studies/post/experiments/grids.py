@@ -19,9 +19,9 @@ from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats.estimate import Estimate, added, mapped, mean, undetermined
 from nbyt.train.plan import PPOSettings
+from nbyt_studies.comparisons import batch_gram, cosine_matrix, expected_cosine, mean_cosine
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.batches import batch_advantages, collect_batches, contributions
-from nbyt_studies.stats.cosines import batch_gram, cosine_matrix, expected_cosine, mean_cosine
 
 # Cosines of single steps: with their own batch, with another one, and along an episode.
 #
@@ -32,7 +32,7 @@ SHOWN = 5
 
 
 def short(values: Any) -> Any:
-    """The numbers with four digits, as plain lists; None for what is not a number."""
+    """Return the numbers with four digits, as plain lists; None for nan."""
     if isinstance(values, (np.ndarray, list, tuple)):
         return [short(one) for one in values]
     return None if np.isnan(values) else float(f"{float(values):.4g}")
@@ -41,13 +41,13 @@ def short(values: Any) -> Any:
 def cosines(
     first: Float[np.ndarray, "... P"], second: Float[np.ndarray, "... P"]
 ) -> Float[np.ndarray, "..."]:
-    """Cosines row by row; nan where a row is 0."""
+    """Return cosines row by row; nan where a row is 0."""
     lengths = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
     return np.sum(first * second, axis=-1) / np.where(lengths > 0, lengths, np.nan)
 
 
 def grid(batches: Float[np.ndarray, "B s P"]) -> dict[str, Any]:
-    """Batch 0's samples as points (norm, cosine with batch j's mean), for the first few batches.
+    """Return batch 0's samples as points (norm, cosine with batch j's mean) for a few batches.
 
     left_out: samples whose contribution is 0. matrix: cosines between the batches' means.
     """
@@ -63,7 +63,7 @@ def grid(batches: Float[np.ndarray, "B s P"]) -> dict[str, Any]:
 
 
 def leanings(batches: Float[np.ndarray, "B s P"], envs: int) -> dict[str, Any]:
-    """Mean cosine of a batch's samples with several means, and how far the first two lean more.
+    """Return mean cosines of a batch's samples with several means, and their differences.
 
     own: their own batch's. without_step, without_env: that without the sample, and without all
     of its env's rollout. other: that of another batch. Two batches make one replicate, so that
@@ -105,7 +105,7 @@ def _one(
 def along_episode(
     steps: Float[np.ndarray, "T n P"], within: Bool[np.ndarray, "T n"], bin: int
 ) -> dict[str, Any]:
-    """Cosine of each step with its episode's mean, by position; and with the other steps' mean.
+    """Return each step's cosine with its episode's mean, and with the other steps' mean.
 
     within: the steps of the episode that counts in each chain. The unit is the episode: steps in
     a bin of positions are averaged first.
@@ -153,7 +153,7 @@ BIN = 10
 
 
 def run(context: Context) -> Data:
-    """Both trainings, and at each of their stages the batches of both layouts."""
+    """Train both layouts, and measure batches of both at each stage."""
     updates = context.pick(QUICK_UPDATES, UPDATES)
     trainings = {
         name(layout): context.trained(ENV, layout, stages=updates, settings=SETTINGS)
@@ -186,12 +186,12 @@ def run(context: Context) -> Data:
 
 
 def name(layout: Layout) -> str:
-    """A layout in short: envs x steps."""
+    """Return a layout in short: envs x steps."""
     return f"{layout.envs}x{layout.steps}"
 
 
 def _stage(context: Context, training: Training, update: int, round: int) -> Data:
-    """One stage: the grid of its own layout, both layouts' agreement, and episodes."""
+    """Measure one stage: the grid of its own layout, both layouts' agreement, and episodes."""
     stage = training.at(update)
     made = _batches(context, stage, round)
     agreement = {name(layout): _agreement(made[name(layout)], layout) for layout in (FEW, MANY)}
@@ -207,7 +207,6 @@ def _stage(context: Context, training: Training, update: int, round: int) -> Dat
 
 
 def _batches(context: Context, stage: Stage, round: int) -> dict[str, Float[np.ndarray, "T n P"]]:
-    """The contributions of every step of each layout's batches."""
     layouts = (FEW, MANY)
     pools = collect_batches(
         resolve(ENV),
@@ -228,13 +227,12 @@ def _advantages(pool: Pool, envs: int) -> Float[np.ndarray, "T n"]:
 
 
 def _by_batch(steps: Float[np.ndarray, "T n P"], layout: Layout) -> Float[np.ndarray, "B s P"]:
-    """The steps of each batch, sample t N + n being step t of env n."""
+    """Return the steps of each batch, sample t N + n being step t of env n."""
     apart = steps.reshape(layout.steps, -1, layout.envs, steps.shape[-1])
     return apart.swapaxes(0, 1).reshape(-1, layout.batch, steps.shape[-1])
 
 
 def _agreement(steps: Float[np.ndarray, "T n P"], layout: Layout) -> dict[str, Any]:
-    """How batches of the layout agree: mean cosine, and the ratio that it stands for."""
     rollouts = steps.mean(axis=0)
     gram = rollouts @ rollouts.T
     batches = batch_gram(gram, layout.envs)
@@ -257,7 +255,6 @@ def _plain(agreement: dict[str, Any]) -> Data:
 
 
 def _less(first: Estimate, second: Estimate) -> Estimate:
-    """The difference of two independent estimates."""
     for one in (first, second):
         if one.value is None:
             return undetermined(one.reason, one.replicates)
@@ -265,7 +262,7 @@ def _less(first: Estimate, second: Estimate) -> Estimate:
 
 
 def _episodes(context: Context, stage: Stage, round: int) -> Data:
-    """Whole episodes from the start, each step against the mean of its episode."""
+    """Collect whole episodes from the start, and compare each step with its episode's mean."""
     env = resolve(ENV)
     assert env.time_limit is not None, "whole episodes fit into a pool"
     (pool,) = collect_batches(
@@ -287,7 +284,6 @@ def _first_episode(pool: Pool) -> Bool[np.ndarray, "T n"]:
 
 
 def _returns(training: Training, updates: tuple[int, ...]) -> list[float | None]:
-    """Mean return of the episodes that ended in the updates since the stage before."""
     found, before = [], 0
     for update in updates:
         seen = [row["mean_return"] for row in training.rows[before:update]]
@@ -298,7 +294,6 @@ def _returns(training: Training, updates: tuple[int, ...]) -> list[float | None]
 
 
 def _exact_cases(context: Context, trainings: dict[str, Training]) -> list[Data]:
-    """Exact mean and variance of both layouts at a few stages."""
     cases = [
         (own, update, layout)
         for own in context.pick([name(FEW)], list(trainings))

@@ -19,14 +19,14 @@ from nbyt.results.values import Data
 from nbyt.stats.comparison import Candidate, compare
 from nbyt.stats.lags import LagProfile
 from nbyt.train.plan import PPOSettings
-from nbyt_studies.experiment import Context, Experiment
-from nbyt_studies.numbers import exact_number
-from nbyt_studies.stats.paired import (
+from nbyt_studies.comparisons import (
     covariance_gap,
     covariance_share,
     individual_ratio,
     variance_ratio,
 )
+from nbyt_studies.experiment import Context, Experiment
+from nbyt_studies.numbers import exact_number
 
 BATCH = 2048
 """Samples of a batch, as in the post's own example."""
@@ -68,7 +68,7 @@ BREAKOUT = Task("gymnax:Breakout-MinAtar", PPOSettings(gamma=0.95), {"middle": 2
 
 
 def without_limit(env: TabularEnv) -> TabularEnv:
-    """The same tables with no time limit, for which exact answers are small."""
+    """Return the same tables with no time limit, for which exact answers are small."""
     return replace(env, id=f"{env.id}-without-limit", time_limit=None)
 
 
@@ -78,17 +78,13 @@ _STEPS = tuple(2**power for power in range(1, 11))
 # A convolutional network's gradients cost a hundred times those of a small MLP: fewer lengths,
 # and the whole study only.
 _FEW_STEPS = (2, 16, 128, 1024)
-_SUBJECTS = (
-    (FROZENLAKE, _STEPS, 256),
-    (CARTPOLE, _STEPS, 128),
-    (PENDULUM, _STEPS, 128),
-)
+_SUBJECTS = ((FROZENLAKE, _STEPS, 256), (CARTPOLE, _STEPS, 128), (PENDULUM, _STEPS, 128))
 _LARGE = (BREAKOUT, _FEW_STEPS, 32)
 _NUMBERS = ("variance", "individual", "covariance", "ess_ratio", "bias_sq", "cosine", "alignment")
 
 
 def measure_layouts(context: Context) -> Data:
-    """Every layout of 2,048 samples at each stage of each task, advantages raw and normalised."""
+    """Measure every layout of 2,048 samples at each stage, with advantages raw and normalised."""
     found = [
         _at_stage(context, task, name, steps, context.pick(chains // 4, chains))
         for task, steps, chains in context.pick(_SUBJECTS, (*_SUBJECTS, _LARGE))
@@ -119,7 +115,7 @@ def _at_stage(context: Context, task: Task, name: str, steps: Sequence[int], cha
 
 
 def _exact(env: Any, stage: Stage, task: Task) -> list[Data]:
-    """What the tables say, their time limit left out; nothing where the env is no table."""
+    """Return exact cosines, without the time limit; an empty list where the env has no tables."""
     if not isinstance(env, TabularEnv):
         return []
     table = without_limit(env)
@@ -155,7 +151,7 @@ def _probe(
 
 
 def told(measured: Measurement) -> Data:
-    """Plain data: each layout's numbers, the two extremes compared, and the lags."""
+    """Return each layout's numbers, the two extremes compared, and the lags, as plain data."""
     return {
         "layouts": [
             {
@@ -175,7 +171,7 @@ def _some(numbers: Data) -> Data:
 
 
 def _extremes(measured: Measurement, gradient: str) -> Data:
-    """1024x2 (many envs) against 2x1024 (long rollouts), paired on the same chains."""
+    """Compare 1024x2 (many envs) with 2x1024 (long rollouts) on the same chains."""
     batch, lam = measured.request.batch, measured.request.lambdas[0]
     many, long = (
         Candidate(measured.products[gradient, steps, lam], batch // steps)
@@ -201,17 +197,11 @@ def _lags(profile: LagProfile) -> Data:
 def _planes(
     context: Context, env: Any, stage: Stage, measured: Measurement, what: str
 ) -> list[dict[str, Any]]:
-    """Batches of the two extremes beside the true gradient."""
     scale = measured.scale
     assert isinstance(scale, AdvantageScale), "a probe keeps its scale"
     steps = (measured.request.steps[0], measured.request.steps[-1])
     return draw_plane(
-        FrozenStage(env, stage),
-        measured.request,
-        scale,
-        steps,
-        Resources(),
-        context.saying(what),
+        FrozenStage(env, stage), measured.request, scale, steps, Resources(), context.saying(what)
     )
 
 
@@ -223,7 +213,7 @@ _CHAINS = 64
 
 
 def measure_controls(context: Context) -> Data:
-    """The sticky context, measured; the two terms of the variance of tables, calculated twice."""
+    """Measure the sticky context; calculate the two terms of tables' variance in two ways."""
     contexts = []
     for words, flip in _FLIPS.items():
         control = sticky(flip)
@@ -251,7 +241,7 @@ def measure_controls(context: Context) -> Data:
 
 
 def _terms(name: str, control: Control) -> list[Data]:
-    """Individual and covariance of one rollout, and the sum over all pairs of its steps."""
+    """Return both terms of one rollout, and the sum over all pairs of its steps."""
     options: dict[str, Any] = {"gamma": control.gamma, "lam": control.lam, "steps": _SUMMED}
     exact = moments(control.env, control.stage, **options)
     paired = lags(control.env, control.stage, count=_SUMMED - 1, **options)

@@ -1,4 +1,4 @@
-"""Mini-batches of real batches: their mean, the variance that they add, and a picture of them."""
+"""Mini-batches of real batches, and two mistakes: the whole batch, and random fetching."""
 
 from typing import Any, NamedTuple
 
@@ -8,21 +8,133 @@ from jaxtyping import Float, Int
 
 from nbyt.layout import Layout
 from nbyt.minibatch import shuffle_and_chop
-from nbyt.minibatch.schemes import Scheme, consecutive, random_fetch, time_slabs, whole_envs
+from nbyt.minibatch.schemes import (
+    Scheme,
+    consecutive,
+    random_fetch,
+    random_subsets,
+    time_slabs,
+    whole_batch,
+    whole_envs,
+)
 from nbyt.objective.ppo import Batch
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.stats.variance import sample_variance
-from nbyt_studies.experiment import Context, Experiment
-from nbyt_studies.measure.subsampling import Subsampled, minibatch_gradients, subsample
-from nbyt_studies.minibatch_tasks import LAYOUT, Moment, batches_of, moments, plain
-from nbyt_studies.post.experiments import minibatch_mistakes
-from nbyt_studies.stats.sampling import (
+from nbyt_studies.experiment import Context, Experiment, Training
+from nbyt_studies.measure.batches import Subsampled, minibatch_gradients, subsample
+from nbyt_studies.minibatch_tasks import (
+    LAYOUT,
+    TASKS,
+    Moment,
+    Task,
+    batches_of,
+    moments,
+    plain,
+    train,
+)
+from nbyt_studies.numbers import (
+    never_fetched,
     variance_ratio,
     with_replacement,
     without_replacement,
 )
+
+SEEDS = (3, 6)
+UPDATES = (20, 100)
+# Learning is compared where it is quick to see; the table's runs are the longest.
+LEARNED = TASKS[1:]
+
+_WHOLE = Layout(LAYOUT.envs, LAYOUT.steps, LAYOUT.batch, LAYOUT.epochs)
+
+
+def learning(context: Context) -> Data:
+    """Train with mini-batches and with the whole batch, at equal epochs and equal seeds."""
+    return {
+        "minibatch": LAYOUT.minibatch,
+        "gradient_steps": {
+            "mini-batches": len(shuffle_and_chop(LAYOUT, numpy_stream(0, "count"))),
+            "whole batch": len(whole_batch(LAYOUT, numpy_stream(0, "count"))),
+        },
+        "epochs": LAYOUT.epochs,
+        "batch": LAYOUT.batch,
+        "cases": [_compared(context, task) for task in context.pick(LEARNED[:1], LEARNED)],
+    }
+
+
+def _compared(context: Context, task: Task) -> Data:
+    curves: dict[str, list[np.ndarray]] = {"mini-batches": [], "whole batch": []}
+    for seed in range(context.pick(*SEEDS)):
+        for word, layout in (("mini-batches", LAYOUT), ("whole batch", _WHOLE)):
+            curves[word].append(_curve(train(context, task, layout, seed)))
+    areas = {word: np.array([curve.mean() for curve in own]) for word, own in curves.items()}
+    return {
+        "env": task.name,
+        "seeds": context.pick(*SEEDS),
+        "curves": {
+            word: [plain(mean(x)) for x in np.transpose(own)] for word, own in curves.items()
+        },
+        "areas": {word: plain(mean(area)) for word, area in areas.items()},
+        "lead": plain(mean(areas["mini-batches"] - areas["whole batch"])),
+    }
+
+
+def _curve(training: Training) -> Any:
+    """Return the mean return of every update's episodes; where none ended, the last known one.
+
+    Before the first episode ends, that of the first one counts.
+    """
+    known = [row["mean_return"] for row in training.rows]
+    first = next(value for value in known if value is not None)
+    found = []
+    for value in known:
+        first = first if value is None else value
+        found.append(first)
+    return np.array(found)
+
+
+def coverage(context: Context) -> Data:
+    """Count the share of samples that no mini-batch has held, after each epoch of an update."""
+    schemes: dict[str, Scheme] = {
+        "shuffle and chop": shuffle_and_chop,
+        "fetched one by one": random_fetch,
+        "fetched as subsets": random_subsets,
+    }
+    return {
+        "layout": LAYOUT.as_dict(),
+        "updates": context.pick(*UPDATES),
+        "epochs": list(range(1, LAYOUT.epochs + 1)),
+        "schemes": {word: _unused(context, word, one) for word, one in schemes.items()},
+        "formula": {
+            "fetched one by one": [
+                _expected(epochs, True) for epochs in range(1, LAYOUT.epochs + 1)
+            ],
+            "fetched as subsets": [
+                _expected(epochs, False) for epochs in range(1, LAYOUT.epochs + 1)
+            ],
+        },
+    }
+
+
+def _unused(context: Context, word: str, scheme: Scheme) -> list[Data]:
+    count = context.pick(*UPDATES)
+    shares = np.empty((count, LAYOUT.epochs))
+    for update in range(count):
+        context.progress(f"mini-batches {word}", update, count)
+        generator = numpy_stream(context.seed, f"coverage.{word}", update)
+        epochs = scheme(LAYOUT, generator).reshape(LAYOUT.epochs, -1)
+        met = np.zeros(LAYOUT.batch, bool)
+        for place, indices in enumerate(epochs):
+            met[indices] = True
+            shares[update, place] = 1 - met.mean()
+    return [plain(mean(column)) for column in shares.T]
+
+
+def _expected(epochs: int, replace: bool) -> float:
+    return never_fetched(
+        LAYOUT.batch, LAYOUT.minibatch, epochs * LAYOUT.minibatches, replace=replace
+    )
 
 
 class Around(NamedTuple):
@@ -49,14 +161,14 @@ class Batches(NamedTuple):
         return np.sqrt(np.diagonal(self.gram))
 
     def spread(self, samples: int) -> Float[np.ndarray, " k"]:
-        """S² of each batch."""
+        """Return S² of each batch."""
         found = sample_variance(self.mean_square, self.lengths**2, samples)
         assert isinstance(found, np.ndarray)
         return found
 
 
 def summary(found: Batches, samples: int) -> Data:
-    """All that the claims need of one gradient at one stage."""
+    """Return all that the claims need of one gradient at one stage."""
     return {
         "shuffled": _sizes(found, "shuffled", samples),
         "fetched": _sizes(found, "fetched", samples),
@@ -66,7 +178,7 @@ def summary(found: Batches, samples: int) -> Data:
 
 
 def _sizes(found: Batches, scheme: str, samples: int) -> list[Data]:
-    """By mini-batch size: the variance, and the mean, beside what sampling says of them.
+    """Return variance and mean by mini-batch size, with what sampling theory says of them.
 
     total: Var(G_mb) / Var(G_B). against_formula: the added variance over that of the formula.
     apart: |mean of an epoch - G_B| / |G_B|. along: the mean of G_mb along G_B, over |G_B|.
@@ -92,7 +204,7 @@ def _sizes(found: Batches, scheme: str, samples: int) -> list[Data]:
 
 
 def _epoch(found: Batches, samples: int) -> Data:
-    """The variance of a whole epoch's mean gradient when samples are fetched, over Var(G_B)."""
+    """Return the variance of a fetched epoch's mean gradient over Var(G_B)."""
     size, around = min(found.around["fetched"].items(), key=lambda one: one[0])
     none = np.zeros(len(found.gram))
     expected = np.asarray(with_replacement(found.spread(samples), samples, samples))
@@ -104,7 +216,7 @@ def _epoch(found: Batches, samples: int) -> Data:
 
 
 def _in_order(found: Batches, samples: int) -> list[Data]:
-    """Var(G_mb) of mini-batches that are not shuffled, over that of shuffled ones."""
+    """Return Var(G_mb) of unshuffled mini-batches over that of shuffled ones."""
     rows = []
     for scheme in ("consecutive", "time_slabs", "whole_envs"):
         for size, around in sorted(found.around.get(scheme, {}).items()):
@@ -133,7 +245,7 @@ _OTHERS: tuple[tuple[str, Scheme, int, tuple[int, ...], int], ...] = (
 
 
 def run(context: Context) -> Data:
-    """Every stage, actor and critic apart."""
+    """Measure every stage, actor and critic separately."""
     return {
         "layout": LAYOUT.as_dict(),
         "cases": [case for moment in moments(context) for case in _measured(context, moment)],
@@ -157,7 +269,6 @@ def _measured(context: Context, moment: Moment) -> list[Data]:
 def _gathered(
     context: Context, moment: Moment, part: str, batches: list[Batch], weight: np.ndarray
 ) -> Batches:
-    """All batches' numbers together."""
     found = []
     for place, batch in enumerate(batches):
         context.progress(f"{moment}: {part}'s mini-batches", place, len(batches))
@@ -179,7 +290,7 @@ def _subsampled(
     weight: Float[np.ndarray, " B"],
     place: int,
 ) -> tuple[Subsampled, dict[tuple[str, int], list[float]]]:
-    """One batch, and the means over each scheme's epochs by scheme and size."""
+    """Return one batch, and the means over each scheme's epochs by scheme and size."""
     cuts = _cuts(context, place)
     pieces = np.concatenate([indices for _, _, indices in cuts])
     joined = tuple(size // SIZES[0] for size in SIZES)
@@ -199,7 +310,7 @@ def _subsampled(
 
 
 def _cuts(context: Context, place: int) -> list[tuple[str, tuple[int, ...], np.ndarray]]:
-    """Of batch number `place`: schemes, the sizes looked at, and indices by the smallest size."""
+    """Return schemes, sizes, and indices by the smallest size, for batch number `place`."""
     schemes = (("shuffled", shuffle_and_chop, SIZES[0], SIZES, context.pick(*EPOCHS)), *_OTHERS)
     return [
         (name, sizes, _indices(context, scheme, f"{name}.{cut}", cut, epochs, place))
@@ -216,7 +327,7 @@ def _indices(
 
 
 def _normalised(context: Context, moment: Moment, batches: list[Batch]) -> Data:
-    """The cosine of an epoch's mean gradient with G_B, each mini-batch's advantages normalised.
+    """Return an epoch's cosine with G_B, with advantages normalised in each mini-batch.
 
     (A - mean) / sd of a mini-batch is linear in A, so two gradients make the normalised one.
     """
@@ -235,7 +346,7 @@ def _normalised(context: Context, moment: Moment, batches: list[Batch]) -> Data:
 
 
 def _plane(context: Context, moment: Moment, batch: Batch, weight: np.ndarray) -> list[Data]:
-    """Mini-batch gradients of a batch, along G_B and along where they scatter most across it."""
+    """Project mini-batch gradients on G_B and on the direction across it of largest variance."""
     small, large = PICTURED
     cuts = _epochs(context, "plane", -(-POINTS * large // LAYOUT.batch), 0)
     cloud = np.concatenate([_gradients(moment, batch, weight, cut) for cut in cuts])
@@ -250,7 +361,7 @@ def _plane(context: Context, moment: Moment, batch: Batch, weight: np.ndarray) -
 def _leading(
     cloud: Float[np.ndarray, "k P"], along: Float[np.ndarray, " P"]
 ) -> Float[np.ndarray, " P"]:
-    """The unit vector across `along` in which the cloud is widest."""
+    """Return the unit vector across `along` in which the cloud is widest."""
     rest = cloud - cloud.mean(0)
     rest = rest - np.outer(rest @ along, along)
     # The widest direction is a mix of the rows; which mix, their inner products tell.
@@ -270,7 +381,6 @@ def _cloud(points: Float[np.ndarray, "k 2"]) -> dict[str, Any]:
 def _epochs(
     context: Context, role: str, epochs: int, place: int
 ) -> Int[np.ndarray, "epochs minibatches minibatch"]:
-    """Epochs of mini-batches of the usual size."""
     generator = numpy_stream(context.seed, f"minibatches.{role}", place)
     layout = Layout(LAYOUT.envs, LAYOUT.steps, LAYOUT.minibatch, epochs)
     return shuffle_and_chop(layout, generator).reshape(epochs, -1, LAYOUT.minibatch)
@@ -286,5 +396,6 @@ def _gradients(
 
 EXPERIMENTS = (
     Experiment("minibatches", "mini-batches of real batches", run),
-    *minibatch_mistakes.EXPERIMENTS,
+    Experiment("minibatch-learning", "learning with the whole batch", learning),
+    Experiment("minibatch-coverage", "samples that no mini-batch holds", coverage),
 )

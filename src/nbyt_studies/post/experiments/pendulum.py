@@ -18,6 +18,13 @@ from nbyt.stats.estimate import mean
 from nbyt.stats.lags import LagProducts, lag_profile
 from nbyt.stats.variance import dimension
 from nbyt.train.plan import PPOSettings
+from nbyt_studies.comparisons import (
+    cosine_matrix,
+    expected_cosine,
+    mean_cosine,
+    noise_cosine,
+    random_cosine,
+)
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.batches import (
     LaggedProducts,
@@ -27,13 +34,6 @@ from nbyt_studies.measure.batches import (
     lagged_products,
 )
 from nbyt_studies.post.experiments.grids import SHOWN, short
-from nbyt_studies.stats.cosines import (
-    cosine_matrix,
-    expected_cosine,
-    mean_cosine,
-    noise_cosine,
-    random_cosine,
-)
 
 LAGS = (1, 5, 10, 20)
 HISTOGRAM_LAGS = (1, 5, 10, 40)
@@ -43,7 +43,7 @@ EDGES = np.linspace(-1.0, 1.0, 41)
 def lag_correlations(
     products: LaggedProducts, weight: Float[np.ndarray, "T n"], gram: Float[np.ndarray, "n n"]
 ) -> Data:
-    """Correlation of contributions by lag, within a rollout and with another env's."""
+    """Return correlation of contributions by lag, within a rollout and with another env's."""
     within = _weighted(products.within, weight, weight)
     across = _weighted(products.across, weight, np.roll(weight, -1, axis=1))
     rows = LagProducts(
@@ -64,14 +64,13 @@ def lag_correlations(
 def _weighted(
     products: dict[int, np.ndarray], early: Float[np.ndarray, "T n"], late: Float[np.ndarray, "T n"]
 ) -> dict[int, np.ndarray]:
-    """Products of contributions from those of scores."""
     return {
         lag: scores * early[: len(early) - lag] * late[lag:] for lag, scores in products.items()
     }
 
 
 def cosine_histograms(products: LaggedProducts, weight: Float[np.ndarray, "T n"]) -> Data:
-    """Shares of pairs in each bin of the cosine, and the mean cosine, by lag."""
+    """Return shares of pairs in each bin of the cosine, and the mean cosine, by lag."""
     length = np.sqrt(products.square) * np.abs(weight)
     found: Data = {"heights": [], "mean": []}
     for lag in HISTOGRAM_LAGS:
@@ -100,7 +99,7 @@ KINDS = ("normalised", "raw")
 
 
 def run(context: Context) -> Data:
-    """Both trainings, both layouts at each of their checkpoints, and means over checkpoints."""
+    """Train both layouts, measure both at each checkpoint, and average over checkpoints."""
     updates = context.pick(QUICK_UPDATES, UPDATES)
     trainings = {
         name(layout): context.trained(ENV, layout, stages=updates, settings=SETTINGS)
@@ -126,12 +125,12 @@ def run(context: Context) -> Data:
 
 
 def name(layout: Layout) -> str:
-    """A layout in short: envs x steps."""
+    """Return a layout in short: envs x steps."""
     return f"{layout.envs}x{layout.steps}"
 
 
 def setting(kind: str, lam: float) -> str:
-    """How advantages are made, in short: the key of cosines in the data."""
+    """Return how advantages are made, in short: the key of cosines in the data."""
     return f"{kind}, lambda {lam:g}"
 
 
@@ -162,7 +161,6 @@ def _checkpoint(context: Context, training: Training, update: int, round: int) -
 
 
 def _kept(checkpoint: Data) -> Data:
-    """What stays of a single checkpoint: histograms are shown over all of them only."""
     return {key: value for key, value in checkpoint.items() if key != "histograms"}
 
 
@@ -176,7 +174,7 @@ def _advantages(pool: Pool, envs: int) -> dict[str, Float[np.ndarray, "T n"]]:
 
 
 def _agreement(rollouts: Float[np.ndarray, "n P"], envs: int) -> Data:
-    """What the means of batches have in common, and what noise alone would have.
+    """Return what the means of batches have in common, and what noise alone would have.
 
     noise: differences of batches in place of batches. floor: random directions, as many as the
     batches spread in.
@@ -204,7 +202,6 @@ def _steps(
     weights: dict[str, Float[np.ndarray, "T n"]],
     rollouts: dict[str, Float[np.ndarray, "n P"]],
 ) -> Data:
-    """Lag correlations of the layout's own steps, and histograms of their cosines."""
     products = lagged_products(stage, pool, tuple(sorted({*LAGS, *HISTOGRAM_LAGS})))
     keys = {kind: setting(kind, SETTINGS.lam) for kind in KINDS}
     return {
@@ -219,7 +216,6 @@ def _steps(
 
 
 def _over_checkpoints(checkpoints: dict[str, list[Data]]) -> Data:
-    """By training, layout and setting: means over checkpoints, and differences pair by pair."""
     return {
         own: {
             setting(kind, lam): _compared(some, setting(kind, lam))
@@ -231,7 +227,6 @@ def _over_checkpoints(checkpoints: dict[str, list[Data]]) -> Data:
 
 
 def _compared(some: list[Data], key: str) -> Data:
-    """Both layouts at one setting, and the many envs' mean absolute cosine less the few's."""
     names = [name(layout) for layout in LAYOUTS]
     found: Data = {
         layout: {
@@ -245,7 +240,6 @@ def _compared(some: list[Data], key: str) -> Data:
 
 
 def _lambdas_compared(some: list[Data], kind: str) -> Data:
-    """For each layout: the mean absolute cosine at lambda 0 less that at lambda 1."""
     found = {}
     for layout in map(name, LAYOUTS):
         first, last = (
@@ -261,7 +255,6 @@ def _values(some: list[Data], layout: str, key: str, what: str) -> list[float]:
 
 
 def _lags_over(some: list[Data]) -> Data:
-    """By kind and side, for each lag: the mean over checkpoints, and how far they lie apart."""
     return {
         kind: {
             side: [
@@ -275,13 +268,12 @@ def _lags_over(some: list[Data]) -> Data:
 
 
 def _with_band(values: Iterable[float]) -> Data:
-    """The mean with its interval; `band` is two standard deviations of single checkpoints."""
+    """Return the mean with its interval; `band` is two standard deviations of checkpoints."""
     known = np.array(list(values))
     return {**_mean(known), "band": short(2 * known.std(ddof=1))}
 
 
 def _histograms_over(some: list[Data]) -> Data:
-    """By kind: shares over all checkpoints, and mean cosines with an interval over checkpoints."""
     found = {}
     for kind in KINDS:
         own = [one["histograms"][kind] for one in some]
@@ -296,7 +288,6 @@ def _mean(values: Iterable[float]) -> Data:
 
 
 def _returns(training: Training, updates: tuple[int, ...]) -> list[float | None]:
-    """The mean return at each checkpoint."""
     return [training.at(update).facts["mean_return"] for update in updates]
 
 

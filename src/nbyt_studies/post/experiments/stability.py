@@ -1,4 +1,4 @@
-"""Noise and stability: directions of successive updates and spread of returns, by layout."""
+"""The gradient within an update, and noise and stability by layout."""
 
 from functools import partial
 
@@ -17,9 +17,8 @@ from nbyt.stats import mean
 from nbyt.train.algorithms.ppo import fresh_optimiser
 from nbyt.train.plan import PPOSettings
 from nbyt.train.sources import coefficients_of
-from nbyt_studies.along_update import along_update, followed
 from nbyt_studies.experiment import Context, Experiment, Training
-from nbyt_studies.measure.updates import actor_step, contribution_gap
+from nbyt_studies.measure.updates import actor_step, along_update, contribution_gap, followed
 from nbyt_studies.minibatch_tasks import (
     LAYOUT,
     Moment,
@@ -39,7 +38,7 @@ _OWN = ("minibatch_ratio", "minibatch_clip_fraction", "minibatch_cosine")
 
 
 def run_surrogate(context: Context) -> Data:
-    """Every stage's equality and drift, over independent batches."""
+    """Measure equality and drift at every stage, over independent batches."""
     return {
         "layout": LAYOUT.as_dict(),
         "batches": context.pick(*SURROGATE_UPDATES),
@@ -70,7 +69,6 @@ def _measured(context: Context, moment: Moment) -> Data:
 
 
 def _gaps(moment: Moment, batches: list[Batch]) -> Data:
-    """The relative difference of the two gradients at ratio 1, with advantages raw and not."""
     settings, stage = moment.task.settings, moment.stage
     forms = {"normalised": settings.form, "raw": without_normalising(settings).form}
     numbers = coefficients_of(settings)
@@ -97,7 +95,9 @@ SETTINGS = PPOSettings(learning_rate=1e-3)
 
 
 def run(context: Context) -> Data:
-    """Each layout's noise at common stages, and its runs over seeds; and runs of more envs."""
+    """Measure each layout's noise at common stages, and its runs over seeds; and runs of more
+    envs.
+    """
     common = _trained(context, COMMON, 0)
     at = [round(share * len(common.stages)) for share in SHARES]
     noise = [_noise(context, common.at(update)) for update in at]
@@ -107,13 +107,7 @@ def run(context: Context) -> Data:
     ]
     # The whole batch at once: as many gradient steps, however many samples.
     crowds = [_row(context, layout, layout[0] * layout[1]) for layout in CROWDS]
-    return {
-        "env": ENV,
-        "stages": at,
-        "updates": _updates(context),
-        "rows": rows,
-        "crowds": crowds,
-    }
+    return {"env": ENV, "stages": at, "updates": _updates(context), "rows": rows, "crowds": crowds}
 
 
 def _row(context: Context, layout: tuple[int, int], minibatch: int) -> Data:
@@ -122,7 +116,6 @@ def _row(context: Context, layout: tuple[int, int], minibatch: int) -> Data:
 
 
 def _noise(context: Context, stage: Stage) -> dict[int, Data]:
-    """The noise factor of every layout at one stage, by its T."""
     steps = [steps for _, steps in LAYOUTS]
     measured = probe(
         ENV,
@@ -150,7 +143,6 @@ def _trained(
 
 
 def _looked_at(context: Context, layout: tuple[int, int], minibatch: int, seed: int) -> Data:
-    """Cosines of successive steps, and the return of the last policy in whole episodes."""
     training = _trained(context, layout, seed, minibatch)
     steps = [
         actor_step(before, after)

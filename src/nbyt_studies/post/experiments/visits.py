@@ -1,4 +1,4 @@
-"""The data move: what is visited, the policy and its weights, from one update to the next."""
+"""Visited states, the policy and its weights from update to update, and clipping."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,10 +13,10 @@ from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.train.plan import PPOSettings
+from nbyt_studies.comparisons import energy_kernel, energy_of
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.updates import actor_step, policy_divergence, visited
 from nbyt_studies.numbers import exact_number, shortened
-from nbyt_studies.stats.cosines import energy_kernel, energy_of
 
 SEEDS = (3, 5)
 CHAINS = (128, 256)
@@ -45,35 +45,29 @@ RUNS = (
         ((1, 10, 20, 134, 166, 200), (1, 4, 10, 20, 40, 70, 100, 134, 166, 200)),
     ),
     Run("cartpole", "gymnax:CartPole-v1", _DEEP, PPOSettings(), _LONG),
-    Run(
-        "pendulum",
-        "gymnax:Pendulum-v1",
-        _DEEP,
-        PPOSettings(learning_rate=1e-3, gamma=0.9),
-        _LONG,
-    ),
+    Run("pendulum", "gymnax:Pendulum-v1", _DEEP, PPOSettings(learning_rate=1e-3, gamma=0.9), _LONG),
 )
 
 
 def training_of(context: Context, run: Run, seed: int) -> Training:
-    """The run with stages before and after each of its updates."""
+    """Train the run with stages before and after each of its updates."""
     at = context.pick(*run.at)
     stages = tuple(sorted({*at, *(u + 1 for u in at)}))
     return context.trained(run.env, run.layout, stages=stages, settings=run.settings, seed=seed)
 
 
 def early(update: int, updates: int) -> bool:
-    """Whether an update is in the first eighth of its run."""
+    """Return whether an update is in the first eighth of its run."""
     return update <= updates / 8
 
 
 def late(update: int, updates: int) -> bool:
-    """Whether an update is in the last third of its run."""
+    """Return whether an update is in the last third of its run."""
     return update >= 2 * updates / 3
 
 
 def run_one(context: Context, run: Run) -> Data:
-    """Distances of the laws, divergences of the policies and steps, for each seed.
+    """Measure distances of what is visited, divergences of policies and steps, for each seed.
 
     The first seed is looked at all along, the others where the run begins and where it ends.
     """
@@ -114,7 +108,7 @@ def run_pendulum(context: Context) -> Data:
 
 
 def _table(context: Context, training: Training, at: tuple[int, ...], seed: int) -> Data:
-    """All exact; total variation of the laws. The first seed's laws are kept as maps."""
+    """Calculate everything exactly; the first seed's distributions are kept as maps."""
     env: Any = training.env
     states = np.arange(len(env.start))
     laws: list[Any] = []
@@ -131,7 +125,7 @@ def _table(context: Context, training: Training, at: tuple[int, ...], seed: int)
 
 
 def _sampled(context: Context, training: Training, at: tuple[int, ...], seed: int) -> Data:
-    """Energy distances of observations, and their floor: the same between pools of one policy."""
+    """Estimate energy distances of observations, and their floor: two pools of one policy."""
     pools = {}
     updates = training.rows[-1]["update"]
     for u in at:
@@ -155,7 +149,9 @@ def _sampled(context: Context, training: Training, at: tuple[int, ...], seed: in
 def _pools(
     context: Context, training: Training, update: int, seed: int, count: int
 ) -> list[Float[np.ndarray, "n k d"]]:
-    """Observations before and after the update with the same luck, and before it with other."""
+    """Collect observations before and after the update with the same seed, and before with
+    another.
+    """
     sizes = {"chains": context.pick(*CHAINS), "points": POINTS, "apart": APART}
     first = 2 * (context.seed + seed)
     before, after = training.at(update), training.at(update + 1)
@@ -188,7 +184,7 @@ _NEVER = 1e6
 
 
 def run(context: Context) -> Data:
-    """KL between the policies before and after some early updates, seed by seed."""
+    """Measure KL between the policies before and after some early updates, seed by seed."""
     found = []
     seeds = context.pick(*SEEDS)
     for run in RUNS[1:]:
@@ -204,14 +200,12 @@ def run(context: Context) -> Data:
 
 
 def _free(context: Context, run: Run, at: tuple[int, ...], seed: int) -> Training:
-    """The same run without clipping, up to the last update that is looked at."""
     stages = tuple(sorted({*at, *(u + 1 for u in at)}))
     settings = replace(run.settings, clip=_NEVER)
     return context.trained(run.env, run.layout, stages=stages, settings=settings, seed=seed)
 
 
 def _one(context: Context, training: Training, at: tuple[int, ...]) -> Data:
-    """The KL of each update, its mean, and the training's own account of it."""
     found = []
     for u in at:
         before, after = training.at(u), training.at(u + 1)

@@ -9,7 +9,12 @@ from nbyt_studies.replay.claims import (
     unseen,
 )
 
-_IN_ORDER = (correlation, sizes, training_sizes, stability, unseen, schemes)
-
-ALL = tuple(claim for module in _IN_ORDER for claim in module.CLAIMS)
+ALL = (
+    *correlation.CLAIMS,
+    *sizes.CLAIMS,
+    *training_sizes.CLAIMS,
+    *stability.CLAIMS,
+    *unseen.CLAIMS,
+    *schemes.CLAIMS,
+)
 """Every claim, in the order of the page."""

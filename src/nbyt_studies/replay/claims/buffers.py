@@ -16,23 +16,23 @@ TOPIC = "Whole trainings"
 
 
 def each(seeds: Seeds, name: str) -> list[float]:
-    """The number of that name, of every seed."""
+    """Return the number of that name, of every seed."""
     return [seed[name] for seed in seeds]
 
 
 def less(first: Seeds, second: Seeds, name: str) -> Number:
-    """The first condition's number less the second's: the mean over seeds."""
+    """Return the first condition's number less the second's: the mean over seeds."""
     pairs = zip(each(first, name), each(second, name), strict=True)
     return mean_of([a - b for a, b in pairs]).as_dict()
 
 
 def average(seeds: Seeds, name: str) -> Number:
-    """The mean over seeds."""
+    """Return the mean over seeds."""
     return mean_of(each(seeds, name)).as_dict()
 
 
 def listed(seeds: Seeds, name: str, digits: int = 0) -> str:
-    """Every seed's number, the smallest first."""
+    """Return every seed's number, the smallest first."""
     return ", ".join(f"{value:.{digits}f}" for value in sorted(each(seeds, name)))
 
 
@@ -44,7 +44,7 @@ def curves(
     every: int,
     marks: Sequence[tuple[float, str]] = (),
 ) -> Data:
-    """A line for each condition: means over seeds of a list of numbers along the run."""
+    """Draw a line for each condition: means over seeds along the run."""
     some = []
     for words, seeds in conditions.items():
         columns = list(zip(*(seed[name] for seed in seeds), strict=True))
@@ -63,22 +63,22 @@ USUAL = (32, 256, "32 to 256")
 
 
 def cases(results: Results) -> list[Data]:
-    """Every env and moment."""
+    """Return every env and moment."""
     return results["gradients"]["cases"]
 
 
 def where(case: Data, **more: str) -> dict[str, str]:
-    """Where a number was measured."""
+    """Return where a number was measured."""
     return {"env": case["env"], "moment": case["moment"], **more}
 
 
 def of_seeds(case: Data, number: Callable[[Data], Any]) -> list[Any]:
-    """A number of every seed's buffer."""
+    """Return a number of every seed's buffer."""
     return [number(seed) for seed in case["seeds"]]
 
 
 def at(*path: Any) -> Callable[[Data], Any]:
-    """The number of a seed's buffer that this path leads to."""
+    """Return the number of a seed's buffer that this path leads to."""
 
     def found(seed: Data) -> Any:
         place: Any = seed
@@ -90,7 +90,7 @@ def at(*path: Any) -> Callable[[Data], Any]:
 
 
 def mean(values: Sequence[float | None]) -> Number:
-    """The mean over seeds; undetermined where one of them is."""
+    """Return the mean over seeds; undetermined where one of them is."""
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return undetermined("it is undetermined for one of the seeds", len(known)).as_dict()
@@ -98,7 +98,7 @@ def mean(values: Sequence[float | None]) -> Number:
 
 
 def ratio(over: Sequence[float | None], under: Sequence[float | None]) -> Number:
-    """The typical ratio over seeds, paired; undetermined where one of them is."""
+    """Return the typical ratio over seeds, paired; undetermined where one of them is."""
     pairs = list(zip(over, under, strict=True))
     known = [(a, b) for a, b in pairs if a is not None and b is not None]
     if len(known) < len(pairs):
@@ -107,18 +107,18 @@ def ratio(over: Sequence[float | None], under: Sequence[float | None]) -> Number
 
 
 def variance(sampling: str, size: int, sizes: Sequence[int]) -> Callable[[Data], float | None]:
-    """E|G_mb - G|² of one sampling and size, exact for the buffer."""
+    """Return E|G_mb - G|² of one sampling and size, exact for the buffer."""
     return at("exact", sampling, sizes.index(size))
 
 
 def noise_scale(seed: Data) -> float | None:
-    """mean |g - G|² / |G|²: the size of a mini-batch whose noise is as long as G."""
+    """Return mean |g - G|² / |G|²: the size of a mini-batch whose noise is as long as G."""
     single, square = seed["exact"]["uniform"][0], seed["square"]
     return single / square if single and square else None
 
 
 def share(place: int) -> Callable[[Data], float | None]:
-    """The part of what a step along G gains that a uniform mini-batch keeps: |G|²/(|G|² + Var).
+    """Return the share of the whole buffer's progress in a uniform mini-batch: |G|²/(|G|² + Var).
 
     place: that of the mini-batch's size among all sizes.
     """
@@ -133,7 +133,7 @@ def share(place: int) -> Callable[[Data], float | None]:
 def over_moments(
     results: Results, name: str, chart: Callable[[list[Data], str], list[Data]]
 ) -> Data:
-    """A slider over early, middle and late; each frame holds charts of that moment's cases."""
+    """Draw a slider over early, middle and late; a frame holds the charts of one moment."""
     words = list(dict.fromkeys(case["moment"] for case in cases(results)))
     frames = []
     for word in words:
@@ -143,7 +143,7 @@ def over_moments(
 
 
 def by_size(title: str, y_title: str, some: Sequence[Data], **more: Any) -> Data:
-    """Lines along the size of the mini-batch, the common sizes marked."""
+    """Draw lines along the size of the mini-batch, the common sizes marked."""
     places = sorted({x for one in some for x in one["x"]})
     ticks = [(x, f"{x:,}") for x in places if x in (1, 4, 16, 32, 64, 256) or x >= 1024]
     more = {"log_x": True, "ticks": ticks, "spans": [USUAL], **more}
@@ -151,6 +151,6 @@ def by_size(title: str, y_title: str, some: Sequence[Data], **more: Any) -> Data
 
 
 def along(name: str, x: Sequence[float], numbers: Sequence[Number], *, line: bool = True) -> Data:
-    """A series without the numbers that are undetermined or, on a log axis, could not be drawn."""
+    """Return a series without undetermined numbers."""
     pairs = [(a, n) for a, n in zip(x, numbers, strict=True) if n.get("value") is not None]
     return series(name, [a for a, _ in pairs], [n for _, n in pairs], line=line)

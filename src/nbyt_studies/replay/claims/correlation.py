@@ -1,6 +1,7 @@
 """Claims on neighbours in a replay buffer: how alike they are, and what drawing at random gains."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from nbyt.report.figures import bars, lines, row, series, table
@@ -18,7 +19,7 @@ from nbyt_studies.replay.claims.buffers import (
     variance,
     where,
 )
-from nbyt_studies.study import Claim, Results
+from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check, Number
 
 _VARIETY_TOPIC = "Experience replay: variety"
@@ -45,7 +46,6 @@ def _more(results: Results) -> list[Check]:
 
 
 def _found(kind: str, place: int, sampling: str, how: str = "drawn") -> Callable[[Data], Any]:
-    """How many different ones a mini-batch shows, drawn or expected."""
     return at("variety", kind, place, how, sampling)
 
 
@@ -66,7 +66,6 @@ def _chart(results: Results, kind: str, place: int, size: int) -> Data:
 
 
 def _table(results: Results) -> Data:
-    """Expected and drawn numbers at the smaller size."""
     head = ["env", "moment", "of", "in the buffer"]
     for name in _NAMES.values():
         head += [name, "expected"]
@@ -82,16 +81,14 @@ def _table(results: Results) -> Data:
     return table(f"Mini-batches of {_sizes(results)[0]}", head, rows)
 
 
-def _notes(results: Results) -> list[str]:
-    del results
-    return [
-        "States of CartPole and Acrobot are cells of half a standard deviation of each coordinate; "
-        "others are exact. Smaller cells would make neighbours differ more.",
-        "Expected: a label of n_l of n transitions is missed by m random draws with probability "
-        "(1 - n_l/n)^m; of neighbours, every window was counted.",
-        "Whether more variety in a mini-batch makes a policy generalise better is another claim: "
-        "over many mini-batches both ways show the same buffer.",
-    ]
+_notes = always(
+    "States of CartPole and Acrobot are cells of half a standard deviation of each coordinate; "
+    "others are exact. Smaller cells would make neighbours differ more.",
+    "Expected: a label of n_l of n transitions is missed by m random draws with probability "
+    "(1 - n_l/n)^m; of neighbours, every window was counted.",
+    "Whether more variety in a mini-batch makes a policy generalise better is another claim: "
+    "over many mini-batches both ways show the same buffer.",
+)
 
 
 _TOPIC = "Experience replay: correlation"
@@ -101,10 +98,11 @@ _SIZES = (32, 256)
 
 
 def _neighbours(results: Results) -> list[Check]:
+    quantity = "correlation of transitions one apart"
     return [
         Check(
             where(case, **{"correlation of": words}),
-            "correlation of transitions one apart",
+            quantity,
             mean(of_seeds(case, at("correlation", key, 0))),
             low=0,
         )
@@ -114,20 +112,15 @@ def _neighbours(results: Results) -> list[Check]:
 
 
 def _gain(case: Data, size: int, sizes: list[int]) -> Data:
-    """Var(sequential) / Var(uniform)."""
     ways = (of_seeds(case, variance(way, size, sizes)) for way in ("sequential", "uniform"))
     return ratio(*ways)
 
 
 def _decorrelation(results: Results) -> list[Check]:
     sizes = results["gradients"]["sizes"]
+    words = "Var of mini-batches of neighbours / Var of mini-batches drawn at random"
     return [
-        Check(
-            where(case, **{"mini-batch": str(size)}),
-            "Var of mini-batches of neighbours / Var of mini-batches drawn at random",
-            _gain(case, size, sizes),
-            low=1,
-        )
+        Check(where(case, **{"mini-batch": str(size)}), words, _gain(case, size, sizes), low=1)
         for case in cases(results)
         for size in _SIZES
     ]
@@ -173,7 +166,6 @@ def _along_lags(case: Data, key: str, count: int) -> list[Data]:
 
 
 def _cosines(results: Results) -> Data:
-    """The other measure of likeness: every pair counts alike, however long its gradients are."""
     rows = []
     for case in cases(results):
         pair = [mean(of_seeds(case, at("correlation", "cosines", which))) for which in range(2)]
@@ -196,21 +188,18 @@ def _gains(results: Results) -> list[Data]:
     return [over_moments(results, "replay-gain", charts)]
 
 
-def _lag_notes(results: Results) -> list[str]:
-    del results
-    return [
-        "A transition's gradient is its TD error times the gradient of its Q-value. States follow "
-        "each other smoothly, TD errors need not: their signs change from step to step, so "
-        "gradients can be nearly uncorrelated where observations are not.",
-        "The correlation weighs pairs by the length of their gradients; a few transitions with "
-        "large TD errors may decide it. The cosines count all pairs alike. Two transitions drawn "
-        "at random have a correlation of -1/(n-1).",
-        "Observations are standardised; a table's states are compared as equal or not.",
-    ]
+_lag_notes = always(
+    "A transition's gradient is its TD error times the gradient of its Q-value. States follow "
+    "each other smoothly, TD errors need not: their signs change from step to step, so "
+    "gradients can be nearly uncorrelated where observations are not.",
+    "The correlation weighs pairs by the length of their gradients; a few transitions with "
+    "large TD errors may decide it. The cosines count all pairs alike. Two transitions drawn "
+    "at random have a correlation of -1/(n-1).",
+    "Observations are standardised; a table's states are compared as equal or not.",
+)
 
 
 def _gain_notes(results: Results) -> list[str]:
-    """How far apart sizes are, as a number of effective transitions."""
     sizes = results["gradients"]["sizes"]
     gains = [_gain(case, 32, sizes)["value"] for case in cases(results)]
     known = [gain for gain in gains if gain is not None]
@@ -224,47 +213,42 @@ def _gain_notes(results: Results) -> list[str]:
     return notes
 
 
+_claim = partial(Claim, needs=("gradients",))
+
 CLAIMS = (
-    Claim(
+    _claim(
         id="replay-neighbours",
         topic=_TOPIC,
         says="Transitions that follow each other are correlated.",
         measured=MEASURED + "Correlation along the buffer of observations, and of gradients.",
         asks="The correlation one transition apart is above 0; intervals over seeds.",
-        needs=("gradients",),
         checks=_neighbours,
         figures=_lags,
         notes=_lag_notes,
     ),
-    Claim(
+    _claim(
         id="replay-decorrelates",
         topic=_TOPIC,
-        says=(
-            "Drawing mini-batches at random breaks the correlation of neighbours: their gradient "
-            "is less noisy than that of transitions used in sequence."
-        ),
+        says="Drawing mini-batches at random breaks the correlation of neighbours: their gradient "
+        "is less noisy than that of transitions used in sequence.",
         measured=MEASURED
         + "Mean square distance from the whole buffer's gradient: of every window of m "
         "transitions, and of m drawn with replacement, by its formula.",
         asks="The first over the second is above 1, for m of 32 and 256; intervals over seeds.",
-        needs=("gradients",),
         checks=_decorrelation,
         figures=_gains,
         notes=_gain_notes,
     ),
-    Claim(
+    _claim(
         id="replay-formulas",
         topic=_TOPIC,
-        says=(
-            "How much a mini-batch's gradient varies can be calculated from the transitions' own: "
-            "for neighbours, and for draws with replacement, without, and stratified by age."
-        ),
+        says="How much a mini-batch's gradient varies can be calculated from the transitions' own: "
+        "for neighbours, and for draws with replacement, without, and stratified by age.",
         measured=MEASURED + "500 mini-batches of 32 drawn by each sampling, as training does.",
         asks="Drawn over calculated variance is within 10 % of 1; intervals over seeds.",
-        needs=("gradients",),
         checks=_formulas,
     ),
-    Claim(
+    _claim(
         id="replay-variety",
         topic=_VARIETY_TOPIC,
         says="A mini-batch drawn at random shows more of the variety of what was experienced.",
@@ -272,7 +256,6 @@ CLAIMS = (
         + "Different states and different episodes in mini-batches of 32 and 256, drawn with "
         "replacement or as neighbours.",
         asks="Random over neighbours is above 1; intervals over seeds.",
-        needs=("gradients",),
         checks=_more,
         figures=_charts,
         notes=_notes,

@@ -2,7 +2,7 @@
 
 from nbyt.report.figures import bars, lines, row, series, slides
 from nbyt.results.values import Data
-from nbyt_studies.study import Claim, Results
+from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check
 
 _TOPIC = "PPO's mini-batches, library by library"
@@ -28,7 +28,6 @@ _MEASURED = (
 
 
 def _rows(results: Results, part: str) -> list[tuple[dict[str, str], Data]]:
-    """Every scheme and size of one gradient, with where it was measured."""
     return [
         (
             {
@@ -56,7 +55,6 @@ def _noise(results: Results) -> list[Check]:
 
 
 def _same_as_another(results: Results, one: Data) -> bool:
-    """Whether Dopamine's rule gives the very same sets of samples: no witness of its own."""
     within_rollouts = one["minibatch"] <= results["schemes"]["layout"]["steps"]
     return one["scheme"] == "rl_games" or (one["scheme"] == "brax" and within_rollouts)
 
@@ -88,7 +86,6 @@ def _ends(results: Results) -> list[Check]:
 
 
 def _noise_figures(results: Results) -> list[Data]:
-    """Bars for each gradient: schemes beside each other, stage by stage."""
     title = "Var(G_mb) over a shuffle's"
     return [
         row(*(_bars(results, part, size, "ratio", title) for size in ("64", "256")))
@@ -97,7 +94,6 @@ def _noise_figures(results: Results) -> list[Data]:
 
 
 def _formula_figures(results: Results) -> list[Data]:
-    """Measured over expected, at the size that every scheme can cut."""
     title = "measured over expected"
     charts = (_bars(results, part, "256", "against_formula", title) for part in ("actor", "critic"))
     return [row(*charts)]
@@ -115,7 +111,6 @@ def _bars(results: Results, part: str, size: str, key: str, y_title: str) -> Dat
 
 
 def _end_figures(results: Results) -> list[Data]:
-    """Curves over epochs, stage by stage."""
     data = results["scheme-ends"]
     asked = {
         "ratio": "mean |ratio - 1|",
@@ -143,15 +138,13 @@ def _alone(number: Data) -> Data:
     return {"value": number["value"]}
 
 
-def _noise_notes(results: Results) -> list[str]:
-    del results
-    return [
-        "Var(G_mb) is over independent batches and over the mini-batches of each.",
-        "Schemes are named after the libraries whose rule they follow, at our sizes. With 16x128, "
-        "mini-batches of 64 of Brax, Dopamine and rl_games are the same sets of samples, and those "
-        "of 256 are pairs of whole envs: these three differ in which pairs, and in what an epoch "
-        "repeats. A set of mini-batches that is another scheme's as well is asked about once.",
-    ]
+_noise_notes = always(
+    "Var(G_mb) is over independent batches and over the mini-batches of each.",
+    "Schemes are named after the libraries whose rule they follow, at our sizes. With 16x128, "
+    "mini-batches of 64 of Brax, Dopamine and rl_games are the same sets of samples, and those "
+    "of 256 are pairs of whole envs: these three differ in which pairs, and in what an epoch "
+    "repeats. A set of mini-batches that is another scheme's as well is asked about once.",
+)
 
 
 def _end_notes(results: Results) -> list[str]:
@@ -185,10 +178,8 @@ CLAIMS = (
     Claim(
         id="scheme-formula",
         topic=_TOPIC,
-        says=(
-            "Where a scheme draws samples or whole envs at random, the variance that it adds is "
-            "what sampling theory says."
-        ),
+        says="Where a scheme draws samples or whole envs at random, the variance that it adds is "
+        "what sampling theory says.",
         measured=_MEASURED
         + "The mean of |G_mb - G_B|² over 6 epochs (quick: 4) of each batch, against the formula "
         "with that batch's own spread of samples or of envs.",
@@ -203,10 +194,8 @@ CLAIMS = (
         says="Which scheme cuts the batch does not change where an update ends.",
         measured=_MEASURED
         + "16 batches (quick: 6), each updated by every scheme from the same weights.",
-        asks=(
-            "At the end of the update: mean |ratio - 1| within 10 % of the shuffle's, clip "
-            "fraction within 0.02, cosine with G_B within 0.05; paired by batch."
-        ),
+        asks="At the end of the update: mean |ratio - 1| within 10 % of the shuffle's, clip "
+        "fraction within 0.02, cosine with G_B within 0.05; paired by batch.",
         needs=("scheme-ends",),
         checks=_ends,
         figures=_end_figures,

@@ -21,7 +21,7 @@ from nbyt_studies.replay.claims.buffers import (
     variance,
     where,
 )
-from nbyt_studies.study import Claim, Results
+from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check, Number
 
 _TOPIC = "Mini-batches: variance and size"
@@ -54,7 +54,6 @@ def _less(results: Results) -> list[Check]:
 
 
 def _turned(case: Data) -> Data:
-    """How much better a mini-batch of 32 points along G than a single transition."""
     drawn = of_seeds(case, at("drawn", "uniform"))
     pairs = [[own[size]["cosine"] for size in ("32", "1")] for own in drawn]
     return mean([None if None in pair else pair[0] - pair[1] for pair in pairs])
@@ -102,17 +101,15 @@ def _cosine_table(results: Results) -> Data:
     return table("Mini-batches beside the whole buffer's gradient G", head, rows)
 
 
-def _noise_notes(results: Results) -> list[str]:
-    del results
-    return [
-        "Noise is relative to the gradient of the buffer as it is. The buffer is itself a sample, "
-        "of neighbours at that: where 256 neighbours vary as much as k times fewer transitions "
-        "drawn at random, a buffer of n says about as much as n/k independent ones, and its own "
-        "gradient is off from that of endless experience by that much.",
-        "By its formula a random mini-batch of m has exactly 1/m of a single transition's "
-        "variance; the checks use mini-batches that were drawn.",
-        "Var is the mean square distance from G, over all weights.",
-    ]
+_noise_notes = always(
+    "Noise is relative to the gradient of the buffer as it is. The buffer is itself a sample, "
+    "of neighbours at that: where 256 neighbours vary as much as k times fewer transitions "
+    "drawn at random, a buffer of n says about as much as n/k independent ones, and its own "
+    "gradient is off from that of endless experience by that much.",
+    "By its formula a random mini-batch of m has exactly 1/m of a single transition's "
+    "variance; the checks use mini-batches that were drawn.",
+    "Var is the mean square distance from G, over all weights.",
+)
 
 
 _LOW, _HIGH = 32, 256
@@ -125,7 +122,6 @@ _SECONDS = "Seconds: gradient steps of the same network by size, in turn, on thi
 
 
 def _rates(results: Results, case: Data) -> list[list[float] | None]:
-    """Progress in the time of a step at m = 32, for every seed, by size; the whole buffer last."""
     # Typical ratios: a mean of seconds would be at the mercy of a busy moment.
     seconds = [one["value"] for one in _timed(results, case)["ratios"]]
     found: list[list[float] | None] = []
@@ -178,7 +174,6 @@ def _whole(results: Results) -> list[Check]:
 
 
 def _over(rates: Sequence[list[float] | None], first: int, second: int) -> Number:
-    """The ratio of two sizes' progress per second."""
     pairs = [(None, None) if own is None else (own[first], own[second]) for own in rates]
     return ratio([a for a, _ in pairs], [b for _, b in pairs])
 
@@ -189,13 +184,10 @@ def _progress_figures(results: Results) -> list[Data]:
 
 
 def _pair(results: Results, own: list[Data], word: str) -> list[Data]:
-    """Progress of a step, and progress per second over the best size's."""
     sizes = results["gradients"]["sizes"]
     steps = [
         along(
-            case["env"],
-            sizes,
-            [mean(of_seeds(case, share(place))) for place in range(len(sizes))],
+            case["env"], sizes, [mean(of_seeds(case, share(place))) for place in range(len(sizes))]
         )
         for case in own
     ]
@@ -219,7 +211,6 @@ def _per_second(results: Results, case: Data) -> Data:
 
 
 def _measured_table(results: Results) -> list[Data]:
-    """Progress measured by single steps, beside the formula with the same buffer's noise scale."""
     sizes = results["gradients"]["step_sizes"]
     rows = []
     for case in cases(results):
@@ -255,20 +246,18 @@ def _seconds_table(results: Results) -> list[Data]:
     return [table(title, [*head, "whole buffer"], rows)]
 
 
-def _notes(results: Results) -> list[str]:
-    del results
-    return [
-        "Progress by the formula supposes that the loss bends alike in all directions, and that "
-        "every size has a step size of its own. The table of measured steps shows how far that "
-        "goes: plain gradient steps, best of 22 step sizes over 12 mini-batches of each size.",
-        "At frozen weights a step's noise can be told, not what it does to the next: targets "
-        "that move, exploration, and Adam's averaging over steps are not in these numbers. So "
-        "stability is here only how much of a step is signal.",
-        "The noise scale is relative to the buffer's own gradient, which shrinks where a buffer "
-        "is fitted well: B then grows without bound, whatever the size is good for.",
-        "Intervals are over seeds; seconds are one machine's, in which small steps are mostly the "
-        "cost of calling kernels at all.",
-    ]
+_notes = always(
+    "Progress by the formula supposes that the loss bends alike in all directions, and that "
+    "every size has a step size of its own. The table of measured steps shows how far that "
+    "goes: plain gradient steps, best of 22 step sizes over 12 mini-batches of each size.",
+    "At frozen weights a step's noise can be told, not what it does to the next: targets "
+    "that move, exploration, and Adam's averaging over steps are not in these numbers. So "
+    "stability is here only how much of a step is signal.",
+    "The noise scale is relative to the buffer's own gradient, which shrinks where a buffer "
+    "is fitted well: B then grows without bound, whatever the size is good for.",
+    "Intervals are over seeds; seconds are one machine's, in which small steps are mostly the "
+    "cost of calling kernels at all.",
+)
 
 
 CLAIMS = (
@@ -279,11 +268,9 @@ CLAIMS = (
         measured=MEASURED
         + "500 mini-batches of 32 and 40 of 256 drawn with replacement, and every window of "
         "neighbours; 400 single transitions for the cosine.",
-        asks=(
-            "Var of a mini-batch over that of a single transition is below 1, drawn at random or "
-            "neighbours; a mini-batch of 32 has a larger cosine with the whole buffer's gradient; "
-            "intervals over seeds."
-        ),
+        asks="Var of a mini-batch over that of a single transition is below 1, drawn at random or "
+        "neighbours; a mini-batch of 32 has a larger cosine with the whole buffer's gradient; "
+        "intervals over seeds.",
         needs=("gradients",),
         checks=_less,
         figures=_noise_charts,
@@ -294,12 +281,10 @@ CLAIMS = (
         topic=_TOPIC,
         says="Mini-batches of 32 to 256 balance efficiency and stability.",
         measured=MEASURED + _PROGRESS + _SECONDS,
-        asks=(
-            "What of it can be seen at frozen weights: the noise scale B = mean |g - G|² / |G|², "
-            "around which larger mini-batches begin to gain little, lies between 32 and 256; and "
-            "the best size of that range makes at least 0.9 of the best size's progress per "
-            "second; intervals over seeds."
-        ),
+        asks="What of it can be seen at frozen weights: the noise scale B = mean |g - G|² / |G|², "
+        "around which larger mini-batches begin to gain little, lies between 32 and 256; and "
+        "the best size of that range makes at least 0.9 of the best size's progress per "
+        "second; intervals over seeds.",
         needs=("gradients", "step-seconds"),
         checks=_balance,
         figures=_progress_figures,
@@ -308,15 +293,11 @@ CLAIMS = (
     Claim(
         id="replay-whole-buffer",
         topic=_TOPIC,
-        says=(
-            "Steps on mini-batches make more of the same computing than steps on everything that "
-            "is stored."
-        ),
+        says="Steps on mini-batches make more of the same computing than steps on everything that "
+        "is stored.",
         measured=MEASURED + _PROGRESS + _SECONDS,
-        asks=(
-            "Progress per second, and per transition processed, of mini-batches of 32 and of 256 "
-            "over the whole buffer's is above 1; intervals over seeds."
-        ),
+        asks="Progress per second, and per transition processed, of mini-batches of 32 and of 256 "
+        "over the whole buffer's is above 1; intervals over seeds.",
         needs=("gradients", "step-seconds"),
         checks=_whole,
         figures=_seconds_table,

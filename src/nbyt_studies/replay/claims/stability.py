@@ -1,6 +1,7 @@
-"""Random draws are said to steady learning: oscillation, divergence, policies, improvements."""
+"""Claims that random draws steady learning: oscillation, divergence, policies, improvements."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 
 from nbyt.report import figures
@@ -26,25 +27,25 @@ _MARGIN = 1.1
 
 
 def diverged(env: Data, seeds: Seeds) -> Estimate:
-    """The share of seeds whose Q-values went beyond what is possible."""
+    """Return the share of seeds whose Q-values went beyond what is possible."""
     beyond = [seed["highest"] > _MARGIN * env["possible"] for seed in seeds]
     return share(sum(beyond), len(beyond))
 
 
 def share_of_falls(curve: list[float]) -> float:
-    """How much of a curve's way up and down is down; 1/2 where it does not move."""
+    """Return how much of a curve's movement is down; 1/2 where it does not move."""
     moves = [after - before for before, after in pairwise(curve)]
     way = sum(map(abs, moves))
     return sum(-move for move in moves if move < 0) / way if way else 0.5
 
 
 def falls(seeds: Seeds) -> list[float]:
-    """Each seed's share of falls."""
+    """Return each seed's share of falls."""
     return [share_of_falls(seed["curve"]) for seed in seeds]
 
 
 def usual(results: Results) -> list[Data]:
-    """Tasks in the setting that was found to learn."""
+    """Return tasks in the setting that was found to learn."""
     return [env for env in results["stability"]["envs"] if env["usual"]]
 
 
@@ -81,7 +82,7 @@ def _returns(results: Results) -> Data:
 
 
 def errors(results: Results) -> list[Data]:
-    """The error of Q along the runs, where the truth is known."""
+    """Draw the error of Q along the runs, where the truth is known."""
     every = results["stability"]["every"]
     return [
         curves(env["env"], "mean |Q - Q*|", _conditions(env), "errors", every)
@@ -102,12 +103,12 @@ def _table(
 
 
 def all_q_values(results: Results) -> list[Data]:
-    """The level of Q-values along the runs of all tasks, and how they moved."""
+    """Draw the level of Q-values along the runs of all tasks, and how they moved."""
     return _q_values(results["stability"]["envs"], results["stability"]["every"])
 
 
 def q_values(results: Results) -> list[Data]:
-    """The same of the usual tasks."""
+    """Draw the same of the usual tasks."""
     return _q_values(usual(results), results["stability"]["every"])
 
 
@@ -123,7 +124,7 @@ def _q_values(envs: list[Data], every: int) -> list[Data]:
 
 
 def policies(results: Results) -> list[Data]:
-    """Learning curves, and how the runs ended."""
+    """Draw learning curves, and how the runs ended."""
     head = ["final return", "of each seed", "spread over seeds", "share of falls"]
 
     def cells(env: Data, seeds: Seeds) -> list[str | Number]:
@@ -149,7 +150,6 @@ _Pair = tuple[dict[str, str], Data, Seeds, Seeds]
 
 
 def _pairs(envs: list[Data]) -> Iterator[_Pair]:
-    """Case, env, runs with random draws, and runs with other draws."""
     for env in envs:
         for name, words in OTHERS.items():
             case = {"instead of random draws": words, "env": env["env"]}
@@ -157,10 +157,11 @@ def _pairs(envs: list[Data]) -> Iterator[_Pair]:
 
 
 def _oscillation(results: Results) -> list[Check]:
+    words = "oscillation of Q-values, over that of random draws"
     return [
         Check(
             case,
-            "oscillation of Q-values, over that of random draws",
+            words,
             typical_ratio(each(other, "oscillation"), each(own, "oscillation")).as_dict(),
             low=1,
         )
@@ -169,12 +170,10 @@ def _oscillation(results: Results) -> list[Check]:
 
 
 def _divergence(results: Results) -> list[Check]:
+    words = "share of seeds that diverge, less that of random draws"
     return [
         Check(
-            case,
-            "share of seeds that diverge, less that of random draws",
-            share_difference(diverged(env, other), diverged(env, own)).as_dict(),
-            low=0,
+            case, words, share_difference(diverged(env, other), diverged(env, own)).as_dict(), low=0
         )
         for case, env, own, other in _pairs(results["stability"]["envs"])
     ]
@@ -232,10 +231,11 @@ def _notes(*more: str) -> Callable[[Results], list[str]]:
     return lambda results: [common, *more]
 
 
+_claim = partial(Claim, topic=TOPIC, needs=("stability",))
+
 CLAIMS = (
-    Claim(
+    _claim(
         id="training-oscillation",
-        topic=TOPIC,
         says="Experiences used in the order in which they came make learning oscillate; random "
         "mini-batches lessen that.",
         measured=_MEASURED + "The highest Q-value of 128 states of the warm-up, every 1,000 steps "
@@ -243,17 +243,15 @@ CLAIMS = (
         "states, relative to the mean |Q|.",
         asks="The ratio of this oscillation to that of random draws is above 1; geometric mean of "
         "pairs with the same seed.",
-        needs=("stability",),
         checks=_oscillation,
         figures=q_values,
         notes=_notes(
             "A steady rise counts nothing. A network that learns nothing does not oscillate: the "
-            "figure shows the Q-values themselves.",
+            "figure shows the Q-values themselves."
         ),
     ),
-    Claim(
+    _claim(
         id="training-divergence",
-        topic=TOPIC,
         says="Experiences used in the order in which they came make learning diverge; random "
         "mini-batches lessen that.",
         measured=_MEASURED + "A run has diverged if the mean over states of the highest Q-value "
@@ -262,7 +260,6 @@ CLAIMS = (
         "network is copied to the target network every 400 steps, on CartPole-v1 also every 40 and "
         "every 120.",
         asks="The share of seeds that diverge less that of random draws is above 0.",
-        needs=("stability",),
         checks=_divergence,
         figures=all_q_values,
         notes=_notes(
@@ -273,34 +270,30 @@ CLAIMS = (
             "or every seed diverges, whatever is drawn, nothing can be told of the draws.",
         ),
     ),
-    Claim(
+    _claim(
         id="training-policy",
-        topic=TOPIC,
         says="Random mini-batches lead to a better policy.",
         measured=_MEASURED + "Mean return of 64 whole episodes of the last policy, always with "
         "the best action; on FrozenLake-v1 also the mean |Q - Q*| over all states and actions, "
         "with the exact Q*.",
         asks="Final return with random draws less that with the others is above 0, pairs with the "
         "same seed; |Q - Q*| of the others over that of random draws is above 1.",
-        needs=("stability",),
         checks=_better,
         figures=lambda results: [*policies(results), *errors(results)],
         notes=_notes("Q* has no time limit; learning treats a time limit as no end either."),
     ),
-    Claim(
+    _claim(
         id="training-consistency",
-        topic=TOPIC,
         says="Random mini-batches lead to more consistent improvement.",
         measured=_MEASURED + "How much of the learning curve's way up and down (mean return of "
         "each 1,000 steps) is down; and the standard deviation of the final return over seeds.",
         asks="The share of falls less that of random draws is above 0, pairs with the same seed; "
         "the ratio of standard deviations is above 1.",
-        needs=("stability",),
         checks=_consistent,
         figures=policies,
         notes=_notes(
             "Runs that learn nothing end alike: a small spread is a merit only beside a good "
-            "return. The interval of a ratio of spreads holds for normal returns.",
+            "return. The interval of a ratio of spreads holds for normal returns."
         ),
     ),
 )

@@ -1,10 +1,10 @@
-"""Sizes of the mini-batch: from 32 to 256 is said to be the balance, and all at once too slow."""
+"""Claims on sizes of the mini-batch in whole trainings, and on optimisers."""
 
 from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt_studies.numbers import mean_of, spread_of
 from nbyt_studies.replay.claims.buffers import TOPIC, Seeds, average, curves, each, less, listed
-from nbyt_studies.study import Claim, Results
+from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check, Number
 
 _NAMES = {"sgd": "SGD", "rmsprop": "RMSprop", "adam": "Adam"}
@@ -13,17 +13,17 @@ _LEARNT = 50.0
 
 
 def _gain(data: Data, row: Data) -> list[float]:
-    """Each seed's final return less that of random actions."""
     returns = zip(each(row["seeds"], "final_return"), data["random_returns"], strict=True)
     return [own - chance for own, chance in returns]
 
 
 def _checks(results: Results) -> list[Check]:
     data = results["optimisers"]
+    words = "final return less that of random actions"
     return [
         Check(
             {"optimiser": _NAMES[row["optimiser"]]},
-            "final return less that of random actions",
+            words,
             mean_of(_gain(data, row)).as_dict(),
             low=_LEARNT,
         )
@@ -48,7 +48,6 @@ def _figures(results: Results) -> list[Data]:
 
 
 def _ranked(data: Data) -> Data:
-    """Optimisers, the best first, each with its distance to the best."""
     ordered = sorted(data["rows"], key=lambda row: -sum(each(row["seeds"], "final_return")))
     rows = [
         [
@@ -108,7 +107,6 @@ _COMMON = "DQN with a 64x64 network, 24,000 steps of CartPole-v1, 8 seeds (quick
 
 
 def _by_budget(results: Results) -> dict[str, list[Data]]:
-    """Rows by what is equal among them."""
     rows = results[_NEEDS]["rows"]
     return {name: [r for r in rows if r["equal"] == name] for name in {r["equal"]: 0 for r in rows}}
 
@@ -133,7 +131,6 @@ def _balance(results: Results) -> list[Check]:
 
 
 def _panel(rows: list[Data], budget: str, name: str, chance: float | None) -> Data:
-    """Means over seeds by size; the usual sizes have a colour of their own."""
     some = []
     for words, usual in (("32 to 256", True), ("smaller and larger", False)):
         own = [row for row in rows if (row["minibatch"] in _USUAL) == usual]
@@ -222,26 +219,22 @@ def _whole(results: Results) -> list[Data]:
     ]
 
 
-def _size_notes(results: Results) -> list[str]:
-    del results
-    return [
-        "All sizes have the same learning rate, .002, which was found with a mini-batch of 64. A "
-        "rate of its own for every size may change the order.",
-        "Equal compute means as many transitions differentiated, not as many seconds: a gradient "
-        "step on few transitions costs more for each of them.",
-        "At equal compute, larger mini-batches also make fewer gradient steps between two copies "
-        "to the target network.",
-    ]
+_size_notes = always(
+    "All sizes have the same learning rate, .002, which was found with a mini-batch of 64. A "
+    "rate of its own for every size may change the order.",
+    "Equal compute means as many transitions differentiated, not as many seconds: a gradient "
+    "step on few transitions costs more for each of them.",
+    "At equal compute, larger mini-batches also make fewer gradient steps between two copies "
+    "to the target network.",
+)
 
 
-def _whole_notes(results: Results) -> list[str]:
-    del results
-    return [
-        "Both make the same use of every transition, in 86 gradient steps with the whole buffer "
-        "and in 5,489 with mini-batches. Copies to the target network every 400 steps come after "
-        "one or two gradient steps with the whole buffer; runs with fewer copies were added when "
-        "those had been seen to fail.",
-    ]
+_whole_notes = always(
+    "Both make the same use of every transition, in 86 gradient steps with the whole buffer "
+    "and in 5,489 with mini-batches. Copies to the target network every 400 steps come after "
+    "one or two gradient steps with the whole buffer; runs with fewer copies were added when "
+    "those had been seen to fail."
+)
 
 
 CLAIMS = (

@@ -1,7 +1,8 @@
-"""Random mini-batches are said to help in situations not met before."""
+"""Claims that random mini-batches help in situations not met before."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
@@ -22,54 +23,54 @@ _LEAST = 3
 
 
 def levels(data: Data, sampling: str, condition: str) -> Levels:
-    """What runs reach under a condition at the moments of their last half."""
+    """Return what runs reach under a condition at the moments of their last half."""
     seeds = next(row for row in data["rows"] if row["sampling"] == sampling)["seeds"]
     found = [_of(seed, data, condition) for seed in seeds]
     return np.array(found, float)[:, -(len(data["steps"]) // 2) :]
 
 
 def along(data: Data, sampling: str, condition: str) -> list[Estimate]:
-    """The mean over seeds at every moment."""
+    """Return the mean over seeds at every moment."""
     seeds = next(row for row in data["rows"] if row["sampling"] == sampling)["seeds"]
     columns = zip(*(_of(seed, data, condition) for seed in seeds), strict=True)
     return [mean_of(column) for column in columns]
 
 
 def others(data: Data) -> list[str]:
-    """The samplings that the random one is compared with."""
+    """Return the samplings that the random one is compared with."""
     return [row["sampling"] for row in data["rows"] if row["sampling"] != RANDOM]
 
 
 def level(data: Data, sampling: str, condition: str) -> Estimate:
-    """The mean over seeds of what runs reach."""
+    """Return the mean over seeds of what runs reach."""
     return mean_of(levels(data, sampling, condition).mean(1))
 
 
 def gained(data: Data, other: str, condition: str) -> Estimate:
-    """What random sampling reaches more than another, seed by seed."""
+    """Estimate how much more random sampling reaches than another, seed by seed."""
     first, second = (levels(data, one, condition).mean(1) for one in (RANDOM, other))
     return mean_of(first - second)
 
 
 def dropped(data: Data, sampling: str, condition: str) -> Estimate:
-    """What is lost from home to abroad."""
+    """Estimate the loss from home (as trained) to abroad (an unseen condition)."""
     home, abroad = _both(data, sampling, condition)
     return mean_of(home.mean(1) - abroad.mean(1))
 
 
 def retained(data: Data, sampling: str, condition: str) -> Estimate:
-    """The level abroad over that at home, both means over seeds."""
+    """Return the level abroad over that at home, both means over seeds."""
     return over_seeds(_share, _both(data, sampling, condition))
 
 
 def retained_more(data: Data, other: str, condition: str) -> Estimate:
-    """The share that random sampling retains less the share that another does."""
+    """Return the share that random sampling retains less the share that another does."""
     both = [*_both(data, RANDOM, condition), *_both(data, other, condition)]
     return over_seeds(lambda some: _share(some[:2]) - _share(some[2:]), both)
 
 
 def gained_at_equal_home(data: Data, other: str, condition: str) -> Estimate:
-    """What random sampling reaches more abroad than runs of another that are as good at home.
+    """Estimate what random sampling gains abroad over runs of another as good at home.
 
     The difference abroad less slope times that at home; the slope of abroad on home is common to
     both samplings, fitted to all moments around each one's mean.
@@ -79,7 +80,7 @@ def gained_at_equal_home(data: Data, other: str, condition: str) -> Estimate:
 
 
 def over_seeds(statistic: Statistic, some: list[Levels]) -> Estimate:
-    """The statistic of arrays with a row for each seed; interval by leaving out each seed."""
+    """Estimate a statistic of arrays with a row for each seed; jackknife over seeds."""
     count = len(some[0])
     if count < _LEAST:
         return undetermined(f"{count} seeds are too few", count)
@@ -114,16 +115,12 @@ def _beyond(some: list[Levels]) -> float:
     return gains[1] - slope * gains[0]
 
 
-_LEVEL = {
-    "unseen-carts": "return",
-    "unseen-few-lakes": "success",
-    "unseen-many-lakes": "success",
-}
+_LEVEL = {"unseen-carts": "return", "unseen-few-lakes": "success", "unseen-many-lakes": "success"}
 NEEDS = tuple(_LEVEL)
 
 
 def abroad_figures(results: Results) -> list[Data]:
-    """Levels by condition, on the way, and as a table."""
+    """Draw levels by condition, along the run, and as a table."""
     return [
         *_arranged([_levels(name, results[name]) for name in NEEDS]),
         figures.row(*_curves(results)),
@@ -132,7 +129,7 @@ def abroad_figures(results: Results) -> list[Data]:
 
 
 def retained_figures(results: Results) -> list[Data]:
-    """The retained share by condition, abroad against home, and the drops as a table."""
+    """Draw the retained share by condition, abroad against home, and the drops as a table."""
     return [
         *_arranged([_shares(results[name]) for name in NEEDS]),
         figures.row(*(_against_home(name, results[name]) for name in NEEDS)),
@@ -141,7 +138,6 @@ def retained_figures(results: Results) -> list[Data]:
 
 
 def _arranged(some: list[Data]) -> list[Data]:
-    """The first over the whole width, because it has many conditions; the others in a row."""
     return [some[0], figures.row(*some[1:])]
 
 
@@ -159,7 +155,6 @@ def _levels(name: str, data: Data) -> Data:
 
 
 def _curves(results: Results) -> list[Data]:
-    """At home and under the first condition, along the run."""
     found = []
     for name in NEEDS:
         data = results[name]
@@ -174,11 +169,7 @@ def _curves(results: Results) -> list[Data]:
 
 
 def _level_table(data: Data) -> Data:
-    head = [
-        "condition",
-        *_samplings(data),
-        *(f"uniform less {other}" for other in others(data)),
-    ]
+    head = ["condition", *_samplings(data), *(f"uniform less {other}" for other in others(data))]
     rows = [
         [
             condition,
@@ -200,7 +191,6 @@ def _shares(data: Data) -> Data:
 
 
 def _against_home(name: str, data: Data) -> Data:
-    """Every run at its late moments, a point each, under the first condition."""
     condition = data["conditions"][0]
     some = []
     for sampling in _samplings(data):
@@ -244,7 +234,6 @@ _MEASURED = (
 
 
 def _cases(results: Results) -> Iterator[tuple[Data, str, str, dict[str, str]]]:
-    """Data, condition, the other sampling and the case, for every comparison."""
     for name in NEEDS:
         data = results[name]
         for condition in data["conditions"]:
@@ -317,7 +306,6 @@ _ONE_SET = (
 
 
 def _added(results: Results, checks: list[Check]) -> str:
-    """What was not decided beforehand, and the verdict without it."""
     added = results["unseen-many-lakes"]["env"]
     before = judge([check for check in checks if check.case["env"] != added])
     return (
@@ -328,7 +316,6 @@ def _added(results: Results, checks: list[Check]) -> str:
 
 
 def _by_other(checks: list[Check]) -> str:
-    """How the checks say, apart for each of the other samplings."""
     found = []
     for other in dict.fromkeys(check.case["compared with"] for check in checks):
         said = Counter(check.says for check in checks if check.case["compared with"] == other)
@@ -355,28 +342,24 @@ def _at_home(results: Results) -> list[str]:
     return found
 
 
+_claim = partial(Claim, topic=_TOPIC, needs=NEEDS, measured=_MEASURED)
+
 CLAIMS = (
-    Claim(
+    _claim(
         id="unseen-level",
-        topic=_TOPIC,
         says="An agent that learns from randomly drawn mini-batches does better in situations "
         "that it has not met.",
-        measured=_MEASURED,
         asks="Return or success in the unseen, uniform less the other sampling, is above 0.",
-        needs=NEEDS,
         checks=_level_checks,
         figures=abroad_figures,
         notes=_level_notes,
     ),
-    Claim(
+    _claim(
         id="unseen-drop",
-        topic=_TOPIC,
         says="It does so beyond being better where it was trained: it loses less on the way "
         "into the unseen.",
-        measured=_MEASURED,
         asks="Two numbers are above 0: the share of its level at home that uniform sampling "
         "retains, less the other's share; and the difference abroad at equal level at home.",
-        needs=NEEDS,
         checks=_drop_checks,
         figures=retained_figures,
         notes=_drop_notes,

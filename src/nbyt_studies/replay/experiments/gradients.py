@@ -19,14 +19,11 @@ from nbyt.policy.q_policy import QPolicy
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
-from nbyt.train.algorithms.dqn import beginning
+from nbyt.train.algorithms.dqn import initial_learner
 from nbyt.train.dqn import DQNPlan, DQNSettings, QLearner, improve, rates_of
 from nbyt_studies.experiment import Context, Experiment
-from nbyt_studies.measure.td import best_gain, losses_after, td_contributions
-from nbyt_studies.numbers import shortened, typical_ratio
-from nbyt_studies.replay.buffer_tasks import SEEDS, WORDS, Task, episodes, moments_of, states, tasks
-from nbyt_studies.replay.trainings import Moment
-from nbyt_studies.stats.rows import (
+from nbyt_studies.measure.batches import best_gain, losses_after, td_contributions
+from nbyt_studies.numbers import (
     deviations,
     distinct_in_windows,
     expected_distinct,
@@ -35,8 +32,21 @@ from nbyt_studies.stats.rows import (
     mean_distinct,
     of_strata,
     of_windows,
+    shortened,
+    typical_ratio,
+    with_replacement,
+    without_replacement,
 )
-from nbyt_studies.stats.sampling import with_replacement, without_replacement
+from nbyt_studies.replay.trainings import (
+    SEEDS,
+    WORDS,
+    Moment,
+    Task,
+    episodes,
+    moments_of,
+    states,
+    tasks,
+)
 
 SIZES = tuple(2**power for power in range(11))
 LAGS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -56,7 +66,7 @@ STEPS = 12
 
 
 def run(context: Context) -> Data:
-    """Every task and moment, seed by seed."""
+    """Measure every task and moment, seed by seed."""
     cases = []
     for task in tasks(context):
         seeds: dict[str, list[Data]] = {word: [] for word in WORDS}
@@ -73,7 +83,6 @@ def run(context: Context) -> Data:
 
 
 def _measured(context: Context, task: Task, moment: Moment, seed: int) -> Data:
-    """One buffer."""
     gradients = _contributions(task, moment)
     generator = numpy_stream(context.seed + seed, "gradients.draw", moment.updates)
     whole = gradients.mean(axis=0, dtype=float)
@@ -108,7 +117,7 @@ def _correlations(
     apart: Float[np.ndarray, "n P"],
     generator: np.random.Generator,
 ) -> Data:
-    """Along the buffer, of observations and of gradients; cosines of neighbours, of any two."""
+    """Return correlations along the buffer, and cosines of neighbours and of any two."""
     seen = np.asarray(moment.rows.observation, np.float32)
     if seen.ndim == 1:  # a table's state is a name, not a quantity
         seen = np.eye(int(seen.max()) + 1, dtype=np.float32)[seen.astype(int)]
@@ -129,7 +138,7 @@ def _correlations(
 
 
 def _exact(apart: Float[np.ndarray, "n P"]) -> dict[str, list[float | None]]:
-    """E|G_mb - G|² for each size, by sampling: formulas, or every mini-batch that there is."""
+    """Return E|G_mb - G|² by sampling and size, from formulas or over all mini-batches."""
     rows = len(apart)
     single = of_windows(apart, [1])[0]
     spread = single * rows / (rows - 1)
@@ -146,7 +155,7 @@ def _drawn(
     whole: Float[np.ndarray, " P"],
     places: dict[tuple[str, int], Places],
 ) -> dict[str, dict[str, Data]]:
-    """Of mini-batches that were drawn: the mean |G_mb - G|², and the mean cosine with G.
+    """Return the mean |G_mb - G|² and the mean cosine with G of drawn mini-batches.
 
     By sampling, then by size.
     """
@@ -164,7 +173,7 @@ def _drawn(
 def _progress(
     task: Task, moment: Moment, gradients: Float[np.ndarray, "n P"], generator: np.random.Generator
 ) -> Data:
-    """The fall of a thinned buffer's loss by one step at its best size, over that of its own G.
+    """Return a thinned buffer's loss decrease by one step at its best size, over that of its G.
 
     noise_scale: that of the thinned buffer, mean |g - G|² / |G|².
     """
@@ -198,7 +207,7 @@ def _thinned_draws(rows: int, generator: np.random.Generator) -> list[Int[np.nda
 
 
 def _variety(labels: Int[np.ndarray, " n"], places: dict[tuple[str, int], Places]) -> list[Data]:
-    """Different labels in a mini-batch, by size: drawn, and as expected where that is known."""
+    """Return counts of different labels in a mini-batch by size, drawn and expected."""
     found = []
     for size in VARIETY:
         drawn = {
@@ -234,7 +243,7 @@ _MOST_STEPS = 64
 
 
 def run_step_seconds(context: Context) -> Data:
-    """Seconds of a step by size, and each over that of the usual size, for each task's network."""
+    """Time a step by size, for each task's network."""
     return {"cases": [_timed(context, task) for task in tasks(context)]}
 
 
@@ -263,11 +272,10 @@ def _timed(context: Context, task: Task) -> Data:
 
 
 def _programs(context: Context, task: Task, sizes: tuple[int, ...]) -> dict[int, Any]:
-    """A call without arguments for each size, which makes some gradient steps."""
     env, settings = resolve(task.env), task.settings
     total = task.moments[-1]
     plan = DQNPlan(env.id, task.layout, total, context.seed, settings, ())
-    policy, learner = beginning(plan, env)
+    policy, learner = initial_learner(plan, env)
     generator = numpy_stream(context.seed, "step-seconds", 0)
     replay = Replay(jax.device_put(_rows(env.observation_space, task.layout.buffer, generator)))
     found = {}
@@ -290,7 +298,7 @@ def _steps(size: int) -> int:
 
 
 def _rows(space: Any, count: int, generator: np.random.Generator) -> Transitions:
-    """Transitions of the right shape: how long a step takes does not depend on what is in them."""
+    """Return transitions of the right shape; the time of a step does not depend on their values."""
 
     def seen() -> np.ndarray:
         if not space.shape:

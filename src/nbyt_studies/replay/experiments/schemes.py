@@ -16,13 +16,12 @@ from nbyt.stats import mean
 from nbyt.stats.variance import sample_variance
 from nbyt.train.algorithms.ppo import fresh_optimiser
 from nbyt_studies import minibatch_tasks
-from nbyt_studies.along_update import along_update, followed
 from nbyt_studies.experiment import Context, Experiment
-from nbyt_studies.measure.subsampling import Subsampled, minibatch_gradients, subsample
-from nbyt_studies.measure.updates import Drift
+from nbyt_studies.measure.batches import Subsampled, minibatch_gradients, subsample
+from nbyt_studies.measure.updates import Drift, along_update, followed
 from nbyt_studies.minibatch_tasks import LAYOUT, Moment, batches_of, moments_of, plain
-from nbyt_studies.numbers import typical_ratio
-from nbyt_studies.stats.sampling import (
+from nbyt_studies.numbers import (
+    typical_ratio,
     variance_ratio,
     with_replacement,
     without_replacement,
@@ -48,7 +47,7 @@ _SHOWN = ("ratio", "clip_fraction", "cosine")
 
 
 def run_scheme_ends(context: Context) -> Data:
-    """Updates of the same batches by every scheme, at every stage of two tasks."""
+    """Update the same batches by every scheme, at every stage of two tasks."""
     moments = (one for task in minibatch_tasks.TASKS[:2] for one in moments_of(context, task))
     return {
         "layout": UPDATE.as_dict(),
@@ -79,7 +78,6 @@ def _measured(context: Context, moment: Moment) -> Data:
 
 
 def _scheme_ends_indices(context: Context, scheme: str, place: int) -> np.ndarray:
-    """Batch number `place` cut by a scheme."""
     generator = numpy_stream(context.seed, f"schemes.ends.{scheme}", place)
     return find(SHUFFLE if scheme == AGAIN else scheme)(UPDATE, generator)
 
@@ -89,7 +87,7 @@ def _shown(drifts: list[Drift]) -> Data:
 
 
 def against(drifts: list[Drift], shuffled: list[Drift]) -> Data:
-    """The end of updates beside that of shuffled ones of the same batches.
+    """Compare the end of updates with that of shuffled ones of the same batches.
 
     ratio: mean |ratio - 1| over the shuffle's. clip_fraction, cosine: less the shuffle's.
     """
@@ -112,7 +110,7 @@ EPOCHS = (4, 6)
 
 
 class Cut(NamedTuple):
-    """A scheme, the size it cuts at, the sizes looked at, and whether epochs differ at all."""
+    """A scheme, the size it cuts at, the sizes measured, and whether epochs differ at all."""
 
     scheme: str
     size: int
@@ -150,7 +148,7 @@ class Gathered(NamedTuple):
 
 
 def run(context: Context) -> Data:
-    """Every stage of two tasks, actor and critic apart."""
+    """Measure every stage of two tasks, actor and critic separately."""
     cases = []
     for task in minibatch_tasks.TASKS[:2]:
         for moment in moments_of(context, task):
@@ -164,7 +162,7 @@ def run(context: Context) -> Data:
 
 
 def summary(found: Gathered) -> list[Data]:
-    """Each scheme and size beside a shuffle, and beside its formula if it has one.
+    """Compare each scheme and size with a shuffle, and with its formula if it has one.
 
     ratio: Var(G_mb), over batches as well, over that of shuffled mini-batches. against_formula:
     |G_mb - G_B|² alone, over what is expected of it.
@@ -185,7 +183,7 @@ def summary(found: Gathered) -> list[Data]:
 
 
 def expected_square(found: Gathered, scheme: str, size: int) -> Float[np.ndarray, " k"] | None:
-    """E|G_mb - G_B|² of each batch by formula; None where all mini-batches were counted anyway.
+    """Return E|G_mb - G_B|² of each batch by formula; None where all mini-batches were counted.
 
     Whole envs are drawn as samples are: the same formula, with their own S².
     """
@@ -221,14 +219,8 @@ def _gathered(
 
 
 def _subsampled(
-    context: Context,
-    moment: Moment,
-    part: str,
-    batch: Batch,
-    weight: np.ndarray,
-    place: int,
+    context: Context, moment: Moment, part: str, batch: Batch, weight: np.ndarray, place: int
 ) -> tuple[Subsampled, dict[tuple[str, int], float]]:
-    """One batch, and its mean |G_mb - G_B|² by scheme and size."""
     cuts = [(cut, _indices(context, cut, place)) for cut in CUTS]
     pieces = np.concatenate([indices for _, indices in cuts])
     joined = tuple(size // SIZES[0] for size in SIZES)
@@ -247,7 +239,7 @@ def _subsampled(
 
 
 def _indices(context: Context, cut: Cut, place: int) -> Int[np.ndarray, "epochs pieces piece"]:
-    """Updates of one epoch each, because some schemes cut all epochs of an update alike."""
+    """Cut updates of one epoch each, because some schemes cut all epochs of an update alike."""
     layout = Layout(LAYOUT.envs, LAYOUT.steps, cut.size, 1)
     generator = numpy_stream(context.seed, f"schemes.{cut.scheme}.{cut.size}", place)
     count = context.pick(*EPOCHS) if cut.drawn else 1
@@ -256,7 +248,6 @@ def _indices(context: Context, cut: Cut, place: int) -> Int[np.ndarray, "epochs 
 
 
 def _env_spread(moment: Moment, part: str, batch: Batch, weight: np.ndarray, whole: Any) -> float:
-    """S² of the envs' own gradients around the batch's."""
     stage, envs = moment.stage, LAYOUT.envs
     rows = by_env(envs, LAYOUT.steps).reshape(envs, -1)
     own = minibatch_gradients(stage.policy, stage.params, part, batch, weight, rows)

@@ -1,4 +1,4 @@
-"""CartPole by sampling: returns as trained, from starts never visited, and with other dynamics."""
+"""CartPole and lakes by sampling: returns as trained (home) and in the unseen (abroad)."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -15,7 +15,7 @@ from nbyt.results.values import Data
 from nbyt.train.dqn import DQNSettings, ReplayLayout
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import shortened
-from nbyt_studies.replay import carts, lakes
+from nbyt_studies.replay import envs
 from nbyt_studies.replay.trainings import Moment, follow
 
 SAMPLINGS: tuple[Sampling, ...] = ("uniform", "sequential", "newest")
@@ -23,23 +23,23 @@ MOMENTS = 6
 
 
 def layout_of(total: int) -> ReplayLayout:
-    """The sizes of a run: its buffer forgets nothing, so that it tells what was ever met."""
+    """Return the sizes of a run; its buffer keeps every transition."""
     return ReplayLayout(envs=1, steps=4, minibatch=64, buffer=total)
 
 
 def moments_of(total: int) -> tuple[int, ...]:
-    """The updates after which a run is looked at: evenly, up to its last."""
+    """Return the updates after which a run is measured: evenly, up to its last."""
     updates = layout_of(total).updates(total)
     return tuple(round(updates * (place + 1) / MOMENTS) for place in range(MOMENTS))
 
 
 def params_of(moment: Moment) -> Params:
-    """The moment's greedy policy."""
+    """Return the moment's greedy policy."""
     return greedy(jax.tree.map(jnp.asarray, moment.weights))
 
 
 def by_sampling(seeds: list[dict[Sampling, Data]]) -> list[Data]:
-    """What each sampling found, over the seeds."""
+    """Group the seeds' data by sampling."""
     return [{"sampling": one, "seeds": [seed[one] for seed in seeds]} for one in SAMPLINGS]
 
 
@@ -60,17 +60,17 @@ UNSEEN_LAKES_SETTINGS = DQNSettings(
 
 
 def few(context: Context) -> Data:
-    """Trained on so few maps that a network can know them by heart."""
+    """Train on so few maps that a network can memorise them."""
     return run_unseen_lakes(context, FEW, context.pick(*TOTAL_FEW))
 
 
 def many(context: Context) -> Data:
-    """Trained on so many that it cannot: a map is met a few times only."""
+    """Train on so many maps that it cannot: each is met a few times only."""
     return run_unseen_lakes(context, MANY, context.pick(*TOTAL_MANY))
 
 
 def run_unseen_lakes(context: Context, trained: int, total: int) -> Data:
-    """Every sampling at every seed."""
+    """Train every sampling at every seed."""
     env, count = _env(trained), context.pick(*UNSEEN_LAKES_SEEDS)
     seeds = [
         {one: _unseen_lakes_shown(context, env, total, one, seed) for one in SAMPLINGS}
@@ -86,15 +86,14 @@ def run_unseen_lakes(context: Context, trained: int, total: int) -> Data:
 
 
 @lru_cache(maxsize=2)
-def _env(trained: int) -> lakes.Lakes:
+def _env(trained: int) -> envs.Lakes:
     last = HELD_OUT + trained
-    return lakes.Lakes(f"{trained} maps", lakes.part(lakes.drawn(last), HELD_OUT, last))
+    return envs.Lakes(f"{trained} maps", envs.part(envs.drawn(last), HELD_OUT, last))
 
 
 def _unseen_lakes_shown(
-    context: Context, env: lakes.Lakes, total: int, sampling: Sampling, seed: int
+    context: Context, env: envs.Lakes, total: int, sampling: Sampling, seed: int
 ) -> Data:
-    """A run's success on both sets of maps at every moment."""
     moments = follow(
         context.named(sampling),
         env,
@@ -105,13 +104,13 @@ def _unseen_lakes_shown(
         moments=moments_of(total),
     ).moments
     return {
-        "home": _successes(lakes.part(env.maps, 0, HELD_OUT), moments),
-        "abroad": {UNSEEN: _successes(lakes.drawn(HELD_OUT), moments)},
+        "home": _successes(envs.part(env.maps, 0, HELD_OUT), moments),
+        "abroad": {UNSEEN: _successes(envs.drawn(HELD_OUT), moments)},
     }
 
 
-def _successes(maps: lakes.Maps, moments: tuple[Moment, ...]) -> list[float | None]:
-    return shortened(lakes.success(maps, one.policy, params_of(one)) for one in moments)
+def _successes(maps: envs.Maps, moments: tuple[Moment, ...]) -> list[float | None]:
+    return shortened(envs.success(maps, one.policy, params_of(one)) for one in moments)
 
 
 SEEDS = (3, 10)
@@ -123,7 +122,7 @@ SETTINGS = DQNSettings(learning_rate=5e-4, double=True, target_every=4000, netwo
 
 
 def run(context: Context) -> Data:
-    """Every sampling at every seed."""
+    """Train every sampling at every seed."""
     total = context.pick(*TOTAL)
     seeds, shares = [], []
     for seed in range(context.pick(*SEEDS)):
@@ -132,8 +131,8 @@ def run(context: Context) -> Data:
         shares.append(share)
     return {
         "env": "CartPole-v1",
-        "home": carts.HOME,
-        "conditions": list(carts.CONDITIONS[1:]),
+        "home": envs.HOME,
+        "conditions": list(envs.CONDITIONS[1:]),
         "steps": [update * layout_of(total).fresh for update in moments_of(total)],
         "never_visited": shares,
         "rows": by_sampling(seeds),
@@ -141,13 +140,13 @@ def run(context: Context) -> Data:
 
 
 def _seed(context: Context, seed: int) -> tuple[dict[Sampling, Data], float]:
-    """What each sampling's run shows, and the share of wide starts that no run has visited."""
+    """Return each sampling's data, and the share of wide starts that no run has visited."""
     runs = {one: _moments(context, one, seed) for one in SAMPLINGS}
     met = [rows for moments in runs.values() for rows in _met(moments[-1])]
-    begun = carts.begun(context.pick(*EVALUATIONS))
+    begun = envs.begun(context.pick(*EVALUATIONS))
     # The same episodes for all samplings: starts that one of them has visited count for none.
-    new = ~carts.visited(begun.state, np.concatenate(met))
-    wide = begun.condition == carts.CONDITIONS.index(carts.STARTS)
+    new = ~envs.visited(begun.state, np.concatenate(met))
+    wide = begun.condition == envs.CONDITIONS.index(envs.STARTS)
     found = {one: _shown(context, moments, new) for one, moments in runs.items()}
     return found, float(new[wide].mean())
 
@@ -157,7 +156,7 @@ def _moments(context: Context, sampling: Sampling, seed: int) -> tuple[Moment, .
     own = context.named(sampling)
     return follow(
         own,
-        carts.home(),
+        envs.home(),
         layout_of(total),
         total,
         replace(SETTINGS, sampling=sampling),
@@ -173,16 +172,15 @@ def _met(moment: Moment) -> tuple[np.ndarray, np.ndarray]:
 def _shown(
     context: Context, moments: tuple[Moment, ...], new: Bool[np.ndarray, " episodes"]
 ) -> Data:
-    """Mean returns by condition at every moment."""
     count = context.pick(*EVALUATIONS)
-    rows = [carts.returns(one.policy, params_of(one), count) for one in moments]
+    rows = [envs.returns(one.policy, params_of(one), count) for one in moments]
     means = {}
-    for number, words in enumerate(carts.CONDITIONS):
-        own = carts.begun(count).condition == number
-        if words == carts.STARTS:
+    for number, words in enumerate(envs.CONDITIONS):
+        own = envs.begun(count).condition == number
+        if words == envs.STARTS:
             own &= new
         means[words] = shortened(returns[own].mean() for returns in rows)
-    return {"home": means.pop(carts.HOME), "abroad": means}
+    return {"home": means.pop(envs.HOME), "abroad": means}
 
 
 EXPERIMENTS = (

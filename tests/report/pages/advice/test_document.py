@@ -139,7 +139,7 @@ def test_nothing_is_called_lost_or_kept_that_is_not(data: Data) -> None:
 def test_a_quick_advice_says_what_it_lacks(quick: Data) -> None:
     html = render(quick)
     words = words_of(html)
-    assert "no stage was looked at closely" in words
+    assert "no stage was diagnosed" in words
     assert "there is no answer per second" in words
     assert "The cost of an update was not measured." in words
     assert not {"chart-cost", "chart-sources"} & set(charts_of(html))

@@ -151,7 +151,7 @@ def answer_card(kind: str, one: Data) -> Markup:
     rows: list[tuple[Child, Child]] = [
         (term("win_share"), f"best in {share(one['win_share'])} of the resamples"),
         (term("alignment"), shown(one["alignment"])),
-        (term("tie", "ties"), tied or "none: the data tell it apart from all others"),
+        (term("tie", "ties"), tied or "none: clearly better than all others"),
     ]
     facts = [join([tag("dt", name), tag("dd", value)]) for name, value in rows]
     return tag(

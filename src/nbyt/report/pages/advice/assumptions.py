@@ -45,7 +45,7 @@ def _settings(data: Data) -> list[tuple[Child, Child]]:
         ("objective", data.get("decided_by", data["objective"])),
         ("effort", data["effort"]),
         (term("gamma"), f"{data['gamma']:g}"),
-        (term("lambda"), f"{data['lambda']:g} (looked at: {lambdas})"),
+        (term("lambda"), f"{data['lambda']:g} (measured: {lambdas})"),
         ("advantages", data["advantages"]),
         ("most envs", str(data["max_envs"])),
         ("seed", str(data["seed"])),

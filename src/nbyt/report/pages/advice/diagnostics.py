@@ -130,11 +130,11 @@ def closer_sections(data: Data) -> Part:
     looked = [stage for stage in data["stages"] if stage.get("closer")]
     if not looked:
         words = (
-            f"With effort \u201c{data['effort']}\u201d no stage was looked at closely: there is no "
+            f"With effort \u201c{data['effort']}\u201d no stage was diagnosed: there is no "
             "picture of the bias, no split into sources of noise, and no map over T and lambda. "
             "A normal or thorough effort makes them."
         )
-        return section("closer", "A closer look", words, link="Closer look")
+        return section("closer", "Diagnostics", words, link="Diagnostics")
     stage = max(looked, key=lambda one: one["weight"])
     return merged(
         [_bias_section(data, stage), _source_section(stage), surface_section(data, stage)]
@@ -162,7 +162,7 @@ def _bias_section(data: Data, stage: Data) -> Part:
 
 
 def _picture(one: Data, view: View) -> Part:
-    words = f"Batch gradients of {layout_name(one)} beside the true gradient, in a plane."
+    words = f"Batch gradients of {layout_name(one)} and the true gradient, in a plane."
     title = layout_mark(one)
     return chart(f"plane-{one['steps']}", words, [plane_chart(one, view)], title)
 

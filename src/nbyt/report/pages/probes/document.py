@@ -1,4 +1,4 @@
-"""The whole page of a probed training: its sections in order."""
+"""The page of a probed training: its sections in order, and the facts about it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,6 @@ def _group(title: str, known: Mapping[str, Any]) -> Markup | None:
 
 
 def _plain(value: Any) -> str:
-    """A plain value as people write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -62,7 +61,7 @@ def _plain(value: Any) -> str:
 
 
 def _probes(data: Data) -> dict[str, Any]:
-    """How often it was measured, what for independent was taken, and how long that took."""
+    """Say how often it was measured, which units are independent, and how long a probe took."""
     records = data["records"]
     every = data.get("every")
     seconds = [one["seconds"] for one in records if one.get("seconds") is not None]
@@ -76,7 +75,7 @@ def _probes(data: Data) -> dict[str, Any]:
 
 
 def _units(record: Data) -> str:
-    """What was treated as independent."""
+    """Describe the units that were treated as independent."""
     units = record["units"]
     if units["whole"]:
         return f"{units['count']:,} whole env streams of {units['steps']:,} steps"
@@ -87,7 +86,7 @@ def _units(record: Data) -> str:
 
 
 def _warnings(records: Sequence[Data]) -> Markup | None:
-    """Every warning once, with the updates at which it was given."""
+    """List every warning once, with its updates."""
     found: dict[str, list[int]] = {}
     for record in records:
         for text in record.get("warnings") or []:
@@ -142,7 +141,7 @@ def _nothing_yet(data: Data) -> Part:
 
 
 def _trained(data: Data) -> str:
-    """What was trained, with which layout, as far as that is known."""
+    """Describe algorithm, env and layout as far as they are known."""
     layout = data.get("layout") or {}
     said = [data.get(key) for key in ("library", "algorithm", "env")]
     if layout.get("envs") and layout.get("steps"):

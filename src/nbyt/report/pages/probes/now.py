@@ -1,4 +1,4 @@
-"""The last probe: what a batch is made of, in words and in a small table."""
+"""The last probe, in words and in a small table."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from nbyt.results.values import Data
 
 
 def worth(number: Number, batch: int) -> str:
-    """What the samples of a batch are worth. number: its ess_ratio."""
+    """Say what the samples of a batch are worth. number: its ess_ratio."""
     if not has_value(number):
         return f"What the samples of a batch are worth cannot be told{_reason(number)}."
     said = f"A batch of {batch:,} samples is worth {samples_words(number, batch)} independent ones"
@@ -25,7 +25,7 @@ def worth(number: Number, batch: int) -> str:
 
 
 def shared(number: Number) -> str:
-    """How much of the variance is covariance. number: the covariance's share."""
+    """Say how much of the variance is covariance. number: the covariance's share."""
     if not has_value(number):
         return f"How much of its variance is covariance cannot be told{_reason(number)}."
     said = words(number, 100, " %")
@@ -38,7 +38,7 @@ def shared(number: Number) -> str:
 
 
 def noise(number: Number, batch: int) -> str:
-    """How much noise there is beside the signal. number: the noise scale, in samples."""
+    """Compare the noise with the signal. number: the noise scale, in samples."""
     low, high = number.get("low"), number.get("high")
     if not has_value(number):
         if low is None or low <= 0:
@@ -67,7 +67,7 @@ _ROWS = {
 
 
 def now_section(data: Data) -> Part:
-    """The last record: a card for each network, every number, and the mean return so far."""
+    """Build a card for each network, a table of all numbers, and the chart of the mean return."""
     records = data["records"]
     last = records[-1]
     cards = tag("div", *(_card(data, last, name) for name in networks([last])), class_="answers")
@@ -121,7 +121,6 @@ def _warned(last: Data) -> Markup | None:
 
 
 def _legend(last: Data) -> Markup:
-    """How numbers are to be read."""
     units = last.get("units") or {}
     rough = " Here pieces of env streams stand for independent ones, so intervals are rough."
     said = "Ranges in brackets and bands in charts are 95 % intervals; ≈ marks a rough one."
@@ -129,7 +128,6 @@ def _legend(last: Data) -> Markup:
 
 
 def _numbers(last: Data) -> Data:
-    """Every number of the record in a table."""
     present = [name for name in NETWORKS if name in last["gradients"]]
     rows = [
         [words, *(last["gradients"][name].get(key) or bare(None) for name in present)]
@@ -139,7 +137,7 @@ def _numbers(last: Data) -> Data:
 
 
 def _returns(records: Sequence[Data]) -> list[Data]:
-    """The mean return so far, where it is known of more than one record."""
+    """Draw the mean return so far, if at least two records have it."""
     returns = [bare(one.get("mean_return")) for one in records]
     if sum(has_value(one) for one in returns) < 2:
         return []

@@ -1,4 +1,4 @@
-"""A training's records, seen as courses of numbers over its samples."""
+"""Records of a training as series over its samples, and sections without data."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,7 +11,7 @@ from nbyt.results.values import Data
 
 
 def side_by_side(some: Sequence[Data], name: str) -> Part:
-    """Figures of lines in a row; name: their own on the page, from which elements get ids."""
+    """Put figures of lines in a row; name: unique on the page; ids of elements start with it."""
     known = [one for one in some if _is_known(one)]
     unknown = [one for one in some if not _is_known(one)]
     drawn = figures_part([figures.row(*known)] if len(known) > 1 else known, name)
@@ -43,38 +43,38 @@ _SPREAD = 10.0  # from the smallest to the largest value, where a log axis begin
 
 
 def networks(records: Sequence[Data]) -> list[str]:
-    """The networks whose gradients were measured in the batches; see `present`."""
+    """Return the networks whose gradients were measured in the batches; see `present`."""
     return present([one["gradients"] for one in records])
 
 
 def present(gradients: Sequence[Data]) -> list[str]:
-    """Actor and critic where any has them, or else the total gradient. gradients: by network."""
+    """Return actor and critic if any has them, or else total. gradients: by network."""
     found = [name for name in NETWORKS if any(one.get(name) for one in gradients)]
     return [name for name in found if name != "total"] or found
 
 
 def numbers_of(records: Sequence[Data], network: str, quantity: str) -> list[Number]:
-    """A quantity of one network's gradient, for each record."""
+    """Return a quantity of one network's gradient for each record."""
     return [one["gradients"].get(network, {}).get(quantity) or _ABSENT for one in records]
 
 
 def course(name: str, records: Sequence[Data], numbers: Sequence[Number]) -> Data:
-    """Numbers, one for each record, as a series over the samples so far."""
+    """Build a series of one number for each record over the samples so far."""
     return figures.series(name, [one["samples"] for one in records], numbers)
 
 
 def bare(value: float | None) -> Number:
-    """A number that is counted, not estimated, so that it has no interval."""
+    """Return a number without an interval: counted, not estimated."""
     return {"value": value, "reason": "not known there"}
 
 
 def fits_log(numbers: Iterable[Number]) -> bool:
-    """Whether all values are positive and so far apart that a log axis shows more of them."""
+    """Return True if all values are positive and span enough for a log axis."""
     values = [one["value"] for one in numbers if has_value(one)]
     return bool(values) and min(values) > 0 and max(values) > _SPREAD * min(values)
 
 
 def batch_of(data: Data) -> int:
-    """The samples of one update; where the training did not say, those last measured."""
+    """Return the samples of one update; those last measured if the training does not say."""
     units = data["records"][-1]["units"]
     return (data.get("layout") or {}).get("batch") or units["count"] * units["steps"]

@@ -1,4 +1,4 @@
-"""The training's gradient against the true one, where pools of chains were collected for it."""
+"""The training's gradient against the true one, if pools of chains were collected for it."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ _FACTORS = {
 
 
 def truth_section(data: Data) -> Part:
-    """Alignment and its factors over training, and against T where layouts were compared."""
+    """Build charts of alignment and its factors over training, and against T if compared."""
     pooled = [one for one in data["records"] if (one.get("pool") or {}).get("layouts")]
     if not pooled:
         why = (
@@ -65,7 +65,7 @@ def _over_training(data: Data, pooled: Sequence[Data]) -> Part:
 
 
 def _own_layout(data: Data, pool: Data) -> Data:
-    """The measured layout that is nearest to the training's; the first where none is near."""
+    """Return the measured layout nearest to the training's; the first if none is near."""
     layout, settings = data.get("layout") or {}, data.get("settings") or {}
     wanted = (layout.get("envs"), layout.get("steps"), settings.get("lambda"))
 
@@ -77,7 +77,7 @@ def _own_layout(data: Data, pool: Data) -> Data:
 
 
 def _over_steps(last: Data) -> Part:
-    """The last pool's alignment against T, a line for each lambda; nothing for one T alone."""
+    """Draw the last pool's alignment against T, a line for each lambda; empty for a single T."""
     layouts = last["pool"]["layouts"]
     if len({one["steps"] for one in layouts}) < 2:
         return merged([])
@@ -101,7 +101,7 @@ def _against_steps(layouts: Sequence[Data], network: str) -> Data:
 
 
 def _pool_table(data: Data, last: Data) -> Part:
-    """What the last pool was made of, and every layout's alignment."""
+    """Build a table of every layout's alignment in the last pool."""
     pool = last["pool"]
     networks = present(pool["layouts"])
     head = [

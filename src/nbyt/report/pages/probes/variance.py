@@ -1,4 +1,4 @@
-"""Over training: the two parts of the variance of the batch's gradient."""
+"""Variance of the batch's gradient over training: its parts, and the worth of a sample."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ _COLUMNS = {
 
 
 def worth_section(data: Data) -> Part:
-    """Both as charts, and every number of every probe in a table that is folded away."""
+    """Draw worth and noise scale, with every number of every probe in a folded table."""
     records = data["records"]
     drawn = side_by_side([_ess_chart(records), _scale_chart(records, batch_of(data))], "worth")
     lead = (
@@ -61,7 +61,6 @@ def _scale_chart(records: Sequence[Data], batch: int) -> Data:
 
 
 def _of_networks(records: Sequence[Data], quantity: str) -> list[Data]:
-    """A series of the quantity for each network."""
     return [
         course(name, records, numbers_of(records, name, quantity)) for name in networks(records)
     ]
@@ -98,7 +97,7 @@ _ADVANTAGES = {
 
 
 def variance_section(data: Data) -> Part:
-    """Individual part and covariance over the samples so far, a chart for each network."""
+    """Draw individual part and covariance over the samples so far, a chart for each network."""
     records = data["records"]
     drawn = side_by_side([_parts(records, network) for network in networks(records)], "variance")
     lead = (

@@ -1,4 +1,4 @@
-"""One claim: its verdict, how it was measured, its figures, and every check."""
+"""The table of claims, and each claim with its verdict, method, figures and checks."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,23 +18,22 @@ _ANSWERS = ("yes", "no", "open")
 
 
 def kind(word: str) -> str:
-    """A verdict's word for the style sheet and for the filter."""
+    """Return the class of a verdict for the style sheet and for the filter."""
     return word.replace(" ", "-") if word in SIGNS else "other"
 
 
 def badge(word: str) -> Markup:
-    """The verdict's word with its sign."""
+    """Show the verdict with its sign."""
     sign = tag("span", SIGNS.get(word, "·"), class_="sign", aria_hidden="true")
     return tag("span", sign, word, class_=f"badge {kind(word)}")
 
 
 def answer(says: str) -> Markup:
-    """What one check says."""
     return tag("span", says, class_=f"says {says if says in _ANSWERS else 'other'}")
 
 
 def counts(claim: Data) -> Markup:
-    """How many checks say yes, no, or are open, as a bar and in words."""
+    """Show how many checks say yes, no, or are open, as a bar and in words."""
     found = {name: claim["counts"][name] for name in _ANSWERS}
     pieces = [
         tag("i", class_=name, style=f"flex-grow:{count}") for name, count in found.items() if count
@@ -45,7 +44,7 @@ def counts(claim: Data) -> Markup:
 
 
 def measured_range(checks: list[Data]) -> Markup:
-    """The one number, or from the smallest to the largest where all checks measure the same."""
+    """Show the one number, or the smallest and largest if all checks measure the same."""
     quantities = {check["quantity"] for check in checks}
     known = [check["number"] for check in checks if has_value(check["number"])]
     if len(quantities) > 1:
@@ -65,7 +64,7 @@ def _span(numbers: list[Number]) -> Markup:
 
 
 def overview_section(data: Data, names: Sequence[str]) -> Part:
-    """The table of claims, a filter, and the rule by which verdicts are made."""
+    """Build the table of claims, a filter, and the rule by which verdicts are reached."""
     claims = data["claims"]
     head: list[Child] = ["claim", "verdict", "checks", "measured"]
     topics = dict.fromkeys(claim["topic"] for claim in claims)
@@ -87,7 +86,7 @@ def overview_section(data: Data, names: Sequence[str]) -> Part:
 
 
 def _filter(claims: Sequence[Data]) -> Markup:
-    """A button for each verdict that occurs, with how often it does."""
+    """Build a button for each verdict that occurs, with its count."""
     found = Counter(claim["word"] for claim in claims)
     present = [word for word in SIGNS if found[word]]
     pairs = [("", f"All {len(claims)}", ""), *((w, f"{w} {found[w]}", SIGNS[w]) for w in present)]
@@ -106,7 +105,6 @@ def _filter(claims: Sequence[Data]) -> Markup:
 
 
 def _body(topic: str, named: Sequence[tuple[Data, str]], columns: int) -> Markup:
-    """A topic and the claims about it."""
     title = tag("th", topic, colspan=columns, scope="rowgroup")
     rows = [_row(claim, name) for claim, name in named if claim["topic"] == topic]
     return tag("tbody", tag("tr", title, class_="topic"), *rows)
@@ -125,7 +123,7 @@ def _row(claim: Data, name: str) -> Markup:
 
 
 def claim_part(claim: Data, name: str) -> Part:
-    """The claim as an article. name: its id on the page."""
+    """Build the article of a claim. name: its id on the page."""
     figures = figures_part(claim["figures"] or _forest(claim["checks"]), name)
     when = tag("span", claim["when"], class_="when") if claim["when"] else None
     return wrap(
@@ -143,7 +141,7 @@ def claim_part(claim: Data, name: str) -> Part:
 
 
 def _forest(checks: Sequence[Data]) -> list[Data]:
-    """The checks as a picture, for a claim that has none of its own."""
+    """Draw the checks of a claim that has no figures."""
     known = [check for check in checks if has_value(check["number"])]
     return [forest(checks)] if known and len(checks) <= MOST else []
 
@@ -155,7 +153,7 @@ def _method(claim: Data) -> Markup:
 
 
 def _checks(checks: Sequence[Data]) -> Markup | None:
-    """Every check in a table that is folded away; what all share is said once above it."""
+    """Build a folded table of every check; a quantity that all share is named once above it."""
     if not checks:
         return None
     keys = list(dict.fromkeys(key for check in checks for key in check["case"]))

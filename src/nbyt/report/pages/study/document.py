@@ -1,4 +1,4 @@
-"""The whole page of a study: the table of claims, a section for each topic, how it was made."""
+"""The page of a study: the table of claims, a section for each topic, how to reproduce it."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def _page(data: Data) -> Page:
 
 
 def _names(texts: list[str], prefix: str) -> list[str]:
-    """An id for each text; a text that comes again gets a number."""
+    """Return an id for each text; a repeated text gets a number."""
     found: list[str] = []
     for text in texts:
         name = f"{prefix}-{slug(text)}"

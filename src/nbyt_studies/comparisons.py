@@ -1,0 +1,219 @@
+"""Compare layouts on the same chains, batches by their cosines, and samples by energy distance.
+
+Ratios and differences are taken in every sample of the chains, so what both layouts share of a
+chain's luck drops out.
+"""
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+
+from nbyt.stats.comparison import Candidate, common_samples
+from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.intervals import (
+    Replicates,
+    Samples,
+    deviations,
+    is_rough,
+    leave_one_out,
+    positive_ratio,
+    real,
+    spread,
+)
+from nbyt.stats.products import PoolMoments, moments_of, step_variance
+from nbyt.stats.variance import decompose
+
+# Cosines between gradients of independent batches, and the variance that they stand for.
+#
+# A cosine discards length. That of two independent gradients with mean m and variance V is about
+# |m|² / (|m|² + V): all that it shows is how the noise compares with the mean.
+
+# Energy distance: how far apart two laws are, from chains that sampled them.
+#
+# 2 E|X - Y| - E|X - X'| - E|Y - Y'| is 0 if both laws are the same and above 0 else (Székely).
+# Pairs of points always come from different chains, so the estimate is unbiased, also where the
+# points of one chain depend on each other, and where chain i of one sample shares its luck with
+# chain i of the other: that only makes the estimate sharper.
+
+_FAR = 10.0
+
+Points = Float[np.ndarray, "n k d"]
+
+
+def energy_kernel(x: Points, y: Points) -> Float[np.ndarray, "n n"]:
+    """Return |x_i - y_j| + |x_j - y_i| - |x_i - x_j| - |y_i - y_j|, averaged over chains' points.
+
+    Its mean over pairs of different chains is the estimate.
+    """
+    across = _distances(x, y)
+    return across + across.T - _distances(x, x) - _distances(y, y)
+
+
+def energy_of(kernel: Float[np.ndarray, "n n"]) -> Estimate:
+    """Estimate the energy distance from its kernel, or from a mean of kernels of the same chains.
+
+    The interval is over chains, and nothing is clipped at 0.
+    Near 0 the jackknife's error is small where the estimate happens to be low. Its variance is
+    therefore taken to be at least that of equal laws, 2 E[h^2] / n(n-1), which hardly varies. Up
+    to some such errors the upper bound is still low more often than it should be: approximate.
+    """
+    chains = len(kernel)
+    replicates = leave_one_out(chains).mean_of_pairs(kernel[None])
+    shape = spread(deviations(replicates, chains), chains)
+    apart = kernel[~np.eye(chains, dtype=bool)]
+    least = 2 * float(np.mean(apart**2)) / (chains * (chains - 1))
+    half = shape.quantile() * math.sqrt(max(shape.variance, least))
+    value = float(replicates[0])
+    rough = is_rough(replicates, chains) or value < _FAR * math.sqrt(least)
+    return Estimate(value, value - half, value + half, chains, approximate=rough)
+
+
+def _distances(x: Points, y: Points) -> Float[np.ndarray, "n n"]:
+    (n, k, d), m = x.shape, len(y)
+    flat, other = np.asarray(x, float).reshape(-1, d), np.asarray(y, float).reshape(-1, d)
+    square = (flat**2).sum(1)[:, None] + (other**2).sum(1)[None] - 2 * flat @ other.T
+    return np.sqrt(np.maximum(square, 0.0)).reshape(n, k, m, -1).mean(axis=(1, 3))
+
+
+_FEWEST = 3
+
+
+def batch_gram(gram: Float[np.ndarray, "n n"], envs: int) -> Float[np.ndarray, "B B"]:
+    """Return inner products of means over `envs` neighbours each, from those of single vectors."""
+    count = len(gram) // envs
+    return gram.reshape(count, envs, count, envs).mean(axis=(1, 3))
+
+
+def cosine_matrix(gram: Float[np.ndarray, "B B"]) -> Float[np.ndarray, "B B"]:
+    """Return cosines between vectors with these inner products; nan where one of the two is 0."""
+    length = np.sqrt(np.diagonal(gram))
+    length = np.where(length > 0, length, np.nan)
+    return gram / length[:, None] / length[None, :]
+
+
+def mean_cosine(gram: Float[np.ndarray, "B B"], *, absolute: bool = False) -> Estimate:
+    """Estimate the mean cosine between different vectors; vectors that are 0 are left out.
+
+    The jackknife over vectors knows that pairs share them. Where the mean vector is 0 its
+    variance is up to twice the true one: such an interval is wide, never narrow.
+    """
+    kept = np.diagonal(gram) > 0
+    if kept.sum() < _FEWEST:
+        return undetermined("fewer than three gradients differ from 0", int(kept.sum()))
+    cosines = cosine_matrix(gram[np.ix_(kept, kept)])
+    samples = leave_one_out(len(cosines))
+    kernel = np.abs(cosines) if absolute else cosines
+    return real(samples.mean_of_pairs(kernel[None]), len(cosines))
+
+
+def expected_cosine(gram: Float[np.ndarray, "B B"]) -> Estimate:
+    """Estimate |m|² / (|m|² + V), the cosine to expect of two independent vectors like these.
+
+    |m|² comes from pairs of different vectors, so it is without bias, and negative where noise
+    rules; |m|² + V is their mean square.
+    """
+    count = len(gram)
+    samples = leave_one_out(count)
+    whole = samples.mean(np.diagonal(gram)[None])
+    if np.any(whole <= 0):
+        return undetermined("a sample of the gradients is all 0", count)
+    return real(samples.mean_of_pairs(gram[None]) / whole, count)
+
+
+def noise_cosine(gram: Float[np.ndarray, "B B"]) -> Estimate:
+    """Estimate the mean |cosine| of gradients with mean 0 and the spread of these.
+
+    Differences of two gradients have no mean, whatever the mean of the gradients is.
+    """
+    count = len(gram) // 2
+    signs = np.kron(np.eye(count), np.array([1.0, -1.0]))
+    return mean_cosine(signs @ gram[: 2 * count, : 2 * count] @ signs.T, absolute=True)
+
+
+def random_cosine(dimension: float) -> float:
+    """Return the mean |cosine| of two random directions in so many dimensions, about √(2/πd).
+
+    Exact for a round law of whole dimension: Γ(d/2) / (√π Γ((d+1)/2)).
+    """
+    if math.isinf(dimension):
+        return 0.0
+    logarithm = math.lgamma(dimension / 2) - math.lgamma((dimension + 1) / 2)
+    return math.exp(logarithm) / math.sqrt(math.pi)
+
+
+NO_DIVISOR = "what it would be divided by is not clearly above 0"
+
+
+def variance_ratio(first: Candidate, second: Candidate) -> Estimate:
+    """Estimate Var(G_B) of the first layout over that of the second."""
+    samples = common_samples([first, second])
+    return _over(_variance(first, samples), _variance(second, samples), first)
+
+
+def individual_ratio(first: Candidate, second: Candidate) -> Estimate:
+    """Estimate the individual term of the first layout over that of the second."""
+    samples = common_samples([first, second])
+    return _over(_individual(first, samples), _individual(second, samples), first)
+
+
+def covariance_gap(first: Candidate, second: Candidate) -> Estimate:
+    """Estimate the first covariance term less the second's, over the sum of their variances."""
+    samples = common_samples([first, second])
+    whole = [_variance(one, samples) for one in (first, second)]
+    terms = [
+        own - _individual(one, samples) for own, one in zip(whole, (first, second), strict=True)
+    ]
+    return _share(terms[0] - terms[1], whole[0] + whole[1], first)
+
+
+def covariance_share(one: Candidate) -> Estimate:
+    """Estimate the covariance term as a share of the variance."""
+    samples = common_samples([one])
+    moments = moments_of(one.products, samples)
+    return decompose(one.products, moments, samples, one.envs).covariance_share
+
+
+def bias_gap(first: Candidate, second: Candidate) -> Estimate:
+    """Estimate the first squared bias less the second's, in units of |G*|²; rough by nature."""
+    samples = common_samples([first, second])
+    moments = [moments_of(one.products, samples) for one in (first, second)]
+    gap = _bias(moments[0]) - _bias(moments[1])
+    return _share(gap, moments[0].reference_sq, first, rough=True)
+
+
+def relative_bias(one: Candidate) -> Estimate:
+    """Estimate |E G - G*|² / |G*|²; rough, and below 0 where the bias is lost in the noise."""
+    moments = moments_of(one.products, common_samples([one]))
+    return _share(_bias(moments), moments.reference_sq, one, rough=True)
+
+
+def _variance(one: Candidate, samples: Samples) -> Replicates:
+    return moments_of(one.products, samples).variance / one.envs
+
+
+def _individual(one: Candidate, samples: Samples) -> Replicates:
+    if one.products.steps == 1:
+        return _variance(one, samples)
+    return step_variance(one.products, samples) / (one.products.steps * one.envs)
+
+
+def _bias(moments: PoolMoments) -> Replicates:
+    return moments.mean_sq - 2 * moments.along + moments.reference_sq
+
+
+def _over(top: Replicates, below: Replicates, one: Candidate) -> Estimate:
+    chains = one.products.chains
+    if not (np.all(top > 0) and np.all(below > 0)):
+        return undetermined(NO_DIVISOR, chains)
+    return positive_ratio(top / below, chains)
+
+
+def _share(part: Replicates, whole: Replicates, one: Candidate, *, rough: bool = False) -> Estimate:
+    chains = one.products.chains
+    if not np.all(whole > 0):
+        return undetermined(NO_DIVISOR, chains)
+    found = real(part / whole, chains)
+    if not rough:
+        return found
+    return Estimate(found.value, found.low, found.high, chains, approximate=True)
