@@ -14,7 +14,12 @@ MODULES = (
     "nbyt.integrations.jax",
     "nbyt.integrations.sb3.callback",
     "nbyt.integrations.torch",
+    "nbyt.layout",
+    "nbyt.minibatch.auditing",
+    "nbyt.minibatch.schemes",
+    "nbyt.objective.advantage",
     "nbyt.sweep.run",
+    "nbyt.train.dqn",
 )
 
 

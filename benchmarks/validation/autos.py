@@ -13,7 +13,7 @@ from nbyt.collect.evaluate import episode_returns
 from nbyt.collect.rollout import update_key
 from nbyt.store.atomic import write_json
 from nbyt.store.text import slug
-from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout, look
+from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout, probe_rollout
 from nbyt.train.algorithms.adaptive import AdaptiveAlgorithm, DeviceSplits, SplitRequest
 from nbyt.train.curves import curve_of
 from nbyt.train.sources import coefficients_of
@@ -52,7 +52,7 @@ def looked(case: Case) -> dict[str, float]:
     plan, settings = _plan(case, 0), case.grid().settings
     algorithm = AdaptiveAlgorithm(plan, case.grid().env)
     updates, first = algorithm.updates(1), algorithm.state()["learner"]
-    envs = max(plan.looked.envs, plan.layout.envs)
+    envs = max(plan.probe_layout.envs, plan.layout.envs)
     source = DeviceSplits(case.grid().env, algorithm.policy, settings, first, envs, plan.seed)
     shares = []
     for number in range(_ROUNDS + 2):
@@ -62,11 +62,13 @@ def looked(case: Case) -> dict[str, float]:
         jax.block_until_ready(algorithm.params)
         turn = time.perf_counter() - began
         key = update_key(jax.random.key(1), number)
-        _, rollout = source.gather(algorithm.state()["learner"], SplitRequest(key, plan.looked))
+        _, rollout = source.gather(
+            algorithm.state()["learner"], SplitRequest(key, plan.probe_layout)
+        )
         jax.block_until_ready(rollout)
         began = time.perf_counter()
         np.asarray(
-            look(
+            probe_rollout(
                 algorithm.policy, algorithm.params, rollout, coefficients_of(settings), plan.lengths
             )
         )

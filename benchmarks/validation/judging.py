@@ -19,7 +19,7 @@ from nbyt.stats.runs import iqm, iqm_estimate
 from nbyt.store.text import slug
 from nbyt.sweep.grid import Grid
 from nbyt.sweep.run import curves_of
-from nbyt.train.algorithms.ppo import beginning
+from nbyt.train.algorithms.ppo import initial_learner
 
 # Whose defaults the advice has to stand beside; each by its T, as close as the sweep has one.
 LIBRARIES = ("sb3", "cleanrl", "purejaxrl")
@@ -163,7 +163,7 @@ def _staggered(
 
 def _untrained(grid: Grid) -> float:
     """The mean return of the policies that all trainings begin with."""
-    pairs = [beginning(grid.plan(cell), grid.env) for cell in grid.cells[: len(grid.seeds)]]
+    pairs = [initial_learner(grid.plan(cell), grid.env) for cell in grid.cells[: len(grid.seeds)]]
     mesh = mesh_for(len(pairs))
     params = spread([one.params for _, one in pairs], mesh)
     played = play_seeds(grid.env, pairs[0][0], grid.seeds, mesh)(params).evaluations()

@@ -15,12 +15,32 @@ _MOST_LENGTHS = 12
 class Layout:
     """How one PPO update gets and uses its samples. A layout that exists is valid.
 
-    envs (N) parallel environments take steps (T) steps each; the N x T samples are the rollout
-    buffer, which is the batch; the batch is shuffled and chopped into mini-batches, once an epoch.
-    Without `minibatch`, or with 0, the whole batch is one mini-batch.
+    N environments take T steps each; the N x T samples are the rollout buffer, which is the batch.
+    The batch is shuffled and chopped into mini-batches, once an epoch.
 
-    >>> Layout(envs=8, steps=256, minibatch=256, epochs=4).gradient_steps
-    32
+    Parameters
+    ----------
+    envs : int
+        Parallel environments, N.
+    steps : int
+        Steps of each environment between two updates, T.
+    minibatch : int, default 0
+        Samples of a mini-batch; it must divide N x T. 0 makes the whole batch one mini-batch.
+    epochs : int, default 1
+        Passes over the batch in one update.
+
+    Raises
+    ------
+    LayoutError
+        If a size is not a positive integer, or the mini-batches do not divide the batch.
+
+    Examples
+    --------
+    >>> layout = Layout(envs=8, steps=256, minibatch=256, epochs=4)
+    >>> layout.batch, layout.minibatches, layout.gradient_steps
+    (2048, 8, 32)
+    >>> layout.updates(total=100_000)
+    48
     """
 
     envs: Size
@@ -43,21 +63,21 @@ class Layout:
 
     @property
     def batch(self) -> int:
-        """Samples in the rollout buffer: N x T."""
+        """Return the samples in the rollout buffer: N x T."""
         return self.envs * self.steps
 
     @property
     def minibatches(self) -> int:
-        """Mini-batches in one epoch."""
+        """Return the mini-batches in one epoch."""
         return self.batch // self.minibatch
 
     @property
     def gradient_steps(self) -> int:
-        """Gradient steps in one update: mini-batches times epochs."""
+        """Return the gradient steps in one update: mini-batches times epochs."""
         return self.minibatches * self.epochs
 
     def updates(self, total: int) -> int:
-        """Whole updates in a run of `total` environment steps."""
+        """Return the whole updates in a run of `total` environment steps."""
         STEPS.check(total, "total")
         if total < self.batch:
             raise LayoutError(
@@ -69,7 +89,7 @@ class Layout:
         return total // self.batch
 
     def as_dict(self) -> dict[str, int]:
-        """The sizes in the words that JSON output promises."""
+        """Return the sizes under their JSON names."""
         return {**asdict(self), "batch": self.batch, "minibatches": self.minibatches}
 
     def __str__(self) -> str:
@@ -81,11 +101,12 @@ class Layout:
 
 def batch_of(envs: int, steps: int) -> int:
     """Return N x T, if all three are sizes that can be."""
-    return SIZE.check(SIZE.check(envs, "envs") * SIZE.check(steps, "steps"), "envs x steps")
+    batch = SIZE.check(envs, "envs") * SIZE.check(steps, "steps")
+    return int(SIZE.check(batch, "envs x steps"))
 
 
 def nearest_divisors(number: int, wanted: int) -> list[int]:
-    """Divisors of `number` closest to `wanted`: the next below and the next above, if any.
+    """Return the divisors of `number` next below and next above `wanted`, if any.
 
     Of numbers beyond 1e12, only divisors up to a million, and what they leave, are looked at.
     """

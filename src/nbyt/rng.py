@@ -24,14 +24,14 @@ def require_seed(seed: Any, *, count: int = 1, where: str = "seed") -> int:
 
 
 def stream(key: "jax.Array", role: str, index: "int | jax.Array" = 0) -> "jax.Array":
-    """The JAX key of `role` number `index` under `key`."""
+    """Return the JAX key of `role` number `index` under `key`."""
     import jax
 
     return jax.random.fold_in(jax.random.fold_in(key, _number(role)), index)
 
 
 def streams(key: "jax.Array", role: str, count: int) -> "jax.Array":
-    """The keys of `role` numbers 0 to count-1, as one array of keys."""
+    """Return the keys of `role` numbers 0 to count-1, as one array of keys."""
     import jax
     import jax.numpy as jnp
 
@@ -39,12 +39,12 @@ def streams(key: "jax.Array", role: str, count: int) -> "jax.Array":
 
 
 def numpy_stream(seed: int, role: str, index: int = 0) -> np.random.Generator:
-    """The NumPy generator of `role` number `index` under `seed`."""
+    """Return the NumPy generator of `role` number `index` under `seed`."""
     return np.random.default_rng(np.random.SeedSequence([seed, _number(role), index]))
 
 
 def seeds(seed: int, role: str, count: int) -> list[int]:
-    """31-bit seeds for `count` things outside JAX; the first k do not depend on `count`."""
+    """Draw 31-bit seeds for things outside JAX; the first k do not depend on `count`."""
     return [
         int(np.random.SeedSequence([seed, _number(role), index]).generate_state(1)[0] >> 1)
         for index in range(count)

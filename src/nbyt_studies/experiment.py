@@ -17,8 +17,7 @@ from nbyt.measure.request import Progress
 from nbyt.policy.stage import Stage
 from nbyt.processes.heartbeat import Heartbeat
 from nbyt.processes.reaper import ProcessReaper
-from nbyt.processes.serving import Say, serve
-from nbyt.processes.worker import Bell, WorkerProcess, basic_setup
+from nbyt.processes.worker import Bell, Say, WorkerProcess, basic_setup, serve
 from nbyt.results.values import Data
 from nbyt.store.atomic import canonical
 from nbyt.store.files import EXPERIMENT, METRICS, RESULT, STUDY_TRAINING
@@ -27,7 +26,7 @@ from nbyt.store.paths import locked
 from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
 from nbyt.train import hardware
-from nbyt.train.algorithms.ppo import beginning
+from nbyt.train.algorithms.ppo import initial_learner
 from nbyt.train.algorithms.registry import Row
 from nbyt.train.loop import Watch, kept_stages, train
 from nbyt.train.plan import PPOPlan, PPOSettings
@@ -118,7 +117,7 @@ class Context:
         found = resolve(env)
         settings = settings or PPOSettings()
         plan = PPOPlan(found.id, layout, layout.batch, self.seed + seed, settings, (1,))
-        policy, learner = beginning(plan, found)
+        policy, learner = initial_learner(plan, found)
         facts: dict[str, Any] = {
             "env": found.id,
             "updates": 0,

@@ -1,4 +1,4 @@
-"""Laws of clones: they obey the rollout's rules, and share with it exactly the luck they should."""
+"""Laws of clones: they obey the rollout's rules, and share with it the right randomness."""
 
 from functools import cache
 
@@ -146,7 +146,7 @@ def test_host_clones_draw_new_answers() -> None:
     np.testing.assert_allclose(made.echo[-1], made.first[-1], atol=1e-6)
     for one, other in (("first", "second"), ("first", "own"), ("echo", "own"), ("onward", "own")):
         assert _differ(getattr(made, one)[:-1], getattr(made, other)[:-1]), (one, other)
-    # An answer of three is often the rollout's own: then the same luck gives the same future.
+    # An answer of three is often the rollout's own: then the same randomness gives the same future.
     alike = [jnp.mean(jnp.abs(x - made.own)[:-1] < 1e-6) for x in (made.echo, made.first)]
     assert alike[0] > alike[1] + 0.15, alike
 

@@ -7,7 +7,7 @@ from nbyt.envs import resolve
 from nbyt.measure import auditing
 from nbyt.measure.auditing import measured_cost, planned
 from nbyt.minibatch import SCHEMES, audit
-from nbyt.minibatch.epochs import ask
+from nbyt.minibatch.epochs import audit_sizes
 from nbyt.policy.actor_critic import build
 from nbyt.policy.networks import parse_network
 from nbyt.policy.stage import Stage
@@ -60,8 +60,8 @@ def test_whole_envs_cost_the_critic_a_multiple_and_have_no_formula(costs) -> Non
 
 
 def test_batches_have_the_shape_asked_for_or_a_usual_one() -> None:
-    known = planned(ask(2048, 64, 4, 8, None, "time-major")).as_dict()
+    known = planned(audit_sizes(2048, 64, 4, 8, None, "time-major")).as_dict()
     assert (known["envs"], known["steps"], known["samples"]) == (8, 256, 2048 * known["batches"])
-    assert planned(ask(2048, 64, 4, None, None, "time-major")).steps == 128
-    assert planned(ask(1009, 64, 4, None, None, "time-major")).steps == 1
-    assert planned(ask(1 << 20, 64, 4, None, None, "time-major")).batches == 8
+    assert planned(audit_sizes(2048, 64, 4, None, None, "time-major")).steps == 128
+    assert planned(audit_sizes(1009, 64, 4, None, None, "time-major")).steps == 1
+    assert planned(audit_sizes(1 << 20, 64, 4, None, None, "time-major")).batches == 8

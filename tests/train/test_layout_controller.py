@@ -16,24 +16,26 @@ def _looks(means, *, count=24, noise=1.0, seed=0):
 
 @pytest.mark.parametrize(("means", "goes_to"), [((0, 0, 3, 0), 2), ((9, 9, 0, 0), 3)])
 def test_it_goes_one_step_towards_a_neighbour_that_is_ahead(means, goes_to):
-    turn = LayoutController().turn(_looks(means), 3, 24, LENGTHS)
+    turn = LayoutController().decide(_looks(means), 3, 24, LENGTHS)
     assert turn.place == goes_to
     assert bool(turn.reason) == (goes_to != 3)
 
 
 def test_the_reason_names_both_lengths_and_the_looks():
-    reason = LayoutController().turn(_looks((0, 0, 3, 0)), 3, 24, LENGTHS).reason
+    reason = LayoutController().decide(_looks((0, 0, 3, 0)), 3, 24, LENGTHS).reason
     assert "after 4 steps" in reason and "after 8" in reason and "24 looks" in reason
 
 
 @pytest.mark.parametrize(("count", "since"), [(11, 11), (24, 11)])
 def test_few_looks_change_nothing(count, since):
-    assert LayoutController().turn(_looks((0, 0, 9, 0), count=count), 3, since, LENGTHS).place == 3
+    assert (
+        LayoutController().decide(_looks((0, 0, 9, 0), count=count), 3, since, LENGTHS).place == 3
+    )
 
 
 def test_noise_alone_seldom_moves_it():
     moved = [
-        LayoutController().turn(_looks((0, 0, 0, 0), seed=seed), 2, 24, LENGTHS).place != 2
+        LayoutController().decide(_looks((0, 0, 0, 0), seed=seed), 2, 24, LENGTHS).place != 2
         for seed in range(1000)
     ]
     # Two neighbours, each ahead by two standard errors in 2.5 to 3 of 100 cases.
@@ -42,7 +44,7 @@ def test_noise_alone_seldom_moves_it():
 
 def test_looks_of_long_ago_do_not_count():
     before, now = _looks((0, 0, 9, 0), count=100), _looks((0, 0, -9, 0))
-    assert LayoutController().turn(np.vstack([before, now]), 3, 24, LENGTHS).place == 3
+    assert LayoutController().decide(np.vstack([before, now]), 3, 24, LENGTHS).place == 3
 
 
 def test_longer_runs_look_back_further():

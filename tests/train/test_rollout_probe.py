@@ -8,7 +8,7 @@ from nbyt.collect.device import collect, start
 from nbyt.collect.rollout import next_value
 from nbyt.envs import resolve
 from nbyt.policy.actor_critic import build
-from nbyt.train.adaptive import look
+from nbyt.train.adaptive import probe_rollout
 from nbyt.train.plan import PPOSettings
 from nbyt.train.sources import coefficients_of
 
@@ -74,5 +74,5 @@ def test_agreement_is_the_product_of_different_envs_gradients(seen):
         gradient = np.einsum("tn,tnp->np", own, scores)
         pairs = [gradient[a] @ reference[b] for a in range(ENVS) for b in range(ENVS) if a != b]
         expected.append(sum(pairs) / valid.sum() ** 2)
-    found = look(policy, params, rollout, coefficients_of(SETTINGS), LENGTHS)
+    found = probe_rollout(policy, params, rollout, coefficients_of(SETTINGS), LENGTHS)
     np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-6)

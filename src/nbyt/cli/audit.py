@@ -17,7 +17,7 @@ from nbyt.envs import resolve
 from nbyt.envs.user_code import imported
 from nbyt.measure.auditing import ENV, brief_stage, measured_cost, planned
 from nbyt.minibatch import Audit, audit, sampler_of
-from nbyt.minibatch.epochs import ask, usual_split
+from nbyt.minibatch.epochs import audit_sizes, default_split
 from nbyt.minibatch.schemes import find
 from nbyt.numbers import Passes, Seed, Size
 from nbyt.policy.files import read_stage, require_env
@@ -89,7 +89,7 @@ def run(
     epochs
         Passes over the batch.
     """
-    asked = ask(batch, minibatch, epochs, options.envs, options.steps, options.order)
+    asked = audit_sizes(batch, minibatch, epochs, options.envs, options.steps, options.order)
     if options.dry_run:
         return _dry(planned(asked).as_dict(), common)
     envs, steps, order = asked.envs, asked.steps, options.order
@@ -98,7 +98,7 @@ def run(
         function = sampler_of(thing)
     else:
         # A scheme of ours knows how its batch is made, so the audit may know it too.
-        envs, steps = (envs, steps) if envs else usual_split(batch)
+        envs, steps = (envs, steps) if envs else default_split(batch)
         order = "time-major"
         function = find(sampler).sampler(envs, steps)
     found = audit(

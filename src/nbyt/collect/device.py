@@ -1,4 +1,4 @@
-"""Collecting on the device: one scan over T steps of N environments, nothing leaves it."""
+"""Collect on the device: one compiled scan over T steps of N environments."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -26,7 +26,7 @@ _SHARED = PartitionSpec("seeds")
 
 
 def spread(rows: Sequence[Any], mesh: Mesh) -> Any:
-    """The seeds' trees stacked and shared out; the first again until every device has as many."""
+    """Stack the seeds' trees over the devices; the first fills up what is left."""
     devices = mesh.devices.size
     each = max(_FEWEST, -(-len(rows) // devices))
     full = [*rows, *[rows[0]] * (each * devices - len(rows))]
@@ -35,12 +35,12 @@ def spread(rows: Sequence[Any], mesh: Mesh) -> Any:
 
 
 def mesh_for(seeds: int) -> Mesh:
-    """The devices that so many seeds can keep busy."""
+    """Return the devices that this many seeds keep busy."""
     return Mesh(np.array(jax.devices()[:seeds]), ("seeds",))
 
 
 def each_seed(work: Callable[[Any], Any], rows: Any, mesh: Mesh) -> Any:
-    """work(own) for every seed of what `spread` made."""
+    """Call `work` on the tree of every seed that `spread` stacked."""
 
     def part(own: Any) -> Any:
         return jax.lax.map(work, own)
@@ -51,7 +51,7 @@ def each_seed(work: Callable[[Any], Any], rows: Any, mesh: Mesh) -> Any:
 
 
 def _stacked(leaves: Sequence[Any]) -> Any:
-    """By NumPy: JAX would compile a program for every shape."""
+    """Stack by NumPy: JAX would compile a program for every shape."""
     if jnp.issubdtype(leaves[0].dtype, jax.dtypes.prng_key):
         return jax.random.wrap_key_data(_stacked([jax.random.key_data(one) for one in leaves]))
     return np.stack([np.asarray(one) for one in leaves])
@@ -89,7 +89,7 @@ class Row(NamedTuple):
 
 @partial(jax.jit, static_argnames=("env", "envs"))
 def start(env: DeviceEnv, envs: int, key: jax.Array) -> Runner:
-    """N environments at the start of an episode; env i starts alike however many there are."""
+    """Start N environments; env i starts alike however many there are."""
     state, observation = jax.vmap(env.reset)(streams(key, "env.start", envs))
     return Runner(state, observation, jnp.zeros(envs), jnp.zeros(envs))
 
@@ -97,7 +97,7 @@ def start(env: DeviceEnv, envs: int, key: jax.Array) -> Runner:
 def collect(
     env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, key: jax.Array, steps: int
 ) -> tuple[Runner, Rollout, Episodes]:
-    """The next `steps` steps of every environment, and where they stand afterwards."""
+    """Step every environment `steps` times; return the envs, the rollout and the episodes."""
     envs = runner.episode_return.shape[0]
     inputs = step_inputs(policy, key, steps, envs)
     runner, rows = jax.lax.scan(partial(advance, env, policy, params), runner, inputs)
@@ -113,7 +113,7 @@ def stagger(
     key: jax.Array,
     burn_in: int = 0,
 ) -> Runner:
-    """The environments at random phases of an episode: each has gone a random number of steps.
+    """Bring the environments to random phases of an episode by a random number of steps.
 
     burn_in: steps that all go before that.
     """
@@ -144,7 +144,7 @@ def _wander(
 def step_inputs(
     policy: ActorCritic, key: jax.Array, steps: int, envs: int
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """All the randomness of a rollout, [T, N, ...]: for acting, for stepping, for resetting."""
+    """Draw the randomness of a rollout, [T, N, ...]: for acting, stepping and resetting."""
     return (
         action_noise(policy.head, key, steps, envs),
         env_keys(key, "env.step", steps, envs),
@@ -155,7 +155,7 @@ def step_inputs(
 def advance(
     env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, inputs: tuple[Any, ...]
 ) -> tuple[Runner, Row]:
-    """One step of every environment: where they stand then, and what happened."""
+    """Step every environment once."""
     runner, row, _ = advance_and_show(env, policy, params, runner, inputs)
     return runner, row
 
@@ -163,7 +163,7 @@ def advance(
 def advance_and_show(
     env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, inputs: tuple[Any, ...]
 ) -> tuple[Runner, Row, Any]:
-    """As `advance`, and the states that the step led to, before any reset."""
+    """Step every environment once; also return the states before any reset."""
     noise, step_keys, reset_keys = inputs
     parameters = policy.parameters(params, runner.observation)
     action = policy.head.sample(parameters, noise)
@@ -193,7 +193,7 @@ def advance_and_show(
 def _reset_where(
     env: DeviceEnv, ended: jax.Array, after: Transition, keys: jax.Array
 ) -> tuple[Any, jax.Array]:
-    """State and observation, replaced by a fresh start where the episode ended.
+    """Reset the environments whose episode ended.
 
     Starts are drawn only in steps in which some episode ended: with few envs those are rare, and
     drawing costs as much as the step itself.
@@ -205,7 +205,7 @@ def _reset_where(
 
 
 def _where(mask: jax.Array, yes: Any, no: Any) -> Any:
-    """Rows of `yes` where the mask is set, of `no` elsewhere, in every array of the tree."""
+    """Select rows of `yes` where the mask is set, of `no` elsewhere, in every array of the tree."""
     return jax.tree.map(
         lambda a, b: jnp.where(mask.reshape(-1, *(1,) * (a.ndim - 1)), a, b), yes, no
     )
@@ -214,7 +214,7 @@ def _where(mask: jax.Array, yes: Any, no: Any) -> Any:
 def as_rollout(
     env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, rows: Row
 ) -> Rollout:
-    """The rows as a rollout, with the critic's values; `runner` is where the envs stand then."""
+    """Return the rows as a rollout with the critic's values; `runner` holds the envs after them."""
     final_value = jnp.zeros_like(rows.reward)
     if env.time_limit:
         final_value = jax.lax.cond(

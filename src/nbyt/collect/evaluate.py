@@ -38,8 +38,8 @@ class Evaluation(NamedTuple):
     spoiled: int
 
 
-class _Watch(NamedTuple):
-    """The first episodes of N environments while they are under way."""
+class _Episodes(NamedTuple):
+    """The first episodes of N environments in progress."""
 
     time: jax.Array
     runner: Runner
@@ -48,15 +48,15 @@ class _Watch(NamedTuple):
     spoiled: jax.Array
 
 
-class Watched(NamedTuple):
-    """Episodes of many policies, [policies, episodes]; the arrays may still be on their way."""
+class SeedEpisodes(NamedTuple):
+    """Episodes of many policies, [policies, episodes]; the arrays may still be computing."""
 
     total: jax.Array
     ended: jax.Array
     spoiled: jax.Array
 
     def evaluations(self) -> list[Evaluation]:
-        """What `episode_returns` says of each policy."""
+        """Return the evaluation of each policy, as `episode_returns` does."""
         totals, ended, spoiled = (np.asarray(rows) for rows in self)
         return [
             Evaluation(np.asarray(total, float), int((~over).sum()), int(bad.sum()))
@@ -67,28 +67,30 @@ class Watched(NamedTuple):
 def episode_returns(
     env: DeviceEnv | HostEnv, policy: ActorCritic, params: Params, seed: int
 ) -> Evaluation:
-    """Whole episodes of the policy, their actions sampled."""
+    """Play whole episodes of the policy with sampled actions."""
     key = stream(jax.random.key(seed), "evaluate")
     if isinstance(env, HostEnv):
         return _host_returns(env, policy, params, key, seed)
-    watch = _device_returns(env, policy, params, beginnings(env, seed), key)
+    watch = _device_returns(env, policy, params, start_episodes(env, seed), key)
     returns = np.asarray(watch.total, float)
     return Evaluation(returns, int((~watch.ended).sum()), int(watch.spoiled.sum()))
 
 
 def play_seeds(
     env: DeviceEnv, policy: ActorCritic, seeds: Sequence[int], mesh: Mesh
-) -> Callable[[Params], Watched]:
-    """What plays the episodes of the seeds' policies in one program, and does not wait for them.
+) -> Callable[[Params], SeedEpisodes]:
+    """Return a function that plays all seeds' policies in one program, without waiting for it.
 
     It takes the policies' parameters as `spread` lays them out.
     """
     keys = [stream(jax.random.key(seed), "evaluate") for seed in seeds]
-    begun = spread(list(zip([beginnings(env, seed) for seed in seeds], keys, strict=True)), mesh)
+    begun = spread(
+        list(zip([start_episodes(env, seed) for seed in seeds], keys, strict=True)), mesh
+    )
 
-    def play(params: Params) -> Watched:
+    def play(params: Params) -> SeedEpisodes:
         watch = _seeds_returns(env, policy, mesh, params, begun)
-        return Watched(watch.total, watch.ended, watch.spoiled)
+        return SeedEpisodes(watch.total, watch.ended, watch.spoiled)
 
     return play
 
@@ -100,34 +102,34 @@ def _seeds_returns(
     mesh: Mesh,
     params: Params,
     begun: tuple[Runner, jax.Array],
-) -> _Watch:
-    def one(own: tuple[Params, tuple[Runner, jax.Array]]) -> _Watch:
+) -> _Episodes:
+    def one(own: tuple[Params, tuple[Runner, jax.Array]]) -> _Episodes:
         return _device_returns(env, policy, own[0], *own[1])
 
     return each_seed(one, (params, begun), mesh)
 
 
-def beginnings(env: DeviceEnv, seed: int) -> Runner:
-    """Where the episodes of `episode_returns` with this seed begin."""
+def start_episodes(env: DeviceEnv, seed: int) -> Runner:
+    """Start the environments of `episode_returns` with this seed."""
     return start(env, _DEVICE_EPISODES, stream(jax.random.key(seed), "evaluate"))
 
 
 @partial(jax.jit, static_argnames=("env", "policy"))
 def _device_returns(
     env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, key: jax.Array
-) -> _Watch:
+) -> _Episodes:
     blank = jnp.zeros(_DEVICE_EPISODES)
-    watch = _Watch(jnp.int32(0), runner, blank, blank.astype(bool), blank.astype(bool))
-    return jax.lax.while_loop(_under_way, partial(_watch_step, env, policy, params, key), watch)
+    watch = _Episodes(jnp.int32(0), runner, blank, blank.astype(bool), blank.astype(bool))
+    return jax.lax.while_loop(_under_way, partial(_episode_step, env, policy, params, key), watch)
 
 
-def _under_way(watch: _Watch) -> jax.Array:
+def _under_way(watch: _Episodes) -> jax.Array:
     return (watch.time < LONGEST) & ~watch.ended.all()
 
 
-def _watch_step(
-    env: DeviceEnv, policy: ActorCritic, params: Params, key: jax.Array, watch: _Watch
-) -> _Watch:
+def _episode_step(
+    env: DeviceEnv, policy: ActorCritic, params: Params, key: jax.Array, watch: _Episodes
+) -> _Episodes:
     drawn = step_inputs(policy, stream(key, "step", watch.time), 1, _DEVICE_EPISODES)
     inputs = jax.tree.map(lambda rows: rows[0], drawn)
     runner, row = advance(env, policy, params, watch.runner, inputs)
@@ -135,7 +137,7 @@ def _watch_step(
     total = watch.total + jnp.where(watch.ended | ~finite, 0.0, row.reward)
     spoiled = watch.spoiled | (~watch.ended & ~finite)
     ended = watch.ended | row.terminated | row.truncated
-    return _Watch(watch.time + 1, runner, total, ended, spoiled)
+    return _Episodes(watch.time + 1, runner, total, ended, spoiled)
 
 
 def _host_returns(

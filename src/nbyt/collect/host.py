@@ -1,4 +1,4 @@
-"""Collecting from host environments: stepped here, digested on the device in one piece."""
+"""Collect from host environments, acting in NumPy or by a compiled program."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +18,7 @@ from nbyt.rng import stream
 
 
 class Record(NamedTuple):
-    """What the environments showed in T steps, as NumPy arrays [T, N, ...].
+    """T steps of the environments, as NumPy arrays [T, N, ...].
 
     final_observation is [T, N, ...] where some episode was truncated, else None.
     """
@@ -35,15 +35,15 @@ class Record(NamedTuple):
 
 @runtime_checkable
 class Actor(Protocol):
-    """Whoever decides what the environments do."""
+    """Chooses the actions of the environments."""
 
     def act(self, observation: np.ndarray, time: int) -> tuple[np.ndarray, np.ndarray]:
-        """Actions at one time of the rollout: the policy's own, and those for the environments."""
+        """Return the actions at one time of the rollout: the policy's, and those for the envs."""
         ...
 
 
 class HostRunner:
-    """N running host environments, where they stand, and their episodes so far."""
+    """N running host environments, their observations, and their episodes so far."""
 
     def __init__(self, running: HostEnvs, seeds: list[int]) -> None:
         self._running = running
@@ -52,7 +52,7 @@ class HostRunner:
         self._lengths = np.zeros(running.envs)
 
     def go(self, actor: Actor, steps: int) -> tuple[Record, Episodes]:
-        """The next `steps` steps of every environment, with the actions of that actor."""
+        """Step every environment `steps` times with the actions of that actor."""
         rows: list[tuple[np.ndarray, np.ndarray, HostStep]] = []
         finished: list[tuple[float, float]] = []
         for time in range(steps):
@@ -68,7 +68,7 @@ class HostRunner:
         return _record(rows, self.observation), episodes
 
     def wander(self, actor: Actor, counts: np.ndarray) -> None:
-        """Let env i go counts[i] steps from a reset, so that the envs stand at random phases."""
+        """Step env i counts[i] times from a reset, so that the envs are at random phases."""
         limit = int(counts.max(initial=0))
         for time in range(limit + 1):
             # An env that has fewer steps to go starts later, from a reset at its own time.
@@ -87,7 +87,7 @@ class HostRunner:
         self._running.close()
 
     def _tally(self, step: HostStep) -> list[tuple[float, float]]:
-        """Returns and lengths of the episodes that ended in this step."""
+        """Return the returns and lengths of the episodes that ended in this step."""
         counted = step.valid & np.isfinite(step.reward)
         self._returns += np.where(counted, step.reward, 0.0)
         self._lengths += step.valid
@@ -100,7 +100,7 @@ class HostRunner:
 
 
 def rollout(policy: ActorCritic, params: Params, record: Record) -> Rollout:
-    """The record with the critic's values and the policy's log-probabilities; compiles."""
+    """Add the critic's values and the policy's log-probabilities to a record; compiles."""
     final_value = jnp.zeros(record.reward.shape)
     if record.final_observation is not None:
         final = policy.value(params, jnp.asarray(record.final_observation))
@@ -148,7 +148,7 @@ def _record(rows: list[tuple[np.ndarray, np.ndarray, HostStep]], last: np.ndarra
 
 
 def device_kind(array: np.ndarray) -> np.ndarray:
-    """The array in the precision the device works in, so that no program is compiled twice."""
+    """Convert the array to the device's precision, so that no program is compiled twice."""
     kinds = {"f": np.float32, "i": np.int32, "b": np.float32}
     if array.dtype == np.uint8:
         return array
@@ -184,7 +184,6 @@ class HostActor:
             self._params, self._noise = jax.device_get((params, self._noise))
 
     def act(self, observation: np.ndarray, time: int) -> tuple[np.ndarray, np.ndarray]:
-        """Actions at one time of the rollout: the policy's own, and those for the environments."""
         if not self._in_numpy:
             both = _act(self._policy, self._params, observation, self._noise, np.int32(time))
             return np.asarray(both[0]), np.asarray(both[1])
@@ -196,7 +195,7 @@ class HostActor:
 
 
 def parameters_in_numpy(policy: ActorCritic, params: Params, observation: np.ndarray) -> np.ndarray:
-    """What `policy.parameters` gives, for vectors and indices, computed by NumPy."""
+    """Compute `policy.parameters` in NumPy, for vectors and indices."""
     if policy.network.kind == "table":
         return params.actor["logits"][observation]
     hidden = _encoded(policy, params, observation)
@@ -223,7 +222,7 @@ def _noise(policy: ActorCritic, key: jax.Array, steps: int, envs: int) -> jax.Ar
 
 
 def is_small(policy: ActorCritic, params: Params, envs: int) -> bool:
-    """Whether NumPy is the faster way to act with this policy in so many envs."""
+    """Return True if NumPy is the faster way to act with this policy in this many envs."""
     weights = sum(leaf.size for leaf in jax.tree.leaves((params.actor, params.torso)))
     dense = policy.network.kind in ("mlp", "table")
     return dense and envs <= _FEW_ENVS and (weights <= _FEW_WEIGHTS or policy.kind == "index")
@@ -239,19 +238,21 @@ def _encoded(policy: ActorCritic, params: Params, observation: np.ndarray) -> np
     return ((flat - moments.mean) / np.sqrt(moments.variance + TINY)).clip(-CLIP, CLIP)
 
 
-# Acting by Q-values in host environments, its luck drawn by NumPy.
-#
 # An update of DQN is a few steps long, so what is done once an update must cost next to nothing:
 # no key is made and no program called where NumPy can do it.
 
 
 class HostQActor:
-    """The policy for a few steps: its weights, its share of random actions, and its luck."""
+    """The policy for a few steps: its weights, its share of random actions, and its generator."""
 
     def __init__(
-        self, policy: QPolicy, weights: dict[str, Any], epsilon: float, luck: np.random.Generator
+        self,
+        policy: QPolicy,
+        weights: dict[str, Any],
+        epsilon: float,
+        generator: np.random.Generator,
     ) -> None:
-        self._policy, self._epsilon, self._luck = policy, epsilon, luck
+        self._policy, self._epsilon, self._generator = policy, epsilon, generator
         self._weights, self._in_numpy = weights, False
         if epsilon < 1:
             self._in_numpy = is_small(policy, Params(weights, None), 1)
@@ -259,11 +260,10 @@ class HostQActor:
             self._weights = jax.device_get(weights)
 
     def act(self, observation: np.ndarray, time: int) -> tuple[np.ndarray, np.ndarray]:
-        """Actions at one time, twice: the policy's own are those for the environments."""
         del time
         envs, actions = len(observation), self._policy.head.outputs
-        action = self._luck.integers(actions, size=envs, dtype=np.int32)
-        best = self._luck.random(envs) >= self._epsilon
+        action = self._generator.integers(actions, size=envs, dtype=np.int32)
+        best = self._generator.random(envs) >= self._epsilon
         if best.any():
             action = np.where(best, self._best(observation), action).astype(np.int32)
         return action, action
@@ -280,14 +280,12 @@ def _values(policy: QPolicy, weights: dict[str, Any], observation: Any) -> jax.A
     return policy.values(greedy(weights), observation)
 
 
-# The actor and critic of a pool of host envs.
-#
 # A pool needs no more of a policy than this, so a policy of any framework can be measured.
 
 
 @runtime_checkable
 class HostPolicy(Protocol):
-    """A frozen actor and critic in whatever framework, as pools of host envs need them.
+    """A frozen actor and critic of any framework, as pools of host envs need them.
 
     It draws its own random numbers, different ones for every group and segment; pools of other
     seeds and rounds need other policies.
@@ -301,7 +299,7 @@ class HostPolicy(Protocol):
         ...
 
     def values(self, observation: np.ndarray) -> np.ndarray:
-        """The critic's values of observations [L, n, ...], float32 [L, n]."""
+        """Return the critic's values of observations [L, n, ...], float32 [L, n]."""
         ...
 
 
@@ -312,13 +310,11 @@ class StageHostPolicy:
         self._policy, self._params, self._key = policy, params, key
 
     def actor(self, group: int, segment: int | None, steps: int, envs: int) -> Actor:
-        """Return the actor for a segment, or for the way to a random phase."""
         key = stream(self._key, "group", group)
         actions = stream(key, "wander") if segment is None else stream(key, "segment", segment)
         return HostActor(self._policy, self._params, actions, steps, envs)
 
     def values(self, observation: np.ndarray) -> np.ndarray:
-        """The critic's values of observations [L, n, ...]."""
         return np.asarray(_host_policy_values(self._policy, self._params, observation))
 
 

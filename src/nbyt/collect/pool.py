@@ -25,7 +25,7 @@ from nbyt.collect.device import (
     step_inputs,
 )
 from nbyt.collect.host import HostPolicy, HostRunner, Record, StageHostPolicy, device_kind
-from nbyt.collect.rollout import Rollout, next_value, what_follows
+from nbyt.collect.rollout import Rollout, next_value, next_values
 from nbyt.collect.segment import PartEnvs, PoolPlan, Segment, burn_in, pieces
 from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs
 from nbyt.errors import EnvError
@@ -42,7 +42,7 @@ _COPIED = ("observation", "action", "reward", "value", "terminated", "truncated"
 
 
 class _Branch(NamedTuple):
-    """Where episodes stand that go on past their time limit, and what they have earned there."""
+    """Episodes that continue past their time limit, and the rewards they collect there."""
 
     state: Any
     observation: jax.Array
@@ -53,7 +53,7 @@ class _Branch(NamedTuple):
 def device_segments(
     env: DeviceEnv, policy: ActorCritic, params: Params, plan: PoolPlan, key: jax.Array
 ) -> Iterator[Segment]:
-    """The chains' steps in order, all chains at once."""
+    """Yield the chains' steps in order, all chains at once."""
     runner = start(env, plan.chains, key)
     if not plan.synchronised:
         runner = stagger(env, policy, params, runner, key, burn_in(env.time_limit))
@@ -66,14 +66,14 @@ def device_segments(
         rows["next_value_untruncated"] = rows["next_value"].copy()
         if plan.ahead and rows["truncated"].any():
             cut = np.nonzero(rows["truncated"])
-            rows["next_value_untruncated"][cut] = _beyond(
+            rows["next_value_untruncated"][cut] = _untruncated_values(
                 env, policy, params, ends, cut, here, plan
             )
         yield Segment(slice(0, plan.chains), place * length, rows)
 
 
 def _longest(env: DeviceEnv, chains: int) -> int:
-    """Steps of a segment whose networks' outputs fit in some 100 MB, however many chains run."""
+    """Return a segment length whose network outputs fit in some 100 MB."""
     rows = min(_ROWS, _NUMBERS // prod(env.observation_space.shape or (1,)))
     return max(1, min(_LONGEST, rows // chains))
 
@@ -87,7 +87,7 @@ def _segment(
     key: jax.Array,
     steps: int,
 ) -> tuple[Runner, Rollout, Any]:
-    """The next steps of all chains; and where an episode can be cut, where each step led to."""
+    """Step all chains; with a time limit, also return the state after each step."""
     inputs = step_inputs(policy, key, steps, runner.episode_return.shape[0])
     runner, (rows, states) = jax.lax.scan(partial(_step, env, policy, params), runner, inputs)
     rollout = as_rollout(env, policy, params, runner, rows)
@@ -101,7 +101,7 @@ def _step(
     return runner, (row, state)
 
 
-def _beyond(
+def _untruncated_values(
     env: DeviceEnv,
     policy: ActorCritic,
     params: Params,
@@ -110,7 +110,7 @@ def _beyond(
     key: jax.Array,
     plan: PoolPlan,
 ) -> Float[np.ndarray, " cut"]:
-    """What going on earns where a time limit cut, a fixed number of branches at a time."""
+    """Return the value of continuing where a time limit cut, some branches at a time."""
     found = []
     for first in range(0, len(cut[0]), _BRANCHES):
         # The last block is filled up with repeats, so that one program serves all blocks.
@@ -118,13 +118,15 @@ def _beyond(
         begin = jax.tree.map(lambda x, t=time, n=chain: x[t, n], ends)
         here = stream(key, "branch", first)
         found.append(
-            _go_on(env, policy, params, begin, here, plan.gamma, plan.ahead, plan.reward_scale)
+            _branch_values(
+                env, policy, params, begin, here, plan.gamma, plan.ahead, plan.reward_scale
+            )
         )
     return np.concatenate(found)[: len(cut[0])]
 
 
 @partial(jax.jit, static_argnames=("env", "policy", "steps", "scale"))
-def _go_on(
+def _branch_values(
     env: DeviceEnv,
     policy: ActorCritic,
     params: Params,
@@ -134,16 +136,16 @@ def _go_on(
     steps: int,
     scale: float | None,
 ) -> Float[Array, " cut"]:
-    """Discounted rewards of `steps` more steps, and the critic's value of where they lead."""
+    """Return the discounted rewards of `steps` more steps, plus the critic's value after them."""
     count = ends[1].shape[0]
     noise, keys, _ = step_inputs(policy, key, steps, count)
     branch = _Branch(*ends, jnp.zeros(count), jnp.ones(count))
-    further = partial(_further, env, policy, params, gamma, scale)
+    further = partial(_branch_step, env, policy, params, gamma, scale)
     branch = jax.lax.scan(further, branch, (noise, keys))[0]
     return branch.earned + branch.weight * policy.value(params, branch.observation)
 
 
-def _further(
+def _branch_step(
     env: DeviceEnv,
     policy: ActorCritic,
     params: Params,
@@ -162,13 +164,13 @@ def _further(
 
 
 _HOST_POOL_LONGEST = 256
-_following = jax.jit(what_follows)
+_next_values = jax.jit(next_values)
 
 
 def host_segments(
     env: HostEnv, host_policy: HostPolicy, plan: PoolPlan, part: range | None = None
 ) -> Iterator[Segment]:
-    """The chains' steps, group by group of chains; a host env cannot go on past a time limit.
+    """Yield the chains' steps, group by group; a host env cannot continue past a time limit.
 
     part: these chains of one group alone.
     """
@@ -205,7 +207,7 @@ def _group(
     together: int,
     wanted: range,
 ) -> Iterator[Segment]:
-    """Segments of one group, chain by chain: each has its own count of rows that are experience."""
+    """Yield the segments of one group chain by chain: their counts of valid rows differ."""
     _, length = pieces(plan.steps, _HOST_POOL_LONGEST)
     have, place = dict.fromkeys(wanted, 0), 0
     while min(have.values()) < plan.steps:
@@ -221,13 +223,13 @@ def _group(
 
 
 def _rows(host_policy: HostPolicy, record: Record) -> dict[str, np.ndarray]:
-    """A record by the names of a pool's arrays, with the critic's values."""
+    """Return a record by the names of a pool's arrays, with the critic's values."""
     value = host_policy.values(record.observation)
     last = host_policy.values(record.last_observation[None])[0]
     final = np.zeros_like(value)
     if record.final_observation is not None:
         final = host_policy.values(record.final_observation)
-    next_value = np.asarray(_following(value, last, final, record.terminated, record.truncated))
+    next_value = np.asarray(_next_values(value, last, final, record.terminated, record.truncated))
     return {
         "observation": record.observation,
         "action": device_kind(record.action),
@@ -265,12 +267,10 @@ class Pool(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """Steps of each chain."""
         return self.reward.shape[0]
 
     @property
     def chains(self) -> int:
-        """How many chains."""
         return self.reward.shape[1]
 
 
@@ -281,23 +281,23 @@ def collect_pool(
     plan: PoolPlan,
     progress: Progress = lambda done, total: None,
 ) -> Pool:
-    """The pool that `plan` asks for; `progress` hears of steps done and steps in all."""
+    """Collect the pool of `plan`; `progress` is called with steps done and steps in all."""
     key = _key(plan)
     if isinstance(env, HostEnv):
         return collect_host_pool(env, StageHostPolicy(policy, params, key), plan, progress)
-    return _put_together(env.id, device_segments(env, policy, params, plan, key), plan, progress)
+    return _assemble(env.id, device_segments(env, policy, params, plan, key), plan, progress)
 
 
 def collect_part(
     env: HostEnv, policy: ActorCritic, params: Params, plan: PoolPlan, part: range
 ) -> Pool:
-    """Some chains of the pool that `plan` asks for, to the last byte; all are of one group."""
+    """Collect some chains of the pool of `plan`, equal to the last byte; all are of one group."""
     segments = host_segments(env, StageHostPolicy(policy, params, _key(plan)), plan, part)
-    return _put_together(env.id, segments, plan, lambda done, total: None, part)
+    return _assemble(env.id, segments, plan, lambda done, total: None, part)
 
 
 def joined(parts: Sequence[Pool]) -> Pool:
-    """The pool that was collected in parts, given in order."""
+    """Join the parts of a pool, given in order."""
     columns = zip(*parts, strict=True)
     return Pool(*(np.concatenate(arrays, axis=1) for arrays in columns))
 
@@ -308,8 +308,8 @@ def collect_host_pool(
     plan: PoolPlan,
     progress: Progress = lambda done, total: None,
 ) -> Pool:
-    """The pool that `plan` asks for, under a policy of any framework."""
-    return _put_together(env.id, host_segments(env, host_policy, plan), plan, progress)
+    """Collect the pool of `plan` under a policy of any framework."""
+    return _assemble(env.id, host_segments(env, host_policy, plan), plan, progress)
 
 
 def _key(plan: PoolPlan) -> jax.Array:
@@ -317,7 +317,7 @@ def _key(plan: PoolPlan) -> jax.Array:
     return stream(stream(jax.random.key(plan.seed), role), "round", plan.round)
 
 
-def _put_together(
+def _assemble(
     id: str,
     segments: Iterator[Segment],
     plan: PoolPlan,

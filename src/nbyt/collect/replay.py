@@ -21,18 +21,18 @@ class Replay(NamedTuple):
 
     @property
     def capacity(self) -> int:
-        """How many rows there is room for."""
+        """Return the number of rows that fit."""
         return jax.tree.leaves(self.rows)[0].shape[0]
 
 
 def empty(capacity: int, row: Any) -> Replay:
-    """A buffer for rows shaped like `row`, a tree of arrays or of shapes."""
+    """Return an empty buffer for rows shaped like `row`, a tree of arrays or of shapes."""
     _require_room(capacity)
     return Replay(jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), row))
 
 
 def write(replay: Replay, rows: Any, written: jax.Array) -> Replay:
-    """The buffer after more rows; `written` counts all rows ever written before them.
+    """Write rows into the buffer; `written` counts all rows ever written before them.
 
     The number of rows must divide the capacity, so that they never run over its end: then this is
     a copy into place, which a compiled loop does without copying the buffer.
@@ -48,7 +48,7 @@ def write(replay: Replay, rows: Any, written: jax.Array) -> Replay:
 
 
 def read(replay: Replay, indices: jax.Array) -> Any:
-    """The rows at these places."""
+    """Return the rows at these places."""
     return jax.tree.map(lambda whole: whole[indices], replay.rows)
 
 
@@ -61,14 +61,14 @@ class HostReplay:
         self.capacity = capacity
 
     def write(self, rows: Any, written: int) -> None:
-        """Take more rows; `written` counts all rows ever written before them."""
+        """Write rows; `written` counts all rows ever written before them."""
         count = len(jax.tree.leaves(rows)[0])
         places = (written + np.arange(count)) % self.capacity
         for whole, new in zip(jax.tree.leaves(self.rows), jax.tree.leaves(rows), strict=True):
             whole[places] = new
 
     def read(self, indices: np.ndarray) -> Any:
-        """The rows at these places."""
+        """Return the rows at these places."""
         return jax.tree.map(lambda whole: whole[indices], self.rows)
 
 

@@ -1,4 +1,4 @@
-"""Rollout: what N environments did in T steps, time first."""
+"""Rollout: T steps of N environments, time first."""
 
 from typing import Any, NamedTuple
 
@@ -39,8 +39,8 @@ class Episodes(NamedTuple):
 
 
 def next_value(rollout: Rollout) -> Float[Array, "T N"]:
-    """The value that stands for everything after each step of a rollout."""
-    return what_follows(
+    """Return V(s_{t+1}) of every step of a rollout, as the advantage needs it."""
+    return next_values(
         rollout.value,
         rollout.last_value,
         rollout.final_value,
@@ -49,14 +49,14 @@ def next_value(rollout: Rollout) -> Float[Array, "T N"]:
     )
 
 
-def what_follows(
+def next_values(
     value: Float[Array, "T N"],
     last_value: Float[Array, " N"],
     final_value: Float[Array, "T N"],
     terminated: Bool[Array, "T N"],
     truncated: Bool[Array, "T N"],
 ) -> Float[Array, "T N"]:
-    """The value that stands for everything after each step.
+    """Return V(s_{t+1}) of every step.
 
     0 after a death, the final observation's value after a time limit, else the next row's value.
     """
@@ -66,17 +66,17 @@ def what_follows(
 
 
 def action_noise(head: Head, key: jax.Array, steps: int, envs: int) -> Float[Array, "T N ..."]:
-    """Noise for every action of a rollout; env i's does not depend on how many envs there are."""
+    """Draw noise for every action; env i's does not depend on how many envs there are."""
     keys = streams(key, "act", envs)
     return jax.vmap(lambda one: head.noise(one, (steps,)), out_axes=1)(keys)
 
 
 def env_keys(key: jax.Array, role: str, steps: int, envs: int) -> jax.Array:
-    """A key for every step of every env, [T, N]; env i's do not depend on the number of envs."""
+    """Draw a key for every step of every env, [T, N]; env i's do not depend on N."""
     keys = streams(key, role, envs)
     return jax.vmap(lambda one: jax.random.split(one, steps), out_axes=1)(keys)
 
 
 def update_key(key: jax.Array, update: int | jax.Array) -> jax.Array:
-    """The key of one update's rollout."""
+    """Return the key of one update's rollout."""
     return stream(key, "update", update)

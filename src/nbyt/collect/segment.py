@@ -1,4 +1,4 @@
-"""What a pool is to be, and the segments it is put together from."""
+"""The plan of a pool, and the segments it is assembled from."""
 
 from math import ceil, log
 from typing import NamedTuple
@@ -43,13 +43,13 @@ class Segment(NamedTuple):
 
 
 def pieces(steps: int, longest: int) -> tuple[int, int]:
-    """(count, length) of equal pieces that cover `steps`, so that one program serves them all."""
+    """Return (count, length) of equal pieces that cover `steps`, so that one program serves all."""
     count = -(-steps // longest)
     return count, -(-steps // count)
 
 
 def burn_in(time_limit: int | None) -> int:
-    """Steps before a chain may count: an episode's, or 1,000 where it is longer or endless."""
+    """Return the steps before a chain counts: an episode's, at most 1,000."""
     return min(time_limit or STAGGER_LIMIT, STAGGER_LIMIT)
 
 
@@ -71,17 +71,17 @@ def horizon(gamma: float) -> int:
 
 
 class PartEnvs:
-    """So many envs, of which only those at the places `rows` run; the others copy the first."""
+    """A group of envs of which only those at the places `rows` run; the others copy the first."""
 
     def __init__(self, running: HostEnvs, rows: range, envs: int) -> None:
         self._running, self._rows, self.envs = running, slice(rows.start, rows.stop), envs
 
     def reset(self, seeds: list[int]) -> np.ndarray:
-        """First observations; every env that runs has the seed of its place."""
+        """Reset the envs that run, each with the seed of its place."""
         return self._spread(self._running.reset(seeds[self._rows]))
 
     def step(self, action: np.ndarray) -> HostStep:
-        """One step of those that run."""
+        """Step the envs that run."""
         made = self._running.step(action[self._rows])
         final = made.final_observation
         return HostStep(
@@ -94,7 +94,7 @@ class PartEnvs:
         )
 
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
-        """The observations, where the mask is set those of an episode just begun."""
+        """Restart the episodes where the mask is set."""
         rows = self._rows
         return self._spread(self._running.restart(mask[rows], observation[rows]))
 
@@ -109,7 +109,7 @@ class PartEnvs:
 
 
 def parts_of(plan: PoolPlan, count: int) -> list[range]:
-    """The chains of a pool in about so many parts, in order; none is in two groups."""
+    """Split the chains of a pool into about `count` parts, in order; none spans two groups."""
     together = min(plan.envs, plan.chains)
     size = max(1, -(-plan.chains // count))
     parts = []

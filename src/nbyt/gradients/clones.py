@@ -1,4 +1,4 @@
-"""Rollouts on the device, and what else could have happened from every step of them.
+"""Rollouts on the device, and resampled futures of every step of them.
 
 The simulator's state at a step is copied and the future drawn anew, up to the rollout's end. A
 copy with h steps to go shares a lane with one that has T + 1 - h: all lanes are equally long, and
@@ -22,11 +22,10 @@ from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.normalise import divided
 from nbyt.rng import stream, streams
 
-# The futures of a step, in the order of `Clones`. Which answer each of them begins with: 0 and 1
-# are new ones, 2 is the rollout's own. And which stream of later luck it takes: 0 and 1 are new
-# ones, 2 is the rollout's own.
+# The futures of a step, in the order of `Clones`: which answer each of them begins with, and which
+# stream of later randomness it uses. 0 and 1 are new ones, 2 is the rollout's own.
 ANSWERS = (0, 1, 2, 0)
-LUCK = (0, 1, 0, 2)
+LATER = (0, 1, 0, 2)
 OWN = 2
 
 
@@ -52,8 +51,8 @@ class Clones(NamedTuple):
     """R rollouts of T steps, and the advantages that other futures of the same steps have.
 
     An advantage comes of the env's answer to the step's action (reward and next state) and of
-    later luck, of env and policy. own: the rollout's. first, second: new answers, new luck.
-    onward: the rollout's answer, the first's luck. echo: the first's answer, the rollout's luck.
+    later randomness, of env and policy. own: the rollout's. first, second: both are new.
+    onward: the rollout's answer, the first's randomness. echo: the other way round.
     All have as many steps to go as the rollout itself.
     """
 
@@ -68,7 +67,7 @@ class Clones(NamedTuple):
 
 
 class _World(NamedTuple):
-    """What all copies have in common; noise and keys are the rollouts' own luck, [T, R]."""
+    """What all copies share; noise and keys are the rollouts' own randomness, [T, R]."""
 
     env: DeviceEnv
     policy: ActorCritic
@@ -79,7 +78,7 @@ class _World(NamedTuple):
 
 
 class _Branch(NamedTuple):
-    """Where copies stand, their advantage so far, and the weight of what is still to come."""
+    """The states of copies, their advantage so far, and the weight of later rewards."""
 
     state: Any
     observation: Shaped[Array, "..."]
@@ -96,7 +95,7 @@ class _Lanes(NamedTuple):
 
 
 def cost(steps: int, rollouts: int) -> int:
-    """Env steps that rollouts and their clones take, about.
+    """Return about how many env steps rollouts and their clones take.
 
     To be added: what brings each rollout to a random phase of an episode, at most twice
     `segment.burn_in(env.time_limit)` steps.
@@ -107,7 +106,7 @@ def cost(steps: int, rollouts: int) -> int:
 def device_clones(
     env: DeviceEnv, policy: ActorCritic, params: Params, plan: ClonePlan
 ) -> Iterator[Clones]:
-    """Blocks of independent rollouts, each begun at a random phase of an episode."""
+    """Yield blocks of independent rollouts, each started at a random phase of an episode."""
     key = stream(jax.random.key(plan.seed), "clones")
     rollouts = plan.blocks * plan.block
     begun = start(env, rollouts, key)
@@ -129,7 +128,7 @@ def clones(
     discount: Discount,
     steps: int,
 ) -> Clones:
-    """The next `steps` steps of R envs, and the other futures of each of them."""
+    """Step R envs `steps` times, and resample the futures of each step."""
     inputs = jax.vmap(lambda key: step_inputs(policy, key, steps, 1), out_axes=1)(keys)
     inputs = jax.tree.map(lambda x: x[:, :, 0], inputs)
     last, (states, rows) = jax.lax.scan(partial(_move, env, policy, params), runner, inputs)
@@ -137,11 +136,11 @@ def clones(
     own, after = _realised(made, (states, rows), last, discount)
 
     world = _World(env, policy, params, discount, inputs[0], inputs[1])
-    luck = jax.vmap(lambda key: jax.random.split(stream(key, "clone"), (2, steps)))(keys)
+    clone_keys = jax.vmap(lambda key: jax.random.split(stream(key, "clone"), (2, steps)))(keys)
     starts = (states, made.observation, made.action, made.value)
-    answered = _answered(world, jax.tree.map(_rollout_first, starts), luck[:, 0, -1])
+    answered = _answered(world, jax.tree.map(_rollout_first, starts), clone_keys[:, 0, -1])
     branches = jax.tree.map(_begun, answered, after)
-    found = _followed(world, branches, luck[:, :, :-1])
+    found = _followed(world, branches, clone_keys[:, :, :-1])
     ended = made.terminated | made.truncated
     return Clones(made.observation, made.action, ended, own, *jnp.moveaxis(found, 0, -1))
 
@@ -156,7 +155,7 @@ def _move(
 def _realised(
     made: Rollout, recorded: tuple[Any, Row], last: Runner, discount: Discount
 ) -> tuple[Float[Array, "T R"], _Branch]:
-    """The rollout's own advantages, and where a branch stands after each of its steps.
+    """Return the rollout's own advantages, and the branch after each of its steps.
 
     After an end the next row belongs to another episode: such a branch has weight 0.
     """
@@ -172,26 +171,26 @@ def _realised(
 
 
 def _answered(world: _World, starts: Any, keys: Shaped[Array, " R"]) -> _Branch:
-    """Branches [R, 2, T] after the env has answered the rollout's own actions anew, twice."""
+    """Return branches [R, 2, T] after the env has answered the rollout's actions anew, twice."""
     state, observation, action, value = jax.tree.map(lambda x: jnp.stack([x, x], axis=1), starts)
     begun = _Branch(state, observation, value, jnp.zeros_like(value), jnp.ones_like(value))
-    luck = jax.vmap(lambda key: jax.random.split(key, value.shape[1:]))(keys)
-    luck, action, begun = jax.tree.map(_flat, (luck, action, begun))
-    branch = _earned(world, begun, action, luck)
+    clone_keys = jax.vmap(lambda key: jax.random.split(key, value.shape[1:]))(keys)
+    clone_keys, action, begun = jax.tree.map(_flat, (clone_keys, action, begun))
+    branch = _earned(world, begun, action, clone_keys)
     return jax.tree.map(lambda x: x.reshape(*value.shape, *x.shape[1:]), branch)
 
 
 def _begun(
     answered: Shaped[Array, "R 2 T ..."], own: Shaped[Array, "T R ..."]
 ) -> Shaped[Array, "R 4 T ..."]:
-    """What each future begins with."""
+    """Return the first step of each future."""
     return _with_own(answered, own)[:, jnp.array(ANSWERS)]
 
 
 def _followed(
-    world: _World, branches: _Branch, luck: Shaped[Array, "R 2 ahead"]
+    world: _World, branches: _Branch, keys: Shaped[Array, "R 2 ahead"]
 ) -> Float[Array, "R 4 T"]:
-    """The advantages of all branches once each has gone to the end of its rollout.
+    """Return the advantages of all branches at the end of their rollout.
 
     Branches of the first half of the steps come first in the lanes, those of the second half
     follow in mirrored order. Of an odd number the middle step is in both, and counts once.
@@ -203,7 +202,7 @@ def _followed(
     turn = jnp.broadcast_to(ahead - jnp.arange(lanes), (rollouts, futures, lanes))
     shared = _Lanes(late, turn.reshape(-1))
     begin = (early, jnp.zeros_like(early.earned))
-    inputs = (jnp.arange(ahead), jnp.moveaxis(luck, -1, 0))
+    inputs = (jnp.arange(ahead), jnp.moveaxis(keys, -1, 0))
     carried, _ = jax.lax.scan(partial(_follow, world, shared), begin, inputs)
     branch, kept = _take_turns(shared, carried, jnp.int32(ahead))
     first, second = (x.reshape(turn.shape) for x in (kept, branch.earned))
@@ -216,37 +215,38 @@ def _follow(
     carried: tuple[_Branch, jax.Array],
     inputs: tuple[jax.Array, Shaped[Array, "R 2"]],
 ) -> tuple[tuple[_Branch, jax.Array], None]:
-    """One step of every lane."""
+    """Step every lane once."""
     time, keys = inputs
     branch, kept = _take_turns(lanes, carried, time)
     policy, ahead = world.policy, len(world.keys) - 1
-    lane = jnp.arange(branch.weight.shape[0] // (len(keys) * len(LUCK)))
+    lane = jnp.arange(branch.weight.shape[0] // (len(keys) * len(LATER)))
     # Where in the rollout a lane's copy is: first that of step `lane`, then that of its mirror.
     here = time + 1 + jnp.where(time < ahead - lane, lane, 0)
     shape = (OWN, len(lane))
     noise = jax.vmap(lambda key: policy.head.noise(key, shape))(keys[:, 0])
-    luck = jax.vmap(lambda key: jax.random.split(key, shape))(keys[:, 1])
-    noise, luck = _dealt(noise, world.noise[here]), _dealt(luck, world.keys[here])
+    step_keys = jax.vmap(lambda key: jax.random.split(key, shape))(keys[:, 1])
+    noise = _dealt(noise, world.noise[here])
+    step_keys = _dealt(step_keys, world.keys[here])
     parameters = policy.parameters(world.params, branch.observation)
-    return (_earned(world, branch, policy.head.sample(parameters, noise), luck), kept), None
+    return (_earned(world, branch, policy.head.sample(parameters, noise), step_keys), kept), None
 
 
 def _dealt(new: Shaped[Array, "R 2 lanes ..."], own: Shaped[Array, "lanes R ..."]) -> jax.Array:
-    """To every copy the luck that its future takes, [n, ...]."""
-    return _flat(_with_own(new, own)[:, jnp.array(LUCK)])
+    """Give every copy the randomness that its future uses, [n, ...]."""
+    return _flat(_with_own(new, own)[:, jnp.array(LATER)])
 
 
 def _take_turns(
     lanes: _Lanes, carried: tuple[_Branch, jax.Array], time: jax.Array
 ) -> tuple[_Branch, jax.Array]:
-    """Where a lane's first copy is through, its advantage is kept and the second begins."""
+    """Where a lane's first copy has ended, keep its advantage and start the second."""
     branch, kept = carried
     now = lanes.turn == time
     return _choose(now, lanes.late, branch), jnp.where(now, branch.earned, kept)
 
 
 def _earned(world: _World, branch: _Branch, action: jax.Array, keys: jax.Array) -> _Branch:
-    """The branches after `action`: their advantages have grown by weight times delta.
+    """Return the branches after `action`: their advantages have grown by weight times delta.
 
     A time limit is worth the critic's value of where it cut. After an end the weight is 0, and
     what the simulator says of such a state must not count, not even as 0 times not-a-number.
@@ -282,7 +282,7 @@ def _flat(x: Shaped[Array, "R futures lanes ..."]) -> Shaped[Array, "n ..."]:
 
 
 def _choose(mask: Bool[Array, " n"], yes: Any, no: Any) -> Any:
-    """Rows of `yes` where the mask is set, of `no` elsewhere, in every array of the tree."""
+    """Select rows of `yes` where the mask is set, of `no` elsewhere, in every array of the tree."""
     return jax.tree.map(
         lambda a, b: jnp.where(mask.reshape(-1, *(1,) * (a.ndim - 1)), a, b), yes, no
     )

@@ -1,4 +1,4 @@
-"""Rollouts of a host env whose state can be copied, and what else could have happened.
+"""Rollouts of a host env whose state can be copied, and resampled futures of every step.
 
 The same futures as on the device (`collect.clones`), one after the other in one running env.
 """
@@ -17,7 +17,7 @@ from nbyt.collect.host import parameters_in_numpy
 from nbyt.collect.segment import burn_in
 from nbyt.envs.copying import HostState, load_state, save_state
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.gradients.clones import ANSWERS, LUCK, OWN, ClonePlan, Clones, Discount, cost
+from nbyt.gradients.clones import ANSWERS, LATER, OWN, ClonePlan, Clones, Discount, cost
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.normalise import CLIP
 from nbyt.rng import numpy_stream, seeds, stream
@@ -53,7 +53,7 @@ _Values = Float[np.ndarray, " seen"]
 
 
 def why_not(env: DeviceEnv | HostEnv) -> str | None:
-    """The reason why an env's state cannot be copied, None if it can."""
+    """Return why an env's state cannot be copied; None if it can."""
     if not isinstance(env, HostEnv) or env.copyable:
         return None
     return (
@@ -65,7 +65,7 @@ def why_not(env: DeviceEnv | HostEnv) -> str | None:
 def host_clones(
     env: HostEnv, policy: ActorCritic, params: Params, plan: ClonePlan
 ) -> Iterator[Clones]:
-    """Blocks of independent rollouts, each begun at a random phase of an episode."""
+    """Yield blocks of independent rollouts, each started at a random phase of an episode."""
     one = env.start_one()
     assert one is not None, "an env that is copyable can be started alone"
     try:
@@ -90,35 +90,35 @@ class _Player:
         self._seen: list[np.ndarray] = []
 
     def rollout(self, number: int) -> list[np.ndarray]:
-        """The fields of `Clones` for rollout `number`, arrays [T, ...]."""
+        """Return the fields of `Clones` for rollout `number`, arrays [T, ...]."""
         steps, key = self._plan.steps, stream(self._key, "rollout", number)
         phase = numpy_stream(self._plan.seed, "clones.phase", number)
         before = int(phase.integers(self._limit, 2 * self._limit))
         noise = self._noise(stream(key, "act"), (2 * self._limit + steps,))
         moments = self._record(self._begin(number, noise[:before]), noise[-steps:])
         fresh = self._noise(stream(key, "clone"), (OWN, steps, steps))
-        futures: list[list[_Path]] = [[] for _ in LUCK]
+        futures: list[list[_Path]] = [[] for _ in LATER]
         for time in range(steps):
-            luck = [*fresh[:, time, time + 1 :], noise[len(noise) - steps + time + 1 :]]
-            for found, kind in zip(futures, zip(ANSWERS, LUCK, strict=True), strict=True):
+            later = [*fresh[:, time, time + 1 :], noise[len(noise) - steps + time + 1 :]]
+            for found, kind in zip(futures, zip(ANSWERS, LATER, strict=True), strict=True):
                 draw = number * steps + time
-                found.append(self._future(moments[time : time + 2], draw, kind, luck[kind[1]]))
+                found.append(self._future(moments[time : time + 2], draw, kind, later[kind[1]]))
         return _fields(moments, futures, self._values(), self._plan.discount)
 
     def _begin(self, number: int, noise: np.ndarray) -> np.ndarray:
-        """The observation after so many steps of a freshly seeded env."""
+        """Return the observation after these steps of a freshly seeded env."""
         observation = np.asarray(self._env.reset(seed=self._seeds[number])[0])
-        for luck in noise:
-            observation = self._next(self._step(self._act(observation, luck)))
+        for drawn in noise:
+            observation = self._next(self._step(self._act(observation, drawn)))
         self._seen = []
         return observation
 
     def _record(self, observation: np.ndarray, noise: np.ndarray) -> list[_Moment]:
-        """The rollout itself, reset where an episode ends."""
+        """Record the rollout itself, reset where an episode ends."""
         moments = []
-        for luck in noise:
+        for drawn in noise:
             state, before = save_state(self._env), self._see(observation)
-            action = self._act(observation, luck)
+            action = self._act(observation, drawn)
             moments.append(_Moment(state, before, action, self._step(action)))
             observation = self._next(moments[-1].step)
         return moments
@@ -126,8 +126,8 @@ class _Player:
     def _future(
         self, moments: list[_Moment], draw: int, kind: tuple[int, int], noise: np.ndarray
     ) -> _Path:
-        """The path that begins with the first of two moments, with this answer and this luck."""
-        here, (answer, luck) = moments[0], kind
+        """Play the future of the first of two moments, with this answer and later randomness."""
+        here, (answer, later) = moments[0], kind
         first = here.step
         if answer != OWN:
             load_state(self._env, here.state)
@@ -136,23 +136,23 @@ class _Player:
         for after in moments[1:]:  # none where the rollout ends
             if answer == OWN:
                 load_state(self._env, after.state)
-            if luck == OWN:
+            if later == OWN:
                 self._env.unwrapped.np_random.bit_generator.state = after.state.random
             else:
-                self._draw_anew("clones.luck", draw * OWN + luck)
+                self._draw_anew("clones.luck", draw * OWN + later)
         return self._go_on(first, noise)
 
     def _go_on(self, step: _Step, noise: np.ndarray) -> _Path:
-        """`step` and those after it, until the noise or the episode ends."""
+        """Return `step` and those after it, until the noise or the episode ends."""
         path = [step]
-        for luck in noise:
+        for drawn in noise:
             if path[-1].ended:
                 break
-            path.append(self._step(self._act(path[-1].after.observation, luck)))
+            path.append(self._step(self._act(path[-1].after.observation, drawn)))
         return path
 
     def _draw_anew(self, role: str, draw: int) -> None:
-        """New luck for the env: a state put back would by itself repeat its own future."""
+        """Reseed the env: a restored state would repeat its own future."""
         self._env.unwrapped.np_random = numpy_stream(self._plan.seed, role, draw)
 
     def _act(self, observation: np.ndarray, noise: np.ndarray) -> np.ndarray:
@@ -174,7 +174,7 @@ class _Player:
         return _Seen(self._seen[-1], len(self._seen) - 1)
 
     def _values(self) -> _Values:
-        """The critic's value of all that was seen; one size for all rollouts, so one program."""
+        """Return the critic's values of all observations; padded, so one program serves all."""
         most = cost(self._plan.steps, 1) + self._plan.steps
         rows = np.stack(self._seen)
         blank = np.zeros((most - len(rows), *rows.shape[1:]), rows.dtype)
@@ -198,7 +198,7 @@ def _noise(policy: ActorCritic, key: jax.Array, shape: tuple[int, ...]) -> jax.A
 def _fields(
     moments: list[_Moment], futures: list[list[_Path]], values: _Values, discount: Discount
 ) -> list[np.ndarray]:
-    """The rollout, its advantages and those of its futures, in the order of `Clones`."""
+    """Return the rollout, its advantages and those of its futures, in the order of `Clones`."""
     steps = [moment.step for moment in moments]
     own = [steps[time:] for time in range(len(steps))]
     find = partial(_advantage, values=values, discount=discount)
@@ -213,7 +213,7 @@ def _fields(
 
 
 def _advantage(path: _Path, before: _Seen, values: _Values, discount: Discount) -> float:
-    """The sum of (gamma lam)^k delta_k along a path, up to the end of its first episode."""
+    """Return the sum of (gamma lam)^k delta_k along a path, up to the end of its first episode."""
     total, weight, value = 0.0, 1.0, values[before.place]
     for step in path:
         following = values[step.after.place]

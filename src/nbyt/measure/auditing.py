@@ -21,7 +21,7 @@ from nbyt.layout import Layout
 from nbyt.measure.request import Progress
 from nbyt.minibatch import Audit
 from nbyt.minibatch.auditing import squared_weights
-from nbyt.minibatch.epochs import Asked, usual_split
+from nbyt.minibatch.epochs import AuditSizes, default_split
 from nbyt.minibatch.reading import read
 from nbyt.minibatch.schemes import Minibatches
 from nbyt.objective.ppo import Batch
@@ -208,9 +208,9 @@ class Rollouts:
         }
 
 
-def planned(asked: Asked) -> Rollouts:
+def planned(asked: AuditSizes) -> Rollouts:
     """How many batches, of which shape."""
-    envs, steps = (asked.envs, asked.steps) if asked.envs else usual_split(asked.batch)
+    envs, steps = (asked.envs, asked.steps) if asked.envs else default_split(asked.batch)
     return Rollouts(envs, steps, int(np.clip(_SAMPLES // asked.batch, *_BATCHES)))
 
 
@@ -267,7 +267,7 @@ def _collected(
 
 
 def _cuts(
-    sampler: Callable[..., Any], asked: Asked, batches: int, seed: int
+    sampler: Callable[..., Any], asked: AuditSizes, batches: int, seed: int
 ) -> Iterator[Minibatches]:
     """An update's mini-batches for each batch, thinned where there are many, in our order."""
     for number in range(batches):

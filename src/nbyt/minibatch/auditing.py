@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nbyt.minibatch.epochs import Asked, Update, ask, cut
+from nbyt.minibatch.epochs import AuditSizes, Update, audit_sizes, cut
 from nbyt.minibatch.faults import Fault, faults, remarks
 from nbyt.minibatch.mixing import distinct, thinned
 from nbyt.minibatch.reading import read, sampler_of
@@ -23,7 +23,7 @@ class Penalty:
     reason: str = ""
 
     def as_dict(self) -> dict[str, float | str | None]:
-        """The form that JSON output promises for an estimate."""
+        """Return the JSON form of an estimate."""
         found: dict[str, float | str | None] = {
             "value": self.value,
             "low": self.low,
@@ -37,8 +37,8 @@ NO_FORMULA = Penalty(
 )
 
 
-def from_formula(updates: Sequence[Update], asked: Asked) -> Penalty:
-    """The penalty of a sampler that treats all samples alike; only their number counts then.
+def from_formula(updates: Sequence[Update], asked: AuditSizes) -> Penalty:
+    """Compute the penalty of a sampler that treats all samples alike.
 
     A mini-batch that weighs samples by w adds S² (Σw² - 1/n) to Var(G_B): (1 - m/n) S²/m for m
     different ones, (n-1)/n S²/m when they are fetched with replacement. The value is that of
@@ -55,7 +55,7 @@ def from_formula(updates: Sequence[Update], asked: Asked) -> Penalty:
 
 
 def squared_weights(updates: Sequence[Update]) -> float:
-    """The mean of Σw² over mini-batches; 1/m for m different samples."""
+    """Return the mean of Σw² over mini-batches; 1/m for m different samples."""
     return float(np.mean([_of_update(update) for update in updates]))
 
 
@@ -94,21 +94,21 @@ class Audit:
     unused: float
     seeds: tuple[int, ...]
     remarks: tuple[str, ...]
-    asked: Asked
+    asked: AuditSizes
     updates: tuple[Update, ...] = field(repr=False)
 
     @property
     def ok(self) -> bool:
-        """Whether every epoch is a fresh uniform shuffle with each sample exactly once."""
+        """Return True if every epoch is a fresh uniform shuffle with each sample exactly once."""
         return not self.faults
 
     @property
     def codes(self) -> set[str]:
-        """The codes of all faults."""
+        """Return the codes of all faults."""
         return {fault.code for fault in self.faults}
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data, as JSON output promises it."""
+        """Return plain data for JSON."""
         return {
             "ok": self.ok,
             "faults": [fault.as_dict() for fault in self.faults],
@@ -132,14 +132,40 @@ def audit(
     steps: int | None = None,
     order: str = "time-major",
 ) -> Audit:
-    """What a sampler does to a batch; it is called as sampler(batch, minibatch, epochs, seed).
+    """Audit a sampler: is every epoch a fresh uniform shuffle with each sample exactly once?
 
-    A live buffer or loader will do, too: see `sampler_of`.
-    envs and steps tell time from envs; order: index t * N + n ("time-major") or n * T + t
-    ("env-major") is step t of env n.
+    Parameters
+    ----------
+    sampler : callable, buffer or loader
+        Called as sampler(batch, minibatch, epochs, seed), it returns the index arrays of one
+        update's mini-batches. A live buffer or loader will do, too: see `sampler_of`.
+    batch, minibatch, epochs : int
+        Sizes of an update.
+    seed : int, default 0
+        Seed of the first update; every further update has the next one.
+    envs, steps : int, optional
+        Shape of the batch, which distinguishes steps from envs; one of them gives the other.
+    order : {"time-major", "env-major"}
+        Whether index t * N + n or index n * T + t is step t of env n.
+
+    Returns
+    -------
+    Audit
+        All faults, the share of samples that an epoch uses, and the variance penalty.
+
+    Examples
+    --------
+    A sampler that never shuffles:
+
+    >>> import numpy as np
+    >>> def in_order(batch, minibatch, epochs, seed):
+    ...     return list(np.arange(batch).reshape(-1, minibatch)) * epochs
+    >>> report = audit(in_order, batch=64, minibatch=16, epochs=4)
+    >>> report.ok, sorted(report.codes)
+    (False, ['blocks', 'unshuffled'])
     """
     sampler = sampler_of(sampler)
-    asked = ask(batch, minibatch, epochs, envs, steps, order)
+    asked = audit_sizes(batch, minibatch, epochs, envs, steps, order)
     batch, minibatch, epochs = asked.batch, asked.minibatch, asked.epochs
     seed = require_seed(seed, count=_updates(asked))
     seeds = tuple(range(seed, seed + _updates(asked)))
@@ -162,16 +188,16 @@ def audit(
     )
 
 
-def _updates(asked: Asked) -> int:
-    """More updates where a batch is small, or where few mini-batches can change places."""
+def _updates(asked: AuditSizes) -> int:
+    """Return how many updates to audit: more for small batches and for few mini-batches."""
     size = asked.batch * asked.epochs
     few = _UPDATES_OF_FEW if asked.batch // asked.minibatch <= _FEW_MINIBATCHES else UPDATES[0]
     wanted = int(np.clip(_SAMPLES // size, few, UPDATES[1]))
     return max(_LEAST_UPDATES, min(wanted, _MOST_INDICES // size))
 
 
-def _penalty(found: tuple[Fault, ...], updates: tuple[Update, ...], asked: Asked) -> Penalty:
-    """By the formula, unless neighbours share mini-batches or some samples are preferred."""
+def _penalty(found: tuple[Fault, ...], updates: tuple[Update, ...], asked: AuditSizes) -> Penalty:
+    """Apply the formula, unless neighbours share mini-batches."""
     if {"blocks", "unshuffled"} & {fault.code for fault in found}:
         return NO_FORMULA
     return from_formula(updates, asked)

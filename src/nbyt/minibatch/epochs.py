@@ -1,4 +1,4 @@
-"""Where one epoch of a sampler ends and the next begins, and which mini-batch each sample is in."""
+"""Split a sampler's mini-batches into epochs, and label each sample with its mini-batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ _USUAL_STEPS = 128
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuditSizes:
     """The sizes of an update; envs and steps are 0 where they are not known.
 
     order: index t * N + n is step t of env n ("time-major"), or n * T + t is ("env-major").
@@ -34,29 +34,29 @@ class Asked:
 
     @property
     def next_step(self) -> int:
-        """How far apart in the index two steps of an env are that follow each other."""
+        """Return the distance in the index between two successive steps of an env."""
         return self.envs if self.order == "time-major" else 1
 
     @property
     def next_env(self) -> int:
-        """How far apart in the index neighbouring envs are at the same step."""
+        """Return the distance in the index between neighbouring envs at the same step."""
         return 1 if self.order == "time-major" else self.steps
 
     def env_of(self, indices: Int[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
-        """The env of each sample."""
+        """Return the env of each sample."""
         return indices % self.envs if self.order == "time-major" else indices // self.steps
 
     def as_time_major(self, indices: Int[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
-        """The same samples as t * N + n."""
+        """Return the same samples as t * N + n."""
         if self.order == "time-major":
             return indices
         return indices % self.steps * self.envs + indices // self.steps
 
 
-def ask(
+def audit_sizes(
     batch: int, minibatch: int, epochs: int, envs: int | None, steps: int | None, order: str
-) -> Asked:
-    """The question, if its sizes fit together; one of envs and steps gives the other."""
+) -> AuditSizes:
+    """Check the sizes of an audit; one of envs and steps gives the other."""
     batch, minibatch = require(SIZE, batch=batch, minibatch=minibatch)
     epochs, (envs, steps) = PASSES.check(epochs, "epochs"), require(SIZE, envs=envs, steps=steps)
     if order not in ORDERS:
@@ -86,11 +86,13 @@ def ask(
         )
     own_envs = found.get("envs") or (batch // found["steps"] if found else 0)
     known: Order = "env-major" if order == "env-major" else "time-major"
-    return Asked(batch, minibatch, epochs, own_envs, batch // own_envs if own_envs else 0, known)
+    return AuditSizes(
+        batch, minibatch, epochs, own_envs, batch // own_envs if own_envs else 0, known
+    )
 
 
-def usual_split(batch: int) -> tuple[int, int]:
-    """Envs and steps of a batch that was given no shape: at most 128 steps."""
+def default_split(batch: int) -> tuple[int, int]:
+    """Return envs and steps of a batch without a shape: at most 128 steps."""
     steps = max(n for n in range(1, min(_USUAL_STEPS, batch) + 1) if batch % n == 0)
     return batch // steps, steps
 
@@ -107,12 +109,12 @@ class Epoch:
 
     @cached_property
     def counts(self) -> Int[np.ndarray, " batch"]:
-        """How often each sample is used."""
+        """Count how often each sample is used."""
         return np.bincount(np.concatenate(self.minibatches), minlength=self.batch)
 
     @cached_property
     def labels(self) -> Int[np.ndarray, " batch"]:
-        """The mini-batch that each sample is in, the last one if in several; -1 if in none."""
+        """Return the mini-batch of each sample, the last one if in several; -1 if in none."""
         found = np.full(self.batch, UNUSED)
         for number, one in enumerate(self.minibatches):
             found[one] = number
@@ -120,16 +122,16 @@ class Epoch:
 
     @cached_property
     def apart(self) -> bool:
-        """Whether no sample is used twice."""
+        """Return True if no sample is used twice."""
         return bool((self.counts <= 1).all())
 
     @cached_property
     def sizes(self) -> list[int]:
-        """Samples of each mini-batch."""
+        """Return the size of each mini-batch."""
         return [len(one) for one in self.minibatches]
 
     def same_as(self, other: "Epoch") -> bool:
-        """Whether both have the same samples in the same mini-batches, in the same order."""
+        """Return True if both have the same samples in the same mini-batches, in the same order."""
         if self.apart and other.apart:
             return np.array_equal(self.labels, other.labels)
         return self.sizes == other.sizes and all(
@@ -156,7 +158,7 @@ class Update:
 def cut(
     calls: Sequence[Minibatches], alone: Minibatches, batch: int, epochs: int
 ) -> tuple[Update, ...]:
-    """The epochs of every call; `alone` is what the sampler gives for a single epoch.
+    """Split every call into epochs; `alone` is what the sampler gives for a single epoch.
 
     Passes that run into each other are told by the stream of indices: cut every `batch` of them,
     each piece holds every sample once, in every call.
@@ -192,7 +194,7 @@ def _wrapped(minibatches: Minibatches, passes: list[Epoch], batch: int, epochs: 
 
 
 def _passes(minibatches: Minibatches, batch: int) -> list[Epoch]:
-    """The stream of indices cut every `batch` of them; none if a piece holds a sample twice."""
+    """Cut the stream of indices every `batch` of them; empty if a piece holds a sample twice."""
     stream = np.concatenate(minibatches)
     owner = np.repeat(np.arange(len(minibatches)), [len(one) for one in minibatches])
     found = []

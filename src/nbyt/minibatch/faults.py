@@ -1,4 +1,4 @@
-"""Faults of a sampler, each with a code and a sentence, and remarks on what is none."""
+"""Faults of a sampler, each with a code and a sentence, and remarks."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nbyt.minibatch.epochs import Asked, Epoch, Update
+from nbyt.minibatch.epochs import AuditSizes, Epoch, Update
 from nbyt.minibatch.mixing import Mixing, Neighbours, mixing
 
 CODES = (
@@ -33,12 +33,11 @@ class Fault:
     message: str
 
     def as_dict(self) -> dict[str, str]:
-        """The fault as JSON output promises it."""
         return {"code": self.code, "message": self.message}
 
 
-def faults(updates: Sequence[Update], asked: Asked) -> list[Fault]:
-    """All faults of the updates, made with a seed each."""
+def faults(updates: Sequence[Update], asked: AuditSizes) -> list[Fault]:
+    """Find all faults of the updates, each of which has its own seed."""
     if _holds_all_each_time(updates, asked):
         return [
             Fault(
@@ -52,8 +51,8 @@ def faults(updates: Sequence[Update], asked: Asked) -> list[Fault]:
     return found
 
 
-def remarks(updates: Sequence[Update], asked: Asked) -> list[str]:
-    """What is worth knowing and no fault."""
+def remarks(updates: Sequence[Update], asked: AuditSizes) -> list[str]:
+    """Return sentences that are worth knowing but name no fault."""
     first = updates[0]
     usual, sizes = _usual(first), sorted({len(one) for one in first.minibatches})
     found = []
@@ -66,7 +65,7 @@ def remarks(updates: Sequence[Update], asked: Asked) -> list[str]:
     return found
 
 
-def _holds_all_each_time(updates: Sequence[Update], asked: Asked) -> bool:
+def _holds_all_each_time(updates: Sequence[Update], asked: AuditSizes) -> bool:
     return asked.minibatch < asked.batch and all(
         len(one) >= asked.batch and np.bincount(one, minlength=asked.batch).all()
         for update in updates
@@ -74,8 +73,8 @@ def _holds_all_each_time(updates: Sequence[Update], asked: Asked) -> bool:
     )
 
 
-def _use(updates: Sequence[Update], asked: Asked) -> Iterator[Fault]:
-    """Samples used never or more than once in an epoch."""
+def _use(updates: Sequence[Update], asked: AuditSizes) -> Iterator[Fault]:
+    """Find samples used never or more than once in an epoch."""
     epochs = [epoch for update in updates for epoch in update.epochs]
     missing = np.array([(epoch.counts == 0).sum() for epoch in epochs])
     again = np.array([(epoch.counts > 1).sum() for epoch in epochs])
@@ -105,7 +104,7 @@ def _use(updates: Sequence[Update], asked: Asked) -> Iterator[Fault]:
 
 
 def _drops_tail(epochs: Sequence[Epoch], missing: np.ndarray) -> bool:
-    """Whether all that is missing is what a whole number of mini-batches leaves over."""
+    """Return True if only the remainder of the division into mini-batches is missing."""
     sizes = {size for epoch in epochs for size in epoch.sizes}
     if len(sizes) > 1 or not all(epoch.apart for epoch in epochs):
         return False
@@ -113,8 +112,8 @@ def _drops_tail(epochs: Sequence[Epoch], missing: np.ndarray) -> bool:
     return rest > 0 and bool((missing == rest).all())
 
 
-def _always_the_same(updates: Sequence[Update], asked: Asked) -> str:
-    """Words on samples that no epoch of an update uses, where there is more than one epoch."""
+def _always_the_same(updates: Sequence[Update], asked: AuditSizes) -> str:
+    """Describe samples that no epoch of an update uses, where there is more than one epoch."""
     if asked.epochs == 1:
         return ""
     unused = [np.logical_and.reduce([e.counts == 0 for e in u.epochs]).sum() for u in updates]
@@ -123,14 +122,14 @@ def _always_the_same(updates: Sequence[Update], asked: Asked) -> str:
     return f"; {_of(np.array(unused), asked)} are used in no epoch of an update"
 
 
-def _of(counts: np.ndarray, asked: Asked) -> str:
-    """A mean number of samples, in words."""
+def _of(counts: np.ndarray, asked: AuditSizes) -> str:
+    """Format a mean number of samples."""
     mean = float(counts.mean())
     return f"{mean:,.0f} of {asked.batch:,} samples ({mean / asked.batch:.1%})"
 
 
 def _sizes(updates: Sequence[Update]) -> Iterator[Fault]:
-    """A last mini-batch that is far smaller or larger than the others."""
+    """Find a last mini-batch that is far smaller or larger than the others."""
     if updates[0].wraps:
         return
     usual = _usual(updates[0])
@@ -148,11 +147,11 @@ def _sizes(updates: Sequence[Update]) -> Iterator[Fault]:
 
 
 def _usual(update: Update) -> int:
-    """The most common size of a mini-batch."""
+    """Return the most common size of a mini-batch."""
     return Counter(len(one) for one in update.minibatches).most_common(1)[0][0]
 
 
-def _mixed(found: Mixing, update: Update, asked: Asked) -> Iterator[Fault]:
+def _mixed(found: Mixing, update: Update, asked: AuditSizes) -> Iterator[Fault]:
     if found.unshuffled:
         yield Fault(
             "unshuffled",
@@ -180,8 +179,8 @@ def _mixed(found: Mixing, update: Update, asked: Asked) -> Iterator[Fault]:
         )
 
 
-def _in_words(most: Neighbours, epoch: Epoch, asked: Asked) -> str:
-    """Which samples are neighbours, as far as envs and steps are known."""
+def _in_words(most: Neighbours, epoch: Epoch, asked: AuditSizes) -> str:
+    """Describe which samples are neighbours, as far as envs and steps are known."""
     if not asked.envs:
         if most.lag == 1:
             return "neighbours in the index"
@@ -195,11 +194,11 @@ def _in_words(most: Neighbours, epoch: Epoch, asked: Asked) -> str:
     return f"samples {most.lag} apart in the index"
 
 
-def _is_whole_envs(one: np.ndarray, asked: Asked) -> bool:
+def _is_whole_envs(one: np.ndarray, asked: AuditSizes) -> bool:
     return len(np.unique(asked.env_of(one))) * asked.steps == len(np.unique(one))
 
 
-def _which(numbers: tuple[int, ...], asked: Asked) -> str:
+def _which(numbers: tuple[int, ...], asked: AuditSizes) -> str:
     if len(numbers) == asked.epochs:
         return "every epoch is" if asked.epochs > 1 else "the epoch is"
     if len(numbers) == 1:
@@ -207,7 +206,7 @@ def _which(numbers: tuple[int, ...], asked: Asked) -> str:
     return f"{len(numbers)} of {asked.epochs} epochs are"
 
 
-def _where(numbers: tuple[int, ...], asked: Asked) -> str:
+def _where(numbers: tuple[int, ...], asked: AuditSizes) -> str:
     if len(numbers) == asked.epochs:
         return "in every epoch"
     if len(numbers) == 1:

@@ -1,4 +1,4 @@
-"""Are the samples mixed, anew each epoch? Tests of which samples share a mini-batch.
+"""Tests of mixing: which samples share a mini-batch, and do they anew each epoch?
 
 Each probability is compared with `FALSE_ALARMS` over the number of tests, so that a right sampler
 is called wrong at most that often.
@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import special
 
-from nbyt.minibatch.epochs import UNUSED, Asked, Epoch, Update
+from nbyt.minibatch.epochs import UNUSED, AuditSizes, Epoch, Update
 from nbyt.minibatch.schemes import Minibatches
 
 # How likely chance alone is: probabilities of what a uniform shuffle would do.
@@ -27,18 +27,22 @@ _CELLS = 8
 
 
 def same_shuffle(sizes: Sequence[int], samples: int) -> float:
-    """The log probability that two shuffles put the same samples into the same mini-batches."""
+    """Return the log probability that two shuffles put the same samples into the same mini-
+    batches.
+    """
     own = np.array([*sizes, max(samples - sum(sizes), 0)])
     return float(special.gammaln(own + 1).sum() - special.gammaln(own.sum() + 1))
 
 
 def same_order(minibatches: int) -> float:
-    """The log probability that mini-batches with fixed members come in the same order twice."""
+    """Return the log probability that mini-batches with fixed members come in the same order
+    twice.
+    """
     return -float(special.gammaln(minibatches + 1))
 
 
 def pair_share(sizes: Sequence[int], samples: int) -> float:
-    """The probability that two given samples share a mini-batch."""
+    """Return the probability that two given samples share a mini-batch."""
     own = np.asarray(sizes, float)
     return float((own * (own - 1)).sum() / (samples * (samples - 1)))
 
@@ -46,13 +50,13 @@ def pair_share(sizes: Sequence[int], samples: int) -> float:
 def distinct(
     minibatches: Minibatches, reach: int
 ) -> tuple[Int[np.ndarray, " keys"], Int[np.ndarray, " keys"]]:
-    """Every different sample of every mini-batch, as mini-batch * reach + index; and how often."""
+    """Return the distinct samples of every mini-batch as mini-batch * reach + index, and counts."""
     owner = np.repeat(np.arange(len(minibatches)), [len(one) for one in minibatches])
     return np.unique(owner * reach + np.concatenate(minibatches), return_counts=True)
 
 
 def thinned(minibatches: Minibatches) -> Minibatches:
-    """Mini-batches from all over, as many as are quickly looked at."""
+    """Return evenly chosen mini-batches, few enough to be compared quickly."""
     samples = sum(len(one) for one in minibatches)
     return minibatches[:: max(1, round(samples / _KEYS))]
 
@@ -60,7 +64,7 @@ def thinned(minibatches: Minibatches) -> Minibatches:
 def neighbours(
     epochs: Sequence[Epoch], used: Bool[np.ndarray, " batch"], lags: Sequence[int]
 ) -> tuple[Int[np.ndarray, " lags"], Float[np.ndarray, " lags"]]:
-    """Pairs of samples a lag apart that share a mini-batch: counted, and expected by chance.
+    """Count pairs a lag apart that share a mini-batch; return also the count expected by chance.
 
     Of each mini-batch only its different samples count, so fetching with replacement is no block.
     used: samples that are used at all; what is left out for good is another fault.
@@ -78,7 +82,7 @@ def neighbours(
 
 
 def kept_pairs(one: Epoch, other: Epoch) -> tuple[int, float]:
-    """Pairs of samples that share a mini-batch in both epochs: counted, and expected by chance.
+    """Count pairs that share a mini-batch in both epochs, and the count expected by chance.
 
     Only samples that both use are looked at, so that what is dropped at random is no pattern.
     """
@@ -93,17 +97,17 @@ def kept_pairs(one: Epoch, other: Epoch) -> tuple[int, float]:
 
 
 def log_tail(count: int, expected: float) -> float:
-    """The log probability of so many or more where so many are expected, by a Poisson law."""
+    """Return the log probability of at least this count under a Poisson law."""
     return 0.0 if count == 0 else _log(special.pdtrc(count - 1, expected))
 
 
 def log_times(happened: int, chances: int, probability: float) -> float:
-    """The log probability that it happens so often or more, in so many independent chances."""
+    """Return the log probability of at least so many successes in independent trials."""
     return 0.0 if happened == 0 else _log(special.bdtrc(happened - 1, chances, probability))
 
 
 def place_tail(epochs: Sequence[Epoch]) -> float:
-    """The log probability of a table [part of the batch, part of the epoch] as uneven as this.
+    """Return the log probability of a table [part of batch, part of epoch] at least this uneven.
 
     Chi-square over all epochs together. Margins are fixed and samples are drawn without
     replacement, so the statistic is scaled by (B - 1) / B.
@@ -151,7 +155,7 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Mixing:
-    """What was found, by number of the epoch from 0; empty where nothing is wrong.
+    """Findings by number of the epoch from 0; empty where the mixing is right.
 
     blocks: the neighbours that share mini-batches most. unshuffled: epochs in the order of
     collection. frozen: epochs that are the same at every update, in some other order. repeats:
@@ -166,8 +170,8 @@ class Mixing:
     uneven: bool
 
 
-def mixing(updates: Sequence[Update], asked: Asked) -> Mixing:
-    """What is wrong with the mixing of these updates, made with a seed each."""
+def mixing(updates: Sequence[Update], asked: AuditSizes) -> Mixing:
+    """Find what is wrong with the mixing of these updates, each of which has its own seed."""
     columns = list(zip(*(update.epochs for update in updates), strict=False))
     lags = _lags(asked)
     tests = len(columns) * (len(lags) + 2) + 2 * _EPOCHS_APART + 1
@@ -191,7 +195,7 @@ def mixing(updates: Sequence[Update], asked: Asked) -> Mixing:
     return Mixing(blocks, tuple(sorted(unshuffled)), tuple(sorted(frozen)), repeats, uneven)
 
 
-def _lags(asked: Asked) -> list[int]:
+def _lags(asked: AuditSizes) -> list[int]:
     strides = [n for n in range(1, asked.batch // 2 + 1) if asked.batch % n == 0][:_STRIDES]
     own = (asked.next_step, asked.next_env) if asked.envs else ()
     return sorted({lag for lag in (*range(1, _NEAR + 1), *strides, *own) if 0 < lag < asked.batch})
@@ -200,7 +204,7 @@ def _lags(asked: Asked) -> list[int]:
 def _blocks(
     column: Sequence[Epoch], used: np.ndarray, lags: list[int], line: float | None
 ) -> Neighbours | None:
-    """The neighbours that most often share a mini-batch, if any do so more often than by chance.
+    """Return the neighbours that share mini-batches most, if they do more often than by chance.
 
     line: None if all updates have the same mini-batches. Then they count once, and since that is a
     fault already, it is only the question which; `_NAMING` decides.
@@ -223,20 +227,20 @@ def _blocks(
 
 
 def _fixed(column: Sequence[Epoch], in_blocks: bool, samples: int, line: float) -> bool:
-    """Whether every update has the same mini-batches in the same order."""
+    """Return True if every update has the same mini-batches in the same order."""
     same = [one.same_as(column[0]) for one in column[1:]]
     return all(same) and len(same) * _same(column[0], in_blocks, samples) < line
 
 
 def _same(epoch: Epoch, in_blocks: bool, samples: int) -> float:
-    """The log probability that two epochs are the same; blocks can only change their order."""
+    """Return the log probability that two epochs agree; blocks can only change their order."""
     if in_blocks:
         return same_order(len(epoch.minibatches))
     return same_shuffle(epoch.sizes, samples)
 
 
-def _in_order(epoch: Epoch, asked: Asked) -> bool:
-    """Whether mini-batches follow each other as the samples do, step by step or env by env."""
+def _in_order(epoch: Epoch, asked: AuditSizes) -> bool:
+    """Return True if mini-batches follow the order of the samples, by step or by env."""
     orders = [epoch.labels]
     if asked.envs:
         orders.append(epoch.labels[np.argsort(asked.env_of(np.arange(asked.batch)), kind="stable")])
@@ -247,7 +251,7 @@ def _in_order(epoch: Epoch, asked: Asked) -> bool:
 def _repeats(
     updates: Sequence[Update], blocks: set[int], skipped: set[int], samples: int, line: float
 ) -> bool:
-    """Whether epochs of one update are the same, or keep more pairs together than by chance."""
+    """Return True if epochs of an update agree, or keep more pairs together than by chance."""
     for apart in range(1, _EPOCHS_APART + 1):
         pairs = [
             (update.epochs[number], update.epochs[number + apart], {number, number + apart})
@@ -272,13 +276,13 @@ def _turns(column: Sequence[Epoch]) -> list[tuple[Epoch, Epoch]]:
 
 
 def _alike(pairs: list[tuple[Epoch, Epoch]], line: float) -> bool:
-    """Whether samples that share a mini-batch stay together from one epoch to the other."""
+    """Return True if samples that share a mini-batch stay together from epoch to epoch."""
     kept = [kept_pairs(one, other) for one, other in _comparable(pairs)]
     return log_tail(sum(n for n, _ in kept), math.fsum(mean for _, mean in kept)) < line
 
 
 def _mostly_same(pairs: list[tuple[Epoch, Epoch]]) -> bool:
-    """Whether most samples that share a mini-batch do so in both epochs."""
+    """Return True if most samples that share a mini-batch do so in both epochs."""
     kept = [kept_pairs(one, other)[0] for one, other in _comparable(pairs)]
     possible = [math.comb(size, 2) for one, _ in _comparable(pairs) for size in one.sizes]
     return 2 * sum(kept) > sum(possible)

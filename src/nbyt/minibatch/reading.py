@@ -1,4 +1,4 @@
-"""What a sampler gives, read with care: it is somebody's code, and may give anything."""
+"""Read the mini-batches of a user's sampler, buffer or loader, which may give anything."""
 
 import copy
 import random
@@ -14,13 +14,12 @@ from jaxtyping import Int
 from nbyt.errors import UsageError
 from nbyt.minibatch.schemes import Minibatches, Sampler
 
-# Live buffers and loaders as samplers, without importing the packages they come from.
-#
-# The user's object is never iterated: a copy is, and random states that all share are put back.
+# Live buffers and loaders become samplers without an import of the packages they come from. The
+# user's object is never iterated: a copy is, and shared random states are put back.
 
 
 def sampler_of(thing: Any) -> Sampler:
-    """A sampler that gives the indices which a live buffer or loader would give.
+    """Return a sampler that gives the indices which a live buffer or loader would give.
 
     Known are a rollout buffer of Stable-Baselines3 and what is like it, a torch DataLoader or
     BatchSampler, an object whose get(minibatch) gives index arrays, and anything that gives the
@@ -43,7 +42,7 @@ def sampler_of(thing: Any) -> Sampler:
 
 
 def _rollout_buffer(buffer: Any) -> Sampler:
-    """Of a buffer whose get(minibatch) shuffles all samples and hands the indices on."""
+    """Wrap a buffer whose get(minibatch) shuffles all samples and passes their indices on."""
     own = copy.copy(buffer)  # its arrays are shared, and only read
     samples = int(own.buffer_size * own.n_envs)
     own.full = own.generator_ready = True  # no data is looked at, so it need not be there
@@ -68,7 +67,7 @@ def _each_epoch(thing: Any) -> Sampler:
 
 
 def _seeded(epoch: Any) -> Sampler:
-    """A sampler that asks for an epoch again and again, with shared random states of its own."""
+    """Return a sampler that asks for epoch after epoch with its own random states."""
 
     def sample(batch: int, minibatch: int, epochs: int, seed: int) -> Any:
         with _own_random_states(seed):
@@ -79,7 +78,7 @@ def _seeded(epoch: Any) -> Sampler:
 
 @contextmanager
 def _own_random_states(seed: int) -> Iterator[None]:
-    """NumPy's, Python's and torch's shared states are seeded inside, and put back afterwards."""
+    """Seed the shared states of NumPy, Python and torch, and put them back afterwards."""
     torch = sys.modules.get("torch")
     before = np.random.get_state(), random.getstate()
     torch_before = torch.random.get_rng_state() if torch else None
@@ -97,7 +96,7 @@ def _own_random_states(seed: int) -> Iterator[None]:
 
 
 def _copied(thing: Any) -> Any:
-    """A copy with random states of its own, which go on from call to call."""
+    """Copy the object with its own random states, which continue from call to call."""
     try:
         return copy.deepcopy(thing)
     except Exception as error:  # an object may refuse in any way
@@ -126,7 +125,7 @@ _FIX = "yield one array of whole numbers from 0 to batch - 1 for each mini-batch
 def read(
     sampler: Callable[..., Any], batch: int, minibatch: int, epochs: int, seed: int
 ) -> Minibatches:
-    """The mini-batches of one update, in order, each an array of indices."""
+    """Return the mini-batches of one update, in order, each an array of indices."""
     where = f"batch {batch}, minibatch {minibatch}, epochs {epochs}, seed {seed}"
     most = TIMES * epochs * -(-batch // minibatch) + 16
     found: Minibatches = []
@@ -152,7 +151,7 @@ def read(
 def _items(
     sampler: Callable[..., Any], sizes: tuple[int, int, int, int], where: str
 ) -> Iterable[Any]:
-    """Item after item; what the sampler raises becomes an error of ours, with its own as cause."""
+    """Yield the items; turn what the sampler raises into a UsageError with it as the cause."""
     try:
         given = sampler(*sizes)
         if not isinstance(given, Iterable) or isinstance(given, dict | str | bytes):
@@ -171,7 +170,7 @@ def _items(
 
 
 def _indices(item: Any, batch: int, where: str) -> Int[np.ndarray, " size"]:
-    """One mini-batch as indices; a mask or a slice of the batch is as good as its indices."""
+    """Convert one mini-batch to indices; a mask or a slice will do."""
     if isinstance(item, slice):
         item = np.arange(batch)[item]
     array = _array(item, where)
@@ -196,7 +195,7 @@ def _indices(item: Any, batch: int, where: str) -> Int[np.ndarray, " size"]:
 
 
 def _array(item: Any, where: str) -> np.ndarray:
-    """Anything that NumPy can read; tensors of a device are fetched from it."""
+    """Convert anything that NumPy can read, and tensors of a device."""
     fetched = item.detach().cpu() if hasattr(item, "detach") and hasattr(item, "cpu") else item
     try:
         return np.asarray(fetched)

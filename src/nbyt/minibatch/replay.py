@@ -20,18 +20,18 @@ Places = Int[np.ndarray, "gradient_steps minibatch"]
 
 @dataclass(frozen=True)
 class Filled:
-    """What a ring of `capacity` rows holds after `written` rows were written into it."""
+    """The content of a ring of `capacity` rows after `written` rows were written."""
 
     written: int
     capacity: int
 
     @property
     def count(self) -> int:
-        """Rows that are in it."""
+        """Return the number of rows in it."""
         return min(self.written, self.capacity)
 
     def place(self, age: np.ndarray) -> np.ndarray:
-        """Where rows are, counted from the oldest, which is 0."""
+        """Return the places of rows counted from the oldest, which is 0."""
         return (self.written - self.count + age) % self.capacity
 
 
@@ -42,7 +42,7 @@ def draw(
     gradient_steps: int,
     generator: np.random.Generator,
 ) -> Places:
-    """Places in the buffer of so many mini-batches."""
+    """Draw the places in the buffer of `steps` mini-batches."""
     if not 1 <= minibatch <= filled.count:
         raise UsageError(
             f"a mini-batch of {minibatch} cannot be drawn from {filled.count} transitions",
@@ -54,31 +54,31 @@ def draw(
 
 
 def _uniform(count: int, shape: tuple[int, int], generator: np.random.Generator) -> Places:
-    """Each row from all rows: one may come twice."""
+    """Draw each row from all rows, with replacement."""
     return generator.integers(count, size=shape)
 
 
 def _distinct(count: int, shape: tuple[int, int], generator: np.random.Generator) -> Places:
-    """No row twice in a mini-batch, all sets alike."""
+    """Draw each mini-batch without replacement."""
     steps, minibatch = shape
     fetches = [generator.choice(count, minibatch, replace=False) for _ in range(steps)]
     return np.stack(fetches)
 
 
 def _stratified(count: int, shape: tuple[int, int], generator: np.random.Generator) -> Places:
-    """One row from each of m equal spans of age, so that a mini-batch covers the whole buffer."""
+    """Draw one row from each of m equal spans of age, so that a mini-batch covers the buffer."""
     within = (np.arange(shape[1]) + generator.random(shape)) / shape[1]
     return np.minimum((within * count).astype(np.int64), count - 1)
 
 
 def _sequential(count: int, shape: tuple[int, int], generator: np.random.Generator) -> Places:
-    """Rows that were collected one after the other, from a random one on."""
+    """Draw successive rows from a random one on."""
     steps, minibatch = shape
     return generator.integers(count - minibatch + 1, size=(steps, 1)) + np.arange(minibatch)
 
 
 def _newest(count: int, shape: tuple[int, int], generator: np.random.Generator) -> Places:
-    """The rows collected last: what learning without replay would see."""
+    """Take the newest rows: what learning without replay would use."""
     del generator
     return np.tile(np.arange(count - shape[1], count), (shape[0], 1))
 

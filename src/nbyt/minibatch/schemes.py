@@ -1,7 +1,7 @@
-"""Other ways to cut a batch into mini-batches, beside shuffle-and-chop.
+"""Ways to cut a batch into mini-batches: shuffle-and-chop, those of libraries, known mistakes.
 
-Some are in use, some are known mistakes. All give the indices of every mini-batch of one update,
-in order; sample t * N + n is step t of env n. `nbyt.minibatch.schemes` has them all by name.
+All give the indices of every mini-batch of one update, in order; sample t * N + n is step t of
+env n. `SCHEMES` has them by name.
 """
 
 import difflib
@@ -15,10 +15,8 @@ from jaxtyping import Int
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import Layout
 
-# How PPO implementations cut a batch, a rest included: one function a rule.
-#
-# A rule gives all mini-batches of one update, in order; their sizes may differ. Sample t * N + n is
-# step t of env n.
+# Rules: a rule gives all mini-batches of one update, in order; their sizes may differ. Schemes give
+# them as one array.
 
 Order = Int[np.ndarray, " samples"]
 Minibatches = list[Int[np.ndarray, " _"]]
@@ -26,7 +24,7 @@ Minibatches = list[Int[np.ndarray, " _"]]
 
 @dataclass(frozen=True)
 class SamplerSizes:
-    """A layout's sizes, of which the mini-batch's need not divide the batch."""
+    """The sizes of a layout whose mini-batch need not divide the batch."""
 
     envs: int
     steps: int
@@ -35,12 +33,12 @@ class SamplerSizes:
 
     @property
     def batch(self) -> int:
-        """Samples in the rollout buffer: N x T."""
+        """Return the samples in the rollout buffer: N x T."""
         return self.envs * self.steps
 
     @property
     def unroll(self) -> int:
-        """The longest pieces of rollouts that fill both an env's steps and a mini-batch."""
+        """Return the longest unroll that divides both an env's steps and a mini-batch."""
         return gcd(self.steps, self.minibatch)
 
 
@@ -48,27 +46,25 @@ Rule = Callable[[SamplerSizes, np.random.Generator], Minibatches]
 
 
 def by_env(envs: int, steps: int) -> Order:
-    """All samples, env after env."""
+    """Return all sample indices, env after env."""
     return np.arange(envs * steps).reshape(steps, envs).T.reshape(-1)
 
 
 def short_tail(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """A fresh shuffle each epoch, chopped until nothing is left: the last one may be short."""
-    return _each_epoch(
-        sizes, lambda: _rules_chopped(generator.permutation(sizes.batch), sizes.minibatch)
-    )
+    """Shuffle anew each epoch and chop; the last mini-batch may be short."""
+    return _each_epoch(sizes, lambda: _pieces(generator.permutation(sizes.batch), sizes.minibatch))
 
 
 def tail_dropped(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """A fresh shuffle each epoch, of which only full mini-batches are used."""
+    """Shuffle anew each epoch and use only full mini-batches."""
     return _each_epoch(sizes, lambda: _full(generator.permutation(sizes.batch), sizes.minibatch))
 
 
 def tail_merged(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """A fresh shuffle each epoch; what is left over is joined to the last mini-batch."""
+    """Shuffle anew each epoch; merge the remainder into the last mini-batch."""
 
     def epoch() -> Minibatches:
-        pieces = _rules_chopped(generator.permutation(sizes.batch), sizes.minibatch)
+        pieces = _pieces(generator.permutation(sizes.batch), sizes.minibatch)
         if len(pieces) > 1 and len(pieces[-1]) < sizes.minibatch:
             pieces[-2:] = [np.concatenate(pieces[-2:])]
         return pieces
@@ -77,7 +73,7 @@ def tail_merged(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatc
 
 
 def even_split(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """A fresh shuffle each epoch, split into parts whose sizes differ by one at most."""
+    """Shuffle anew each epoch and split into parts whose sizes differ by at most one."""
     count = max(sizes.batch // sizes.minibatch, 1)
     return _each_epoch(
         sizes, lambda: list(np.array_split(generator.permutation(sizes.batch), count))
@@ -85,18 +81,18 @@ def even_split(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatch
 
 
 def no_rest(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """A fresh shuffle each epoch, for sizes that divide."""
+    """Shuffle anew each epoch; refuse sizes that do not divide."""
     _require_divisible(sizes)
     return short_tail(sizes, generator)
 
 
 def one_permutation(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """One shuffle for all epochs of an update; the tail is dropped."""
+    """Shuffle once for all epochs of an update; drop the tail."""
     return _full(generator.permutation(sizes.batch), sizes.minibatch) * sizes.epochs
 
 
 def cyclic(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """Passes that run into each other, all mini-batches full; the first pass is not shuffled.
+    """Let passes run into each other in full mini-batches; the first pass is not shuffled.
 
     A single epoch is not shuffled at all.
     """
@@ -109,33 +105,33 @@ def cyclic(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
 
 
 def blocks_in_fresh_order(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """Steps that follow each other, the blocks' order shuffled each epoch; the tail is dropped."""
+    """Cut successive steps into blocks, shuffle their order each epoch, drop the tail."""
     blocks = _full(by_env(sizes.envs, sizes.steps), sizes.minibatch)
     return _each_epoch(sizes, lambda: [blocks[at] for at in generator.permutation(len(blocks))])
 
 
 def blocks_in_one_order(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """Steps that follow each other, the blocks' order shuffled once an update."""
+    """Cut successive steps into blocks, shuffle their order once an update."""
     _require_divisible(sizes)
     blocks = _full(by_env(sizes.envs, sizes.steps), sizes.minibatch)
     return [blocks[at] for at in generator.permutation(len(blocks))] * sizes.epochs
 
 
 def env_slices(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """Whole rollouts, or slices of one, env after env; nothing is shuffled."""
+    """Use whole rollouts, or slices of one, env after env; nothing is shuffled."""
     del generator
     _require_divisible(sizes)
     return _full(by_env(sizes.envs, sizes.steps), sizes.minibatch) * sizes.epochs
 
 
 def time_slices(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """A few steps of all envs, in the order they were collected in; the tail is dropped."""
+    """Use a few steps of all envs, in the order of collection; drop the tail."""
     del generator
     return _full(np.arange(sizes.batch), sizes.minibatch) * sizes.epochs
 
 
 def unrolls(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """Whole unrolls, shuffled each epoch. An unroll is as long as both sizes allow."""
+    """Shuffle whole unrolls each epoch. An unroll is as long as both sizes allow."""
     _require_divisible(sizes)
     whole = by_env(sizes.envs, sizes.steps).reshape(-1, sizes.unroll)
     return _each_epoch(
@@ -144,7 +140,7 @@ def unrolls(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
 
 
 def drawn_unrolls(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
-    """Whole unrolls drawn for each mini-batch, none twice in one, all with equal priority."""
+    """Draw whole unrolls for each mini-batch, none twice in one, all with equal priority."""
     whole = by_env(sizes.envs, sizes.steps).reshape(-1, sizes.unroll)
     count = sizes.epochs * sizes.batch // sizes.minibatch
     each = sizes.minibatch // sizes.unroll
@@ -155,12 +151,12 @@ def _each_epoch(sizes: SamplerSizes, epoch: Callable[[], Minibatches]) -> Miniba
     return [one for _ in range(sizes.epochs) for one in epoch()]
 
 
-def _rules_chopped(order: Order, minibatch: int) -> Minibatches:
+def _pieces(order: Order, minibatch: int) -> Minibatches:
     return [order[first : first + minibatch] for first in range(0, len(order), minibatch)]
 
 
 def _full(order: Order, minibatch: int) -> Minibatches:
-    return [one for one in _rules_chopped(order, minibatch) if len(one) == minibatch]
+    return [one for one in _pieces(order, minibatch) if len(one) == minibatch]
 
 
 def _require_divisible(sizes: SamplerSizes) -> None:
@@ -175,10 +171,34 @@ def _require_divisible(sizes: SamplerSizes) -> None:
 def shuffle_and_chop(
     layout: Layout, generator: np.random.Generator
 ) -> Int[np.ndarray, "gradient_steps minibatch"]:
-    """Indices of every mini-batch of one update, in order.
+    """Shuffle the batch anew each epoch and chop it into mini-batches.
 
     Drawn on the host: a true uniform permutation there costs a fraction of a sort on the device,
     and it is drawn while the device is still busy with the update before.
+
+    Parameters
+    ----------
+    layout : Layout
+        Sizes of the update.
+    generator : numpy.random.Generator
+        Source of the shuffles.
+
+    Returns
+    -------
+    Int[ndarray, "gradient_steps minibatch"]
+        Sample indices of every mini-batch of one update, in order. Index t * N + n is step t of
+        env n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nbyt import Layout
+    >>> layout = Layout(envs=2, steps=3, minibatch=2, epochs=2)
+    >>> indices = shuffle_and_chop(layout, np.random.default_rng(0))
+    >>> indices.shape
+    (6, 2)
+    >>> sorted(indices[:3].reshape(-1).tolist())
+    [0, 1, 2, 3, 4, 5]
     """
     epochs = [generator.permutation(layout.batch) for _ in range(layout.epochs)]
     return np.concatenate(epochs).astype(np.int32).reshape(-1, layout.minibatch)
@@ -189,19 +209,19 @@ Scheme = Callable[[Layout, np.random.Generator], Indices]
 
 
 def whole_batch(layout: Layout, generator: np.random.Generator) -> Indices:
-    """The whole batch every time, whatever the mini-batch size: one gradient step an epoch."""
+    """Use the whole batch every time, whatever the mini-batch size: one gradient step an epoch."""
     del generator
     return np.tile(np.arange(layout.batch, dtype=np.int32), (layout.epochs, 1))
 
 
 def random_fetch(layout: Layout, generator: np.random.Generator) -> Indices:
-    """Every sample of every mini-batch fetched from all: some twice, some never."""
+    """Draw every sample of every mini-batch from all: some twice, some never."""
     shape = (layout.gradient_steps, layout.minibatch)
     return generator.integers(layout.batch, size=shape, dtype=np.int32)
 
 
 def random_subsets(layout: Layout, generator: np.random.Generator) -> Indices:
-    """Every mini-batch without a sample twice, but fetched from all: some samples are in none."""
+    """Draw every mini-batch from all samples, without replacement within it."""
     fetches = [
         generator.permutation(layout.batch)[: layout.minibatch]
         for _ in range(layout.gradient_steps)
@@ -210,7 +230,7 @@ def random_subsets(layout: Layout, generator: np.random.Generator) -> Indices:
 
 
 def consecutive(layout: Layout, generator: np.random.Generator) -> Indices:
-    """Steps of one env that follow each other, or of several where a mini-batch needs more.
+    """Use successive steps of one env, or of several where a mini-batch needs more.
 
     Nothing is shuffled but the order of the mini-batches.
     """
@@ -218,7 +238,7 @@ def consecutive(layout: Layout, generator: np.random.Generator) -> Indices:
 
 
 def time_slabs(layout: Layout, generator: np.random.Generator) -> Indices:
-    """A few steps of all envs at a time: the batch chopped in the order it was collected in.
+    """Use a few steps of all envs at a time, in the order of collection.
 
     Nothing is shuffled but the order of the mini-batches.
     """
@@ -226,7 +246,7 @@ def time_slabs(layout: Layout, generator: np.random.Generator) -> Indices:
 
 
 def whole_envs(layout: Layout, generator: np.random.Generator) -> Indices:
-    """All steps of a few envs, the envs shuffled anew each epoch, as recurrent policies need it."""
+    """Use all steps of a few envs, the envs shuffled each epoch, as recurrent policies need."""
     if layout.minibatch % layout.steps:
         raise LayoutError(
             f"a mini-batch of {layout.minibatch} does not hold whole envs of {layout.steps} steps",
@@ -252,19 +272,19 @@ Sampler = Callable[[int, int, int, int], Minibatches]
 
 @dataclass(frozen=True)
 class NamedScheme:
-    """A way to cut a batch: its name, one line of words, and its rule."""
+    """A way to cut a batch: its name, a one-line description, and its rule."""
 
     name: str
     words: str
     rule: Rule
 
     def __call__(self, layout: Layout, generator: np.random.Generator) -> Indices:
-        """Indices of every mini-batch of one update, in order."""
+        """Return the indices of every mini-batch of one update, in order."""
         sizes = SamplerSizes(layout.envs, layout.steps, layout.minibatch, layout.epochs)
         return np.stack(self.rule(sizes, generator)).astype(np.int32)
 
     def sampler(self, envs: int, steps: int) -> Sampler:
-        """The scheme as a sampler of batches of so many envs and steps, a rest included."""
+        """Return the scheme as a sampler of batches of this shape."""
 
         def sample(batch: int, minibatch: int, epochs: int, seed: int) -> Minibatches:
             if batch != envs * steps:
@@ -279,7 +299,7 @@ class NamedScheme:
 
 
 def find(name: str) -> NamedScheme:
-    """The scheme of that name."""
+    """Find the scheme of that name."""
     if name in SCHEMES:
         return SCHEMES[name]
     near = difflib.get_close_matches(name, SCHEMES, n=2)
@@ -292,7 +312,7 @@ def find(name: str) -> NamedScheme:
 
 
 def _divisible(scheme: Scheme) -> Rule:
-    """A scheme as a rule; a layout refuses sizes that leave a rest."""
+    """Turn a scheme into a rule; a layout refuses sizes that leave a remainder."""
 
     def rule(sizes: SamplerSizes, generator: np.random.Generator) -> Minibatches:
         layout = Layout(sizes.envs, sizes.steps, sizes.minibatch, sizes.epochs)

@@ -1,4 +1,4 @@
-"""The loss of DQN: how far Q-values are from one step of reward and the target network."""
+"""The loss of DQN: the error of Q-values against reward plus target network."""
 
 from typing import Any, NamedTuple
 
@@ -38,8 +38,8 @@ class Rates(NamedTuple):
     learning_rate: Float[Array, ""]
 
 
-class Seen(NamedTuple):
-    """What a mini-batch shows: means of the loss, of the Q-values taken, of the |TD error|."""
+class TDNumbers(NamedTuple):
+    """Means over a mini-batch: the loss, the Q-values of the actions taken, the |TD error|."""
 
     loss: jax.Array
     mean_q: jax.Array
@@ -54,12 +54,12 @@ def dqn_loss(
     rates: Rates,
     *,
     double: bool,
-) -> tuple[Float[Array, ""], Seen]:
-    """The mean Huber loss of a mini-batch, and what it shows."""
+) -> tuple[Float[Array, ""], TDNumbers]:
+    """Return the mean Huber loss of a mini-batch, and its numbers."""
     error, taken = td_errors(policy, weights, target, rows, rates, double=double)
     weight = rows.valid / jnp.maximum(rows.valid.sum(), 1)
     loss = optax.losses.huber_loss(error, delta=rates.huber) @ weight
-    return loss, Seen(loss, taken @ weight, jnp.abs(error) @ weight)
+    return loss, TDNumbers(loss, taken @ weight, jnp.abs(error) @ weight)
 
 
 def td_errors(
@@ -71,7 +71,7 @@ def td_errors(
     *,
     double: bool,
 ) -> tuple[Float[Array, " m"], Float[Array, " m"]]:
-    """Q-value less its target for each row, and the Q-value; no gradient reaches the target.
+    """Return Q-value less target for each row, and the Q-value; no gradient reaches the target.
 
     double: the action of the next step is chosen by the weights and valued by the target network.
     """

@@ -1,4 +1,4 @@
-"""PPO's losses on a mini-batch, each with the numbers worth watching."""
+"""PPO's losses on a mini-batch, each with numbers to report."""
 
 from typing import NamedTuple
 
@@ -50,12 +50,12 @@ class ActorNumbers(NamedTuple):
 
 
 def mean(x: Float[Array, " B"], valid: Float[Array, " B"]) -> Float[Array, ""]:
-    """Mean over the rows that are experience."""
+    """Average over the rows that are experience."""
     return jnp.sum(x * valid) / jnp.maximum(jnp.sum(valid), 1.0)
 
 
 def normalised(batch: Batch) -> Float[Array, " B"]:
-    """Advantages with mean 0 and standard deviation 1 over the batch's experience."""
+    """Normalise advantages to mean 0 and standard deviation 1 over the batch's experience."""
     centred = batch.advantage - mean(batch.advantage, batch.valid)
     return centred / (jnp.sqrt(mean(centred**2, batch.valid)) + _TINY)
 
@@ -63,7 +63,7 @@ def normalised(batch: Batch) -> Float[Array, " B"]:
 def actor_loss(
     policy: ActorCritic, params: Params, batch: Batch, coefficients: Coefficients
 ) -> tuple[Float[Array, ""], ActorNumbers]:
-    """The clipped surrogate with its entropy bonus, to be made small."""
+    """Return the clipped surrogate loss less the entropy bonus, and its numbers."""
     parameters = policy.parameters(params, batch.observation)
     log_ratio = policy.head.log_prob(parameters, batch.action) - batch.log_prob
     ratio = jnp.exp(log_ratio)
@@ -86,7 +86,7 @@ def critic_loss(
     *,
     value_clip: bool,
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """Half the squared error of the critic times its coefficient, to be made small."""
+    """Return half the critic's mean squared error, times its coefficient and without."""
     value = policy.value(params, batch.observation)
     error = (value - batch.target) ** 2
     if value_clip:

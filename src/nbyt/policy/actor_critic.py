@@ -1,4 +1,4 @@
-"""The actor-critic: what its networks see, what they give, and their parameters."""
+"""The actor-critic: its inputs, its outputs and its parameters."""
 
 from dataclasses import dataclass, replace
 from math import prod
@@ -52,7 +52,7 @@ class ActorCritic:
     channels_first: bool = False
 
     def init(self, key: jax.Array | None, *, normalise_observations: bool = False) -> Params:
-        """Fresh parameters, all zero without a key.
+        """Return initial parameters, all zero without a key.
 
         Only vectors are normalised; an index or an image has its own scale.
         """
@@ -72,13 +72,13 @@ class ActorCritic:
         return Params(actor, critic, torso, moments)
 
     def parameters(self, params: Params, observation: jax.Array) -> jax.Array:
-        """Parameters of the action distribution at each observation."""
+        """Return the parameters of the action distribution at each observation."""
         if self.network.kind == "table":
             return params.actor["logits"][observation]
         return self._actor_output(params, self._actor_features(params, observation))
 
     def value(self, params: Params, observation: jax.Array) -> jax.Array:
-        """The critic's value of each observation."""
+        """Return the critic's value of each observation."""
         if self.network.kind == "table":
             return params.critic["values"][observation]
         inputs = self.encode(params, observation)
@@ -86,7 +86,7 @@ class ActorCritic:
         return apply_head(params.critic["head"], features)[..., 0]
 
     def encode(self, params: Params, observation: jax.Array) -> jax.Array:
-        """What the networks see of each observation."""
+        """Return the networks' input for each observation."""
         if self.kind == "index":
             return jax.nn.one_hot(observation, self.shape[0])
         batch = observation.shape[: observation.ndim - len(self.shape)]
@@ -126,7 +126,7 @@ class ActorCritic:
 
     @property
     def encoded_shape(self) -> tuple[int, ...]:
-        """The shape of one observation as the networks see it."""
+        """Return the shape of the networks' input."""
         if self.kind == "image" and self.channels_first:
             return (*self.shape[1:], self.shape[0])
         if self.kind == "image":
@@ -141,7 +141,7 @@ def build(
     *,
     shared: bool = False,
 ) -> ActorCritic:
-    """The actor-critic for an env's spaces; `network` "auto" picks table, CNN or MLP by them."""
+    """Build the actor-critic for an env's spaces; "auto" picks a table, a CNN or an MLP."""
     kind, shape = _reading(observation_space, network)
     chosen = network if network.kind != "auto" else replace(network, kind=_default_kind(kind))
     if chosen.kind == "table" and kind != "index":

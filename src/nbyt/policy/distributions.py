@@ -26,27 +26,27 @@ class Head(Protocol):
 
     @property
     def outputs(self) -> int:
-        """Numbers that the actor network must give."""
+        """Return the number of outputs of the actor network."""
         ...
 
     def noise(self, key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
-        """Independent noise for `shape` actions."""
+        """Draw independent noise for `shape` actions."""
         ...
 
     def sample(self, parameters: Any, noise: Any) -> Any:
-        """Actions, as the policy means them (unclipped)."""
+        """Return actions as the policy chose them (unclipped)."""
         ...
 
     def to_env(self, action: Any) -> Any:
-        """Actions, as the environment takes them."""
+        """Return actions as the environment takes them."""
         ...
 
     def log_prob(self, parameters: jax.Array, action: jax.Array) -> jax.Array:
-        """Log-probability of each action."""
+        """Return the log-probability of each action."""
         ...
 
     def entropy(self, parameters: jax.Array) -> jax.Array:
-        """Entropy of each distribution."""
+        """Return the entropy of each distribution."""
         ...
 
 
@@ -86,7 +86,7 @@ class Categorical:
 
 @dataclass(frozen=True)
 class MultiCategorical:
-    """Several independent choices at once; the logits of all of them side by side."""
+    """Several independent choices at once; the parameters are all their logits, concatenated."""
 
     sizes: tuple[int, ...]
 
@@ -129,7 +129,7 @@ class MultiCategorical:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Independent normals; the parameters are means and log standard deviations side by side.
+    """Independent normals; the parameters are means, then log standard deviations.
 
     The policy's action is unbounded and its probability is that of the unclipped action; only the
     environment sees it clipped to its bounds.
@@ -170,7 +170,7 @@ class Gaussian:
 
 
 def head_for(space: spaces.Space) -> Head:
-    """The head whose actions belong to `space`."""
+    """Return the head whose actions belong to `space`."""
     if isinstance(space, spaces.Discrete):
         return Categorical(int(space.n))
     if isinstance(space, spaces.MultiDiscrete):

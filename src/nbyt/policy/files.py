@@ -1,4 +1,4 @@
-"""Stages as files: what is written of a policy, and how it is read back without trusting it.
+"""Stages as files: how a policy is written, and read back without trusting the file.
 
 A file names no code. The policy's form is a handful of words and numbers, each checked; the
 arrays must then have exactly the names, shapes and types that this form needs.
@@ -40,13 +40,13 @@ _MOMENTS = "observation/"
 
 
 def describe(policy: ActorCritic) -> dict[str, Any]:
-    """The policy's form in plain JSON values."""
+    """Describe the policy in plain JSON values."""
     head = {"family": type(policy.head).__name__, **asdict(policy.head)}  # type: ignore[call-overload]
     return {**asdict(policy), "head": _bounds_as_text(head)}
 
 
 def stage_tensors(stage: Stage) -> Tensors:
-    """The stage's arrays by name; those of tables are called `logits` and `values`."""
+    """Return the stage's arrays by name; those of tables are called `logits` and `values`."""
     tensors = to_tensors(stage.params)
     if stage.policy.network.kind == "table":
         return {name.rpartition("/")[2]: array for name, array in tensors.items()}
@@ -100,20 +100,20 @@ def _bad_weights(name: str, path: Path, reason: str) -> StoreError:
 
 
 def to_tensors(tree: Any) -> Tensors:
-    """Every array of a pytree under its path, such as "actor/layers/0/w"."""
+    """Name every array of a pytree by its path, such as "actor/layers/0/w"."""
     leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
     return {_name(path): np.asarray(leaf) for path, leaf in leaves}
 
 
 def from_tensors(template: Any, tensors: Tensors) -> Any:
-    """The pytree shaped like `template` with the arrays of `tensors`."""
+    """Build the pytree shaped like `template` from the arrays of `tensors`."""
     paths, structure = jax.tree_util.tree_flatten_with_path(template)
     leaves = [jnp.asarray(tensors[_name(path)]) for path, _ in paths]
     return jax.tree_util.tree_unflatten(structure, leaves)
 
 
 def shapes(template: Any) -> dict[str, tuple[tuple[int, ...], str]]:
-    """Path, shape and dtype of every array that `template` needs, for checking a file."""
+    """Return the path, shape and dtype of every array that `template` needs."""
     leaves = jax.tree_util.tree_flatten_with_path(template)[0]
     return {_name(path): (tuple(leaf.shape), str(leaf.dtype)) for path, leaf in leaves}
 
@@ -130,7 +130,7 @@ def _bounds_as_text(head: dict[str, Any]) -> dict[str, Any]:
 def _revive(
     kind: type[ActorCritic], form: dict[str, Any], normalised: bool, where: str
 ) -> tuple[ActorCritic, Any]:
-    """The policy of that form, whose types are right, and the shapes of its parameters."""
+    """Build the policy from its checked description, and the shapes of its parameters."""
     try:
         policy = kind(
             form["kind"],
@@ -152,7 +152,7 @@ def _revive(
 
 
 def _require_consistent(policy: ActorCritic) -> None:
-    """Nothing, or a ValueError for parts that `actor_critic.build` never puts together."""
+    """Raise a ValueError for parts that `actor_critic.build` never combines."""
     table, axes = policy.network.kind == "table", len(policy.shape)
     if (policy.kind, policy.network.kind) not in _PAIRS:
         raise ValueError(f"a {policy.network.kind} for {policy.kind} observations")
@@ -192,7 +192,7 @@ def _sizes(values: Any, extent: Callable[[tuple[int, ...]], int] = prod) -> tupl
 
 
 def require_env(stage: Stage, env_id: str, where: str) -> None:
-    """Nothing, where the stage was trained on this env; else an error that names both."""
+    """Raise a StoreError unless the stage was trained on this env."""
     trained_on = stage.facts.get("env")
     if trained_on != env_id:
         raise StoreError(

@@ -33,7 +33,7 @@ SMALLEST_IMAGE = 3  # pixels on a side: the first kernel
 
 @dataclass(frozen=True)
 class Network:
-    """What kind of network, how wide, with which activation."""
+    """Kind, widths and activation of a network."""
 
     kind: str
     widths: tuple[int, ...] = (64, 64)
@@ -41,7 +41,7 @@ class Network:
 
 
 def parse_network(text: str, activation: str = "tanh") -> Network:
-    """The network that a user means by "64x64", "256", "cnn", "table" or "auto"."""
+    """Parse "64x64", "256", "cnn", "table" or "auto"."""
     word = text.strip().lower()
     if activation not in ACTIVATIONS:
         raise UsageError(
@@ -85,7 +85,9 @@ class Draws:
         self._words = None if key is None else np.asarray(jax.random.key_data(key)).tolist()
 
     def orthogonal(self, role: str, index: int, shape: tuple[int, ...], gain: float) -> jax.Array:
-        """Weights whose columns (or rows, whichever are fewer) are orthogonal, of length gain."""
+        """Draw weights whose columns (or rows, whichever are fewer) are orthogonal, of length
+        gain.
+        """
         if self._words is None:
             return jnp.zeros(shape)
         rows, columns = prod(shape[:-1]), shape[-1]
@@ -98,13 +100,13 @@ class Draws:
 
 
 def dense(draws: Draws, role: str, index: int, inputs: int, outputs: int) -> dict[str, jax.Array]:
-    """Parameters of a dense layer: orthogonal weights [inputs, outputs], zero bias."""
+    """Return the parameters of a dense layer: orthogonal weights [inputs, outputs], zero bias."""
     weights = draws.orthogonal(role, index, (inputs, outputs), _GAIN)
     return {"w": weights, "b": jnp.zeros(outputs)}
 
 
 def head(draws: Draws, role: str, inputs: int, outputs: int, gain: float) -> dict[str, jax.Array]:
-    """Parameters of an output layer, its weights stored [outputs, inputs].
+    """Return the parameters of an output layer, its weights stored [outputs, inputs].
 
     The gradient of narrow weights is then a short-by-long product, which XLA does six times
     faster on CPU than the long-by-short one.
@@ -114,12 +116,12 @@ def head(draws: Draws, role: str, inputs: int, outputs: int, gain: float) -> dic
 
 
 def apply_head(layer: dict[str, jax.Array], features: jax.Array) -> jax.Array:
-    """Outputs of `head` for features [..., inputs]."""
+    """Return the outputs of `head` for features [..., inputs]."""
     return features @ layer["w"].T + layer["b"]
 
 
 def init_torso(network: Network, draws: Draws, role: str, shape: tuple[int, ...]) -> Layers:
-    """Layers of everything before the output layer, for encoded observations of `shape`."""
+    """Return all layers before the output layer, for encoded observations of `shape`."""
     layers: Layers = []
     width, widths = prod(shape), network.widths
     if network.kind == "cnn":
@@ -133,14 +135,14 @@ def init_torso(network: Network, draws: Draws, role: str, shape: tuple[int, ...]
 
 
 def apply_torso(network: Network, layers: Layers, inputs: jax.Array, shape: tuple[int, ...]) -> Any:
-    """Features [..., width] of encoded observations [..., *shape]."""
+    """Return features [..., width] of encoded observations [..., *shape]."""
     return trace_torso(network, layers, inputs, shape)[-1]
 
 
 def trace_torso(
     network: Network, layers: Layers, inputs: jax.Array, shape: tuple[int, ...]
 ) -> list[jax.Array]:
-    """What goes into every layer, and last the features; images [B, H, W, C] into convolutions."""
+    """Return the input of every layer, then the features; images [B, H, W, C] into convolutions."""
     if network.kind != "cnn":
         return _trace_dense(layers, inputs, ACTIVATIONS[network.activation])
     convolutions = image_convolutions(shape)
@@ -161,7 +163,7 @@ def _trace_dense(layers: Layers, inputs: jax.Array, activation: Any) -> list[jax
 
 
 def image_convolutions(shape: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
-    """(channels, kernel, stride) of each convolution over images of `shape`."""
+    """Return (channels, kernel, stride) of each convolution over images of `shape`."""
     return _image_layers(shape)[0]
 
 

@@ -11,7 +11,7 @@ TINY = 1e-8
 
 
 class RunningMoments(NamedTuple):
-    """How many values were seen, their mean and their variance."""
+    """Count, mean and variance of values so far."""
 
     seen: jax.Array
     mean: jax.Array
@@ -19,14 +19,14 @@ class RunningMoments(NamedTuple):
 
 
 def fresh(shape: tuple[int, ...]) -> RunningMoments:
-    """Moments before any data: mean 0, variance 1, with next to no weight."""
+    """Return moments before any data: mean 0, variance 1, with next to no weight."""
     return RunningMoments(jnp.float32(1e-4), jnp.zeros(shape), jnp.ones(shape))
 
 
 def update(
     moments: RunningMoments, values: Float[Array, "B ..."], weight: Float[Array, " B"]
 ) -> RunningMoments:
-    """Moments that have also seen the rows of `values` whose weight is 1 (Chan's merge)."""
+    """Add the rows of `values` whose weight is 1 to the moments (Chan's merge)."""
     spread = weight.reshape(-1, *(1,) * (values.ndim - 1))
     count = jnp.sum(weight)
     mean = jnp.sum(values * spread, axis=0) / jnp.maximum(count, 1.0)
@@ -39,21 +39,21 @@ def update(
 
 
 def standardise(moments: RunningMoments, values: jax.Array) -> jax.Array:
-    """Values with mean 0 and variance 1 under the moments, clipped to +-10."""
+    """Scale values to mean 0 and variance 1 under the moments, clipped to +-10."""
     scaled = (values - moments.mean) / jnp.sqrt(moments.variance + TINY)
     return jnp.clip(scaled, -CLIP, CLIP)
 
 
 def rescale(moments: RunningMoments, values: jax.Array) -> jax.Array:
-    """Values divided by the standard deviation only (for rewards), clipped to +-10."""
+    """Divide values by the standard deviation (for rewards), clipped to +-10."""
     return divided(values, spread(moments))
 
 
 def spread(moments: RunningMoments) -> jax.Array:
-    """The standard deviation under the moments."""
+    """Return the standard deviation under the moments."""
     return jnp.sqrt(moments.variance + TINY)
 
 
 def divided(values: jax.Array, scale: jax.Array | float) -> jax.Array:
-    """Rewards over their scale, clipped to +-10."""
+    """Divide rewards by their scale, clipped to +-10."""
     return jnp.clip(values / scale, -CLIP, CLIP)

@@ -24,30 +24,30 @@ class QPolicy(ActorCritic):
     """
 
     def init(self, key: jax.Array | None, *, normalise_observations: bool = False) -> Params:
-        """Fresh weights, and epsilon 0."""
+        """Return initial weights, and epsilon 0."""
         del normalise_observations
         return greedy(super().init(key).actor)
 
     def parameters(self, params: Params, observation: jax.Array) -> jax.Array:
-        """Log-probabilities of the actions at each observation."""
+        """Return log-probabilities of the actions at each observation."""
         return law(self.values(params, observation), params.actor["epsilon"])
 
     def values(self, params: Params, observation: Shaped[Array, "..."]) -> Float[Array, "... A"]:
-        """The Q-value of every action at each observation."""
+        """Return the Q-value of every action at each observation."""
         return super().parameters(params, observation)
 
     def value(self, params: Params, observation: jax.Array) -> jax.Array:
-        """The Q-value of the best action at each observation."""
+        """Return the Q-value of the best action at each observation."""
         return self.values(params, observation).max(axis=-1)
 
 
 def greedy(weights: dict[str, Any], epsilon: float | jax.Array = 0.0) -> Params:
-    """The parameters of a Q-policy with these weights."""
+    """Return the parameters of a Q-policy with these weights."""
     return Params({**weights, "epsilon": jnp.asarray(epsilon, jnp.float32)}, None)
 
 
 def uniform_weights(policy: QPolicy, key: jax.Array) -> dict[str, Any]:
-    """Fresh weights and biases, uniform within 1 / √inputs of their layer; a table's are zero.
+    """Draw weights and biases uniform within 1 / √inputs of their layer; a table's are zero.
 
     Drawn by NumPy, like orthogonal ones.
     """
@@ -70,12 +70,12 @@ def uniform_weights(policy: QPolicy, key: jax.Array) -> dict[str, Any]:
 
 
 def weights_of(params: Params) -> dict[str, Any]:
-    """The network's weights without epsilon."""
+    """Return the network's weights without epsilon."""
     return {name: leaf for name, leaf in params.actor.items() if name != "epsilon"}
 
 
 def law(values: Any, epsilon: Any) -> Any:
-    """Log-probabilities of acting by these Q-values; takes JAX's arrays and NumPy's alike."""
+    """Return the log-probabilities of acting by these Q-values; takes JAX and NumPy arrays."""
     actions = values.shape[-1]
     library = np if isinstance(values, np.ndarray) else jnp
     best = library.arange(actions) == values.argmax(axis=-1)[..., None]
@@ -86,7 +86,7 @@ def law(values: Any, epsilon: Any) -> Any:
 def build_q(
     observation_space: spaces.Space, action_space: spaces.Space, network: Network
 ) -> QPolicy:
-    """The Q-policy for an env's spaces, its network chosen as for an actor."""
+    """Build the Q-policy for an env's spaces, with a network as for an actor."""
     made = build(observation_space, action_space, network)
     if not isinstance(made.head, Categorical):
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Stage: a frozen policy and critic, from a moment of training or made by hand."""
+"""Stage: a frozen policy and critic, from training or built by hand."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +24,7 @@ class Stage:
 
 
 def table(logits: Any, values: Any) -> Stage:
-    """A stage of a softmax table [S, A] and a value table [S]."""
+    """Build a stage from a softmax table [S, A] and a value table [S]."""
     logits, values = jnp.asarray(logits, jnp.float32), jnp.asarray(values, jnp.float32)
     if logits.ndim != 2 or values.shape != logits.shape[:1]:
         raise UsageError(

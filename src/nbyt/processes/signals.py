@@ -23,12 +23,12 @@ _SOON = 0.1
 
 
 class TerminatedError(KeyboardInterrupt):
-    """SIGTERM came. Like Ctrl-C it is no Exception, so that an env cannot swallow it."""
+    """SIGTERM came. Like Ctrl-C it is not an Exception, so that an env cannot swallow it."""
 
 
 @dataclass(eq=False)
 class StopRequest:
-    """Whether somebody has asked the run to stop.
+    """A request to stop the run.
 
     listen: call it now and then, because an env may take the signals for itself.
     """
@@ -71,7 +71,7 @@ def sigterm_raises() -> Iterator[None]:
 
 @contextmanager
 def stop_on_signal(patience: float = _PATIENCE) -> Iterator[StopRequest]:
-    """A request that SIGINT or SIGTERM sets; outside the main thread nothing sets it.
+    """Return a request that SIGINT or SIGTERM sets; outside the main thread neither does.
 
     patience: seconds that SIGTERM waits for the request to be answered.
     """
@@ -122,7 +122,7 @@ def _listening(first: StopRequest, patience: float) -> Iterator[None]:
 
 
 def _die_if_copied(owner: int) -> None:
-    """End a process that was forked from ours and has our handlers, as SIGTERM usually does."""
+    """End a process that was forked from ours and inherited our handlers."""
     if os.getpid() != owner:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTERM)

@@ -1,1 +1,1 @@
-"""PPO as a pure function of settings and a seed, and the loop around it."""
+"""Training: algorithms as pure functions of settings and a seed, and the loop around them."""

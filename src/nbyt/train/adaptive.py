@@ -1,4 +1,4 @@
-"""A run of PPO whose layout adapts: the batch stays, T and N move."""
+"""Adaptive PPO: its plan, the probe of a rollout, and the controller that moves T."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,11 +17,11 @@ from nbyt.objective.ppo import Coefficients
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.train.plan import PPOSettings, RunPlan
 
-History = Float[np.ndarray, "looks lengths"]
+History = Float[np.ndarray, "probes lengths"]
 
 
 class Decision(NamedTuple):
-    """Where to go next: a place among the lengths, and why; no reason where all stays as it is."""
+    """The next place among the lengths, and the reason; empty where T stays."""
 
     place: int
     reason: str = ""
@@ -29,11 +29,11 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True)
 class LayoutController:
-    """How looks are taken and when they are believed.
+    """When rollouts are probed, and when a probe's verdict changes T.
 
-    every: updates from one look to the next. fewest: looks before the first change, and between
-    two. window: looks that count, those before it being of another policy. sure: how many standard
-    errors a neighbour has to be ahead.
+    every: updates from one probe to the next. fewest: probes before the first change, and between
+    two. window: the last probes, which count; earlier ones are of another policy. sure: how many
+    standard errors a neighbour has to be ahead.
     """
 
     every: int = 4
@@ -41,15 +41,17 @@ class LayoutController:
     window: int = 24
     sure: float = 2.0
 
-    def looks(self, number: int) -> bool:
-        """Whether the rollout of that update is looked at."""
+    def probes(self, number: int) -> bool:
+        """Return True if the rollout of that update is probed."""
         return number % self.every == 0
 
-    def turn(self, history: History, place: int, since: int, lengths: tuple[int, ...]) -> Decision:
-        """The place after the last look of the history.
+    def decide(
+        self, history: History, place: int, since: int, lengths: tuple[int, ...]
+    ) -> Decision:
+        """Return the place after the last probe of the history.
 
-        since: looks that were made since the last change. Neighbours are compared look by look:
-        what makes one rollout hard to learn from does so at every T.
+        since: probes since the last change. Neighbours are compared probe by probe: what makes
+        one rollout hard to learn from does so at every T.
         """
         seen = history[-self.window :]
         if len(seen) < self.fewest or since < self.fewest:
@@ -66,14 +68,14 @@ class LayoutController:
 
 
 def controller_for(updates: int) -> LayoutController:
-    """Return the controller for a run of so many updates; it looks at about the last fifth."""
+    """Return the controller for a run of this length; its window is about a fifth of the run."""
     usual = LayoutController()
     window = max(usual.window, updates // usual.every // 5)
     return LayoutController(usual.every, window // 2, window, usual.sure)
 
 
-def _lead(gaps: Float[np.ndarray, " looks"]) -> float:
-    """How many standard errors the mean gap is above 0."""
+def _lead(gaps: Float[np.ndarray, " probes"]) -> float:
+    """Return the mean gap in standard errors."""
     spread = float(gaps.std(ddof=1)) / len(gaps) ** 0.5
     return float(gaps.mean()) / spread if spread > 0 else 0.0
 
@@ -86,7 +88,7 @@ def _reason(old: int, new: int, lead: float, looks: int) -> str:
     )
 
 
-# A look at a rollout: which T's advantages would have served the actor best.
+# The probe of a rollout: which T's advantages would have served the actor best.
 #
 # For each env, the gradient that all other envs give with advantages that wait for all rewards is a
 # direction: what rollouts without an end would have taught. Every step of the env has a score along
@@ -95,23 +97,23 @@ def _reason(old: int, new: int, lead: float, looks: int) -> str:
 #
 # It stands for alignment: advantages are scaled to spread 1 at every T, as PPO does, and the noise
 # of the actor's gradient is taken as the same for all T, so that the order of the agreements is
-# the order of the alignments. A look costs a tenth of an update and no env step: the rollout is
+# the order of the alignments. A probe costs a tenth of an update and no env step: the rollout is
 # trained on like any other.
 
 _TINY = 1e-12
 
 
 @partial(jax.jit, static_argnames=("policy", "lengths"))
-def look(
+def probe_rollout(
     policy: ActorCritic,
     params: Params,
     rollout: Rollout,
     coefficients: Coefficients,
     lengths: tuple[int, ...],
 ) -> Float[Array, " lengths"]:
-    """The agreement of every T in `lengths`, in units of the squared score.
+    """Return the agreement of every T in `lengths`, in units of the squared score.
 
-    The first half of the rollout's steps is looked at; the second lets their references wait.
+    The first half of the rollout's steps is compared; the second serves their references.
     """
     own = rollout.reward.shape[0] // 2
     weights = rollout.valid[:own].astype(jnp.float32)
@@ -129,7 +131,7 @@ def look(
 
 
 def _scaled(advantage: Float[Array, "T N"], weights: Float[Array, "T N"]) -> Float[Array, "T N"]:
-    """The advantages with mean 0 and spread 1 over the rows that are experience."""
+    """Normalise advantages over the rows that are experience."""
     count = jnp.maximum(weights.sum(), 1.0)
     centred = advantage - jnp.sum(advantage * weights) / count
     return centred / (jnp.sqrt(jnp.sum(centred**2 * weights) / count) + _TINY)
@@ -162,16 +164,15 @@ def _along(
     return jax.jvp(chances, ((params.actor, params.torso),), (direction,))[1]
 
 
-# A rollout that is looked at has so many envs, whose streams are independent; half of its steps
-# are looked at, and the longest T that a run may take is that half.
-LOOKED_ENVS = 8
+# Envs of a rollout that is probed; half of its steps are compared, and that half is the longest T.
+PROBED_ENVS = 8
 _HALF = 2
 _LEAST = 64
 
 
 @dataclass(frozen=True)
 class AdaptivePlan(RunPlan[Layout, PPOSettings]):
-    """A run of PPO; `layout` is the one it begins with, `most` the envs it may use."""
+    """A run of PPO; `layout` is its first one, `most` the envs it may use."""
 
     algo = "ppo"
 
@@ -179,22 +180,22 @@ class AdaptivePlan(RunPlan[Layout, PPOSettings]):
     most: int = 2**62
 
     @property
-    def looked(self) -> Layout:
-        """The layout of rollouts that are looked at."""
-        return self.split(self.layout.batch // LOOKED_ENVS)
+    def probe_layout(self) -> Layout:
+        """Return the layout of rollouts that are probed."""
+        return self.split(self.layout.batch // PROBED_ENVS)
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Every T that the run may take, shortest first."""
+        """Return every T that the run may use, shortest first."""
         return lengths_of(self.layout.batch, self.most)
 
     def split(self, steps: int) -> Layout:
-        """The layout with so many steps."""
+        """Return the layout with T = `steps`."""
         own = self.layout
         return Layout(own.batch // steps, steps, own.minibatch, own.epochs)
 
     def identity(self) -> dict[str, Any]:
-        """All that decides the run's numbers, as plain values."""
+        """Return everything that decides the run's numbers, as plain values."""
         controller = {
             name: getattr(self.controller, name) for name in LayoutController.__dataclass_fields__
         }
@@ -202,11 +203,11 @@ class AdaptivePlan(RunPlan[Layout, PPOSettings]):
 
 
 def lengths_of(batch: int, most: int) -> tuple[int, ...]:
-    """The powers of two that a batch may be cut into, with at most so many envs."""
-    longest = batch // LOOKED_ENVS // _HALF
+    """Return the powers of two that are a T of this batch with at most `most` envs."""
+    longest = batch // PROBED_ENVS // _HALF
     powers = [2**k for k in range(max(longest, 1).bit_length())]
     found = tuple(t for t in powers if batch % t == 0 and batch // t <= most)
-    if batch < _LEAST or batch % (LOOKED_ENVS * _HALF) or len(found) < _HALF:
+    if batch < _LEAST or batch % (PROBED_ENVS * _HALF) or len(found) < _HALF:
         raise LayoutError(
             f"a batch of {batch} has no layouts to move between",
             where="batch",
@@ -216,6 +217,6 @@ def lengths_of(batch: int, most: int) -> tuple[int, ...]:
 
 
 def first_layout(batch: int, minibatch: int, epochs: int, most: int) -> Layout:
-    """Where a run begins: the critic knows nothing yet, so T is the longest."""
+    """Return the first layout: the critic is untrained, so T is the longest."""
     steps = lengths_of(batch, most)[-1]
     return Layout(batch // steps, steps, minibatch, epochs)

@@ -1,4 +1,4 @@
-"""A run whose answer is known: PPO on a table, its return measured and calculated."""
+"""A check with a known answer: PPO on a table, its return measured and computed exactly."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ _LARGEST_GAP = 4.0
 
 
 class Control(NamedTuple):
-    """The measured mean return of a trained policy beside its exact one."""
+    """The measured mean return of a trained policy, and its exact one."""
 
     measured: Estimate
     exact: float
@@ -34,11 +34,11 @@ class Control(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Whether chance explains the difference."""
+        """Return True if chance explains the difference."""
         return abs(self.gap) <= _LARGEST_GAP
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             "env": f"tabular:{_ENV}",
             "measured": self.measured.as_dict(),
@@ -49,7 +49,9 @@ class Control(NamedTuple):
 
 
 def run_control(folder: Path, seed: int) -> Control:
-    """Train on FrozenLake in `folder`, then measure and calculate the final policy's return."""
+    """Train on FrozenLake in `folder`, then measure the final policy's return and compute it
+    exactly.
+    """
     env = tabular.find(_ENV)
     if env is None:
         raise EnvUsageError(f"Gymnasium has no {_ENV}", fix="install gymnasium[toy-text]")
@@ -73,7 +75,7 @@ def run_control(folder: Path, seed: int) -> Control:
 
 
 def exact_return(env: TabularEnv, policy: Float[np.ndarray, "S A"]) -> float:
-    """The mean return of an episode, by going backwards from the time limit."""
+    """Compute the mean return of an episode, backwards from the time limit."""
     assert env.time_limit is not None, "an episode without limit has no last step to start from"
     found, value = env.outcomes, np.zeros(len(env.start))
     for _ in range(env.time_limit):

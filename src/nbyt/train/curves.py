@@ -14,7 +14,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from nbyt.collect.device import Runner, each_seed, mesh_for, spread
-from nbyt.collect.evaluate import Evaluation, Watched, episode_returns, play_seeds
+from nbyt.collect.evaluate import Evaluation, SeedEpisodes, episode_returns, play_seeds
 from nbyt.collect.rollout import update_key
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvError, NbytError
@@ -23,7 +23,7 @@ from nbyt.minibatch import shuffle_and_chop
 from nbyt.objective.ppo import Coefficients
 from nbyt.policy.actor_critic import ActorCritic
 from nbyt.rng import numpy_stream
-from nbyt.train.algorithms.ppo import beginning, learn, ppo_row, rate_of
+from nbyt.train.algorithms.ppo import initial_learner, learn, ppo_row, rate_of
 from nbyt.train.algorithms.registry import UpdateMetrics, build_algorithm
 from nbyt.train.plan import PPOPlan, PPOSettings, RunPlan
 from nbyt.train.sources import (
@@ -36,7 +36,7 @@ from nbyt.train.sources import (
 
 
 class Curve(NamedTuple):
-    """Mean returns of whole episodes of the frozen policy, and the samples seen by then.
+    """Mean returns of whole episodes of the frozen policy, and the samples used by then.
 
     Not of the episodes of training itself: with many envs and few updates those are the short
     ones, as the long ones have not ended yet.
@@ -48,7 +48,7 @@ class Curve(NamedTuple):
     unfinished: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return {
             "samples": list(self.samples),
             "returns": list(self.returns),
@@ -57,7 +57,7 @@ class Curve(NamedTuple):
 
 
 def curve_from(facts: dict[str, Any]) -> Curve:
-    """The curve that `as_dict` described."""
+    """Read the curve that `as_dict` wrote."""
     return Curve(tuple(facts["samples"]), tuple(facts["returns"]), int(facts["unfinished"]))
 
 
@@ -66,7 +66,7 @@ def train_curve(
     env: DeviceEnv | HostEnv,
     watch: Callable[[int], None] = lambda updates: None,
 ) -> Curve:
-    """One training; its plan's stages are the points of the curve.
+    """Train once; the plan's stages are the points of the curve.
 
     watch: called with the number of updates made.
     """
@@ -84,7 +84,7 @@ def train_curve(
 
 
 def curve_of(plan: RunPlan[Layout, PPOSettings], played: list[Evaluation]) -> Curve:
-    """The curve of what was played at the plan's stages; an error where a reward was no number."""
+    """Return the curve of evaluations at the plan's stages; raise where a reward was not finite."""
     spoiled = sum(one.spoiled for one in played)
     if spoiled and plan.settings.on_nonfinite == "stop":
         raise EnvError(
@@ -115,12 +115,12 @@ class _State(NamedTuple):
 
 @dataclass
 class _Group:
-    """The seeds, and what came of each."""
+    """The seeds, their evaluations and their failures."""
 
     plans: Sequence[PPOPlan]
     mesh: Mesh
     state: _State
-    played: list[Watched] = field(default_factory=list)
+    played: list[SeedEpisodes] = field(default_factory=list)
     failed: dict[int, NbytError] = field(default_factory=dict)
     waiting: deque[tuple[int, dict[str, Any]]] = field(default_factory=deque)
 
@@ -128,12 +128,12 @@ class _Group:
 def train_seeds(
     plans: Sequence[PPOPlan], env: DeviceEnv, watch: Callable[[int], None] = lambda updates: None
 ) -> list[Curve | NbytError]:
-    """The curve of every plan, or why it failed; the plans differ in their seeds alone.
+    """Return the curve of every plan, or why it failed; the plans differ only in their seeds.
 
     watch: called with the number of updates that all seeds have made.
     """
     first = plans[0]
-    policy, _ = beginning(first, env)
+    policy, _ = initial_learner(first, env)
     mesh = mesh_for(len(plans))
     group = _Group(plans, mesh, spread([_first_state(plan, env) for plan in plans], mesh))
     play = play_seeds(env, policy, [plan.seed for plan in plans], mesh)
@@ -147,7 +147,7 @@ def train_seeds(
 
 
 def _first_state(plan: PPOPlan, env: DeviceEnv) -> _State:
-    policy, learner = beginning(plan, env)
+    policy, learner = initial_learner(plan, env)
     source = DeviceSource(env, policy, plan.settings, plan.layout)
     source.begin(learner, plan.seed)
     return _State(learner, source.runner, jax.random.key(plan.seed))
@@ -178,7 +178,7 @@ def _advance(
         rate_of(plan.settings, number, plan.updates),
     )
     group.waiting.append((number, seen))
-    _look(group, leave=_AHEAD)
+    _check_losses(group, leave=_AHEAD)
 
 
 @partial(
@@ -198,7 +198,7 @@ def _update(
     coefficients: Coefficients,
     rate: jax.Array,
 ) -> tuple[_State, dict[str, jax.Array]]:
-    """One update of every seed: what they carry on, and what is watched."""
+    """Make one update of every seed; return their states and the update's numbers."""
 
     def one(own: tuple[_State, jax.Array]) -> tuple[_State, dict[str, jax.Array]]:
         (learner, runner, key), indices = own
@@ -222,8 +222,8 @@ def _update(
     return each_seed(one, (state, shuffles), mesh)
 
 
-def _look(group: _Group, *, leave: int) -> None:
-    """Find the seeds whose env or loss gave no number, in all but the last `leave` updates."""
+def _check_losses(group: _Group, *, leave: int) -> None:
+    """Find the seeds whose env or loss gave a NaN, in all but the last `leave` updates."""
     while len(group.waiting) > leave:
         number, seen = group.waiting.popleft()
         watched = jax.device_get({name: seen[name] for name in _WATCHED})
@@ -240,7 +240,7 @@ def _look(group: _Group, *, leave: int) -> None:
 
 
 def _outcomes(group: _Group) -> list[Curve | NbytError]:
-    _look(group, leave=0)
+    _check_losses(group, leave=0)
     points = [watched.evaluations() for watched in group.played]
     found: list[Curve | NbytError] = []
     for k, plan in enumerate(group.plans):

@@ -1,4 +1,4 @@
-"""DQN: the learner, and gradient steps on mini-batches of transitions, as pure functions."""
+"""DQN: its plan, the learner, and gradient steps on mini-batches of transitions."""
 
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property, partial
@@ -14,7 +14,7 @@ from nbyt.errors import LayoutError
 from nbyt.layout import batch_of
 from nbyt.minibatch.replay import Sampling
 from nbyt.numbers import SIZE, STEPS, Passes, Positive, Probability, Size, Steps, check_fields
-from nbyt.objective.dqn import Rates, Seen, Transitions, dqn_loss
+from nbyt.objective.dqn import Rates, TDNumbers, Transitions, dqn_loss
 from nbyt.policy.networks import Network, parse_network
 from nbyt.policy.q_policy import QPolicy, uniform_weights, weights_of
 from nbyt.rng import stream
@@ -84,12 +84,12 @@ class DQNSettings:
 
     @property
     def parsed_network(self) -> Network:
-        """The network that `network` and `activation` describe."""
+        """Return the network that `network` and `activation` describe."""
         return parse_network(self.network, self.activation)
 
     @cached_property
     def form(self) -> "DQNSettings":
-        """What programs are compiled for: every setting that they take as a number is left out."""
+        """Return the settings that programs are compiled for, without those passed as numbers."""
         return DQNSettings(
             optimizer=self.optimizer,
             double=self.double,
@@ -98,12 +98,12 @@ class DQNSettings:
         )
 
     def epsilon(self, part: float) -> float:
-        """The share of random actions after that part of the run."""
+        """Return the share of random actions after this part of the run."""
         gone = min(part / self.exploration, 1.0) if self.exploration else 1.0
         return self.epsilon_start + gone * (self.epsilon_end - self.epsilon_start)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, in the command line's words."""
+        """Return plain values, named as on the command line."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
@@ -164,15 +164,15 @@ class ReplayLayout:
 
     @property
     def fresh(self) -> int:
-        """New transitions an update: N x T."""
+        """Return the new transitions of an update: N x T."""
         return self.envs * self.steps
 
     def learns(self, update: int) -> bool:
-        """Whether gradient steps are made in that update, counted from 1."""
+        """Return True if that update, counted from 1, makes gradient steps."""
         return update * self.fresh >= self.warm_up
 
     def updates(self, total: int) -> int:
-        """Whole updates in a run of `total` environment steps."""
+        """Return the whole updates in a run of `total` environment steps."""
         STEPS.check(total, "total")
         if total < max(self.fresh, self.warm_up):
             raise LayoutError(
@@ -183,7 +183,6 @@ class ReplayLayout:
         return total // self.fresh
 
     def as_dict(self) -> dict[str, int]:
-        """The sizes as plain numbers."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -197,18 +196,18 @@ class ReplayLayout:
 
 
 class DQNPlan(RunPlan[ReplayLayout, DQNSettings]):
-    """A run of DQN, and what changes on its way."""
+    """A run of DQN, with its schedules of exploration and learning rate."""
 
     algo = "dqn"
 
     def epsilon(self, before: int) -> float:
-        """The share of random actions after so many environment steps."""
+        """Return the share of random actions after `before` environment steps."""
         if before < self.layout.warm_up:
             return 1.0
         return self.settings.epsilon(before / self.total)
 
     def learning_rate(self, update: int) -> float:
-        """The step size in that update, counted from 1."""
+        """Return the learning rate of that update, counted from 1."""
         left = 1 - (update - 1) / self.updates if self.settings.anneal else 1.0
         return self.settings.learning_rate * left
 
@@ -217,7 +216,7 @@ _RMSPROP_DECAY = 0.99
 
 
 class QLearner(NamedTuple):
-    """All that learning carries from one gradient step to the next."""
+    """Everything that learning carries from one gradient step to the next."""
 
     weights: dict[str, Any]
     target: dict[str, Any]
@@ -225,7 +224,7 @@ class QLearner(NamedTuple):
 
 
 def new_learner(policy: QPolicy, settings: DQNSettings, key: jax.Array) -> QLearner:
-    """A learner before its first gradient step; its target network begins as a copy."""
+    """Build a learner before its first gradient step; its target network is a copy."""
     own = stream(key, "policy")
     if settings.initial == "uniform":
         return with_weights(settings, uniform_weights(policy, own))
@@ -233,7 +232,7 @@ def new_learner(policy: QPolicy, settings: DQNSettings, key: jax.Array) -> QLear
 
 
 def with_weights(settings: DQNSettings, weights: dict[str, Any]) -> QLearner:
-    """A learner that begins with these weights."""
+    """Build a learner with these initial weights."""
     # A copy, because both are given away to compiled programs, which take no array twice.
     return QLearner(
         weights, jax.tree.map(jnp.copy, weights), optimiser(settings, weights).init(weights)
@@ -241,7 +240,7 @@ def with_weights(settings: DQNSettings, weights: dict[str, Any]) -> QLearner:
 
 
 def rates_of(settings: DQNSettings) -> Rates:
-    """The settings' numbers as arrays."""
+    """Return the settings' numbers as arrays."""
     values = (settings.gamma, settings.huber, settings.target_mix, settings.learning_rate)
     return Rates(*(jnp.float32(value) for value in values))
 
@@ -252,8 +251,8 @@ def improve(
     learner: QLearner,
     minibatches: Transitions,
     rates: Rates,
-) -> tuple[QLearner, Seen]:
-    """The learner after a gradient step on each mini-batch [K, m, ...]; means of what they show."""
+) -> tuple[QLearner, TDNumbers]:
+    """Return the learner after a gradient step on each mini-batch [K, m, ...], and mean numbers."""
     step = partial(_gradient_step, policy, settings, learner.target, rates)
     carried = (learner.weights, learner.optimiser)
     (weights, state), seen = jax.lax.scan(step, carried, minibatches)
@@ -262,7 +261,7 @@ def improve(
 
 
 def copied(learner: QLearner, mix: Float[Array, ""]) -> QLearner:
-    """The learner, so much of its network copied to the target network; 1 is all of it."""
+    """Mix the network into the target network; 1 replaces it."""
 
     def mixed(new: jax.Array, old: jax.Array) -> jax.Array:
         return mix * new + (1 - mix) * old
@@ -271,7 +270,7 @@ def copied(learner: QLearner, mix: Float[Array, ""]) -> QLearner:
 
 
 def optimiser(settings: DQNSettings, weights: Any) -> optax.GradientTransformation:
-    """What turns a gradient into a direction; steps are that times the learning rate."""
+    """Return the optimiser, whose steps are multiplied by the learning rate."""
     kinds = {
         "adam": optax.scale_by_adam,
         "rmsprop": partial(optax.scale_by_rms, _RMSPROP_DECAY),
@@ -287,7 +286,7 @@ def _gradient_step(
     rates: Rates,
     carried: tuple[dict[str, Any], Any],
     rows: Transitions,
-) -> tuple[tuple[dict[str, Any], Any], Seen]:
+) -> tuple[tuple[dict[str, Any], Any], TDNumbers]:
     weights, state = carried
     loss = partial(dqn_loss, policy, target=target, rows=rows, rates=rates)
     gradient, seen = jax.grad(partial(loss, double=settings.double), has_aux=True)(weights)
@@ -297,7 +296,7 @@ def _gradient_step(
 
 
 class Schedule(NamedTuple):
-    """What is known beforehand of a block of B updates; only the first `count` are made."""
+    """The inputs of a block of B updates; only the first `count` are made."""
 
     first: Int[Any, ""]
     count: Int[Any, ""]
@@ -309,7 +308,7 @@ class Schedule(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What a block's updates showed, summed up.
+    """Sums over the updates of a block.
 
     fault: the first row of the block (update, then t * N + n) with a number that is not finite, or
     -1, and its action. dropped: rows left out for that.
@@ -319,21 +318,21 @@ class Tally(NamedTuple):
     returns: jax.Array
     lengths: jax.Array
     learning: jax.Array
-    seen: Seen
+    seen: TDNumbers
     fault: jax.Array
     fault_action: jax.Array
     dropped: jax.Array
 
 
 def row_of(observation: Any) -> Transitions:
-    """The shapes of one transition, given those of an observation."""
+    """Return the shapes of one transition, given those of an observation."""
     number: Any = partial(jax.ShapeDtypeStruct, ())
     flag = number(jnp.bool_)
     return Transitions(observation, number(jnp.int32), number(jnp.float32), flag, observation, flag)
 
 
 def nonfinite(rows: Transitions) -> Any:
-    """Which rows of experience have a reward or an observation that is not finite.
+    """Mark the rows of experience with a reward or an observation that is not finite.
 
     Takes JAX's arrays and NumPy's alike, as `without` does.
     """
@@ -345,7 +344,7 @@ def nonfinite(rows: Transitions) -> Any:
 
 
 def without(rows: Transitions, bad: Any) -> Transitions:
-    """The rows, bad ones made harmless and marked as no experience."""
+    """Zero the bad rows and mark them as not experience."""
     finite = partial(_library(rows).nan_to_num, nan=0.0, posinf=0.0, neginf=0.0)
     return jax.tree.map(finite, rows)._replace(valid=rows.valid & ~bad)
 

@@ -1,4 +1,4 @@
-"""DQN where env, buffer and networks are all on the device: many updates in one program."""
+"""Where DQN's experience comes from: envs and a replay buffer, on the host or on the device."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from nbyt.collect.host import HostQActor, HostRunner, Record, device_kind
 from nbyt.collect.replay import HostReplay, Replay, empty, read, write
 from nbyt.collect.rollout import Episodes, update_key
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.objective.dqn import Rates, Seen, Transitions
+from nbyt.objective.dqn import Rates, TDNumbers, Transitions
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.rng import numpy_stream, seeds, stream
 from nbyt.train.dqn import (
@@ -32,7 +32,7 @@ from nbyt.train.hardware import pin_to_device
 
 
 class HostReplaySource:
-    """N running host environments, their buffer, and what is learnt."""
+    """N running host environments and their buffer."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class HostReplaySource:
 
     def gather(self, learner: QLearner, schedule: Schedule) -> tuple[QLearner, Tally]:
         """Return the learner after a block of updates, and what they showed."""
-        tally, rates = _Sums(), self._rates
+        tally, rates = _TallyBuilder(), self._rates
         for place in range(int(schedule.count)):
             number = int(schedule.first) + place
             generator = numpy_stream(self._seed, "act", number)
@@ -80,7 +80,7 @@ class HostReplaySource:
 
     @property
     def rows(self) -> Transitions:
-        """All places of the buffer, written or not."""
+        """Return all places of the buffer, written or not."""
         return self._replay.rows
 
     def state(self) -> Any:
@@ -96,11 +96,11 @@ class HostReplaySource:
         self._runner.close()
 
 
-class _Sums:
-    """A block's tally while it is under way."""
+class _TallyBuilder:
+    """A block's tally while it grows."""
 
     def __init__(self) -> None:
-        self.seen: list[Seen] = []
+        self.seen: list[TDNumbers] = []
         self._episodes: list[Episodes] = []
         self._fault, self._dropped = -1, 0
         self._action: Any = 0
@@ -114,10 +114,10 @@ class _Sums:
         self._dropped += int(bad.sum())
 
     def made(self) -> Tally:
-        """The sums; of what gradient steps show they may still be on their way."""
+        """Return the sums."""
         ended = np.sum([[float(x) for x in one] for one in self._episodes], axis=0)
         learning, seen = float(len(self.seen)), jax.device_get(self.seen)
-        total = Seen(*np.sum(seen, axis=0)) if seen else Seen(*np.zeros(3))
+        total = TDNumbers(*np.sum(seen, axis=0)) if seen else TDNumbers(*np.zeros(3))
         values: Any = (*ended, learning, total, self._fault, self._action, self._dropped)
         return Tally(*values)
 
@@ -128,12 +128,12 @@ _copied = jax.jit(copied)
 @partial(jax.jit, static_argnames=("policy", "settings"))
 def _improve(
     policy: QPolicy, settings: DQNSettings, learner: QLearner, minibatches: Any, rates: Rates
-) -> tuple[QLearner, Seen]:
+) -> tuple[QLearner, TDNumbers]:
     return improve(policy, settings, learner, minibatches, rates)
 
 
 def _transitions(record: Record) -> Transitions:
-    """A record's steps [T, N, ...] as rows, in the order of time."""
+    """Return a record's steps [T, N, ...] as rows, in the order of time."""
     following = np.concatenate([record.observation[1:], record.last_observation[None]])
     if record.final_observation is not None:
         cut = record.truncated.reshape(*record.truncated.shape, *(1,) * (following.ndim - 2))
@@ -143,7 +143,7 @@ def _transitions(record: Record) -> Transitions:
 
 
 class Carried(NamedTuple):
-    """All that a run on the device carries: what is learnt, the environments, the buffer."""
+    """Everything that the compiled loop carries: learner, environments, buffer."""
 
     learner: QLearner
     runner: Runner
@@ -171,7 +171,7 @@ class DeviceReplaySource:
 
     @property
     def rows(self) -> Transitions:
-        """All places of the buffer, written or not."""
+        """Return all places of the buffer, written or not."""
         return self._replay.rows
 
     def gather(self, learner: QLearner, schedule: Schedule) -> tuple[QLearner, Tally]:
@@ -210,7 +210,7 @@ def _block(
     rates: Rates,
     key: jax.Array,
 ) -> tuple[Carried, Tally]:
-    """What is carried after a block of updates, and what they showed."""
+    """Make a block of updates in one program."""
     length = schedule.epsilon.shape[0]
     keys = jax.vmap(partial(update_key, key))(schedule.first + jnp.arange(length))
     draw = partial(step_inputs, policy, steps=layout.steps, envs=layout.envs)
@@ -247,7 +247,7 @@ def _update(
     learner, seen = jax.lax.cond(
         schedule.learns[place],
         lambda: improve(policy, settings, learner, minibatches, rates),
-        lambda: (learner, _unseen()),
+        lambda: (learner, _no_numbers()),
     )
     tally = _add(tally, rows, fresh, bad, seen, schedule.learns[place], place * layout.fresh)
     return Carried(learner, runner, replay), tally
@@ -267,11 +267,11 @@ def _step(
 
 def _blank() -> Tally:
     zero = jnp.float32(0)
-    return Tally(zero, zero, zero, zero, _unseen(), jnp.int32(-1), jnp.int32(0), zero)
+    return Tally(zero, zero, zero, zero, _no_numbers(), jnp.int32(-1), jnp.int32(0), zero)
 
 
-def _unseen() -> Seen:
-    return Seen(*(jnp.float32(0),) * 3)
+def _no_numbers() -> TDNumbers:
+    return TDNumbers(*(jnp.float32(0),) * 3)
 
 
 def _add(
@@ -279,7 +279,7 @@ def _add(
     rows: Row,
     fresh: Transitions,
     bad: jax.Array,
-    seen: Seen,
+    seen: TDNumbers,
     learns: jax.Array,
     before: jax.Array,
 ) -> Tally:

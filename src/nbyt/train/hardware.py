@@ -1,4 +1,4 @@
-"""Getting JAX ready: which device, how many, and a cache of compiled programs."""
+"""Set JAX up: which device, how many, and a cache of compiled programs."""
 
 import contextlib
 import hashlib
@@ -16,11 +16,9 @@ from nbyt.store.paths import opened
 from nbyt.store.text import plain
 from nbyt.system import instruction_sets, usable_cores
 
-# A folder of compiled programs, so that the next run need not compile them again.
-#
-# A compiled program is machine code: it runs only on CPUs that have its instructions, and whoever
-# can write it can make this process do anything. So each kind of CPU has a folder of its own, and
-# a folder that is a link, or that somebody else owns or can write, is not used.
+# A compiled program is machine code: it runs only on CPUs that have its instructions, and a forged
+# one can make this process do anything. So each kind of CPU has its own folder, and a folder that
+# is a link, or that somebody else owns or can write, is not used.
 
 LOGGER = logging.getLogger("nbyt")
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -29,9 +27,8 @@ _CHECKSUM = hashlib.sha256().digest_size
 _LARGEST = 2**31
 
 
-def keep_compiled_programs() -> None:
-    """Let JAX keep what it compiles, unless there is no safe place for it."""
-    folder = cache_folder()
+def keep_compiled_programs(folder: Path) -> None:
+    """Let JAX keep what it compiles in this folder, unless it is not safe."""
     try:
         danger = _make_safe(folder)
     except OSError:  # a read-only home only costs the time of compiling
@@ -55,15 +52,15 @@ def _serve_programs() -> None:
         compilation_cache.get_file_cache = _kept_in  # type: ignore[assignment]
 
 
-def cache_folder() -> Path:
-    """Return the folder for programs that this CPU compiled."""
+def cache_folder(cpu: str) -> Path:
+    """Return the folder for programs compiled by a CPU with these instruction sets."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    kind = hashlib.sha256(instruction_sets().encode()).hexdigest()[:12]
+    kind = hashlib.sha256(cpu.encode()).hexdigest()[:12]
     return Path(home) / "nbyt" / f"programs-{kind}"
 
 
 def _make_safe(folder: Path) -> str:
-    """Make the folder and nbyt's own above it, for their owner alone; say why one is not safe."""
+    """Make the folder and its parent, private to their owner; say why one is not safe."""
     folder.parents[1].mkdir(parents=True, exist_ok=True)
     for place in (folder.parent, folder):
         with contextlib.suppress(FileExistsError):
@@ -174,12 +171,13 @@ def prepare(
     parts: as so many devices, whatever the cores are. quiet: without a word about the cache.
     """
     LOGGER.setLevel(logging.ERROR if quiet else logging.NOTSET)
+    cores, cpu = usable_cores(), instruction_sets()
     if device != "auto":
         jax.config.update("jax_platforms", device if device == "cpu" else f"{device},cpu")
-    if parts is not None or usable_cores() > 1:
+    if parts is not None or cores > 1:
         _show_cpu_as(parts or 2)
     if cache:
-        keep_compiled_programs()
+        keep_compiled_programs(cache_folder(cpu))
     try:
         jax.devices()
     except RuntimeError as error:
@@ -191,7 +189,7 @@ def prepare(
 
 
 def prepared() -> dict[str, Any]:
-    """The arguments with which `prepare` makes another process compute as this one does."""
+    """Return the arguments with which `prepare` makes another process compute as this one does."""
     return {
         "device": "cpu" if jax.default_backend() == "cpu" else "auto",
         "cache": getattr(jax.config, "jax_compilation_cache_dir", None) is not None,
@@ -201,7 +199,7 @@ def prepared() -> dict[str, Any]:
 
 
 def pin_to_device(tree: Any) -> Any:
-    """The tree with every array bound to the first device.
+    """Bind every array of the tree to the first device.
 
     JAX compiles anew when an array that was bound to no device comes back bound to one, so what is
     carried from update to update is bound from the start.
@@ -210,7 +208,7 @@ def pin_to_device(tree: Any) -> Any:
 
 
 def forget_programs() -> None:
-    """Let go of all compiled programs.
+    """Drop all compiled programs.
 
     Each is a few dozen pieces of memory, and Linux lets a process have 65,530 of those: after some
     hundred layouts the next program would end the process.
@@ -219,7 +217,7 @@ def forget_programs() -> None:
 
 
 def describe() -> str:
-    """The device that work runs on, in words."""
+    """Name the device that work runs on."""
     first = jax.devices()[0]
     return f"{first.platform} ({first.device_kind})"
 

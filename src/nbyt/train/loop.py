@@ -42,47 +42,46 @@ _AHEAD = 2
 
 
 class Listener(Protocol):
-    """Somebody who watches a run: a progress bar, a tracker."""
+    """An observer of a run: a progress bar, a tracker."""
 
     def on_update(self, row: Row) -> None:
-        """Called with every row of the metrics table, in order."""
+        """Take a row of the metrics table; rows come in order."""
         ...
 
 
 @runtime_checkable
 class NoteListener(Protocol):
-    """A listener that also is told the notes of the algorithm."""
+    """A listener that also takes the algorithm's notes."""
 
     def on_note(self, note: str) -> None:
-        """Called with a sentence, such as why the layout changed."""
+        """Take a sentence, such as why the layout changed."""
         ...
 
 
 @dataclass(frozen=True)
 class Watch:
-    """A listener that says, under a name, how many of all updates are made."""
+    """A listener that reports progress under a name."""
 
     progress: Callable[[str, int, int], None]
     what: str
     updates: int
 
     def on_update(self, row: Row) -> None:
-        """Say how many updates are made."""
+        """Report how many updates are made."""
         self.progress(self.what, row["update"], self.updates)
 
 
 class _Clock:
-    """A listener that measures speed from the first update on, which pays for compiling."""
+    """A listener that measures speed after the first update, which includes compiling."""
 
     def __init__(self) -> None:
         self._seen: list[tuple[float, int]] = []
 
     def on_update(self, row: Row) -> None:
-        """Note the time of the first update and of the latest."""
         self._seen[1:] = [(time.perf_counter(), row["steps"])]
 
     def steps_per_second(self) -> float | None:
-        """Environment steps a second after the first update; None for one update or none."""
+        """Return environment steps a second after the first update; None without a second one."""
         if len(self._seen) < 2:
             return None
         (began, before), (ended, after) = self._seen
@@ -97,7 +96,6 @@ class _Saving:
         self._pause = _CHECKPOINT_SECONDS
 
     def due(self) -> bool:
-        """Whether enough time has gone by since the last."""
         return time.monotonic() - self._saved > self._pause
 
     def __enter__(self) -> None:
@@ -110,7 +108,7 @@ class _Saving:
 
 
 class Result(NamedTuple):
-    """What a run leaves behind; the speed is None where there was too little to time."""
+    """The result of a run; the speed is None where there was too little to time."""
 
     final_return: Estimate
     unfinished: int
@@ -140,7 +138,7 @@ def train(
     weights: Params | None = None,
     env: DeviceEnv | HostEnv | None = None,
 ) -> Result:
-    """Train as planned, from the beginning or from where the folder's checkpoint stands.
+    """Train as planned, from the start or from the folder's checkpoint.
 
     `weights` are those to begin with, instead of fresh ones; `env` is one that no id finds.
     """
@@ -167,7 +165,7 @@ def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) ->
         # Asked once: a request that comes in later than here is served after the next update.
         stop = request.made
         due = stop or saving.due()
-        _look(run, waiting, listeners, leave=0 if due or at_stage else _AHEAD)
+        _report(run, waiting, listeners, leave=0 if due or at_stage else _AHEAD)
         if at_stage:
             _save_stage(run)
         if due and made.number < plan.updates:
@@ -179,13 +177,13 @@ def _advance(run: Run, listeners: tuple[Listener, ...], request: StopRequest) ->
                 where=str(run.folder.path),
                 fix="give the same command again to go on",
             )
-    _look(run, waiting, listeners, leave=0)
+    _report(run, waiting, listeners, leave=0)
 
 
-def _look(
+def _report(
     run: Run, waiting: deque[UpdateMetrics], listeners: tuple[Listener, ...], *, leave: int
 ) -> None:
-    """Read the numbers of all but the last `leave` updates; nothing unread is ever saved."""
+    """Pass on the rows of all but the last `leave` updates; what is saved was always read."""
     while len(waiting) > leave:
         row = run.algorithm.row(waiting.popleft())
         note = row.pop("note", "")
@@ -222,7 +220,7 @@ def _save_checkpoint(run: Run) -> None:
 
 
 def _resume(run: Run) -> None:
-    """Put the run where its checkpoint stands, if there is one."""
+    """Restore the run's checkpoint, if there is one."""
     saved = run.folder.read(CHECKPOINT)
     if saved is None:
         return
@@ -260,7 +258,7 @@ def kept_stages(plan: AnyPlan, folder: Folder) -> list[Stage]:
 
 
 def _made_by(row: Row, updates: int) -> bool:
-    """Return True for a row of an update up to that number; anybody may have edited the table."""
+    """Return True for a row of an update up to that number; the table may have been edited."""
     update = row.get("update")
     return isinstance(update, int) and update <= updates
 

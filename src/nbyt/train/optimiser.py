@@ -1,4 +1,4 @@
-"""What all optimisers have in common: clipping, and one flat vector where that is faster."""
+"""The part that all optimisers share: clipping, and one flat vector where that is faster."""
 
 from typing import Any
 

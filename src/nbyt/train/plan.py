@@ -1,4 +1,4 @@
-"""Plan: one training run, described completely."""
+"""The complete description of a training run."""
 
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -78,12 +78,12 @@ class PPOSettings:
 
     @property
     def parsed_network(self) -> Network:
-        """The network that `network` and `activation` describe."""
+        """Return the network that `network` and `activation` describe."""
         return parse_network(self.network, self.activation)
 
     @cached_property
     def form(self) -> "PPOSettings":
-        """What programs are compiled for: every setting that they take as a number is left out."""
+        """Return the settings that programs are compiled for, without those passed as numbers."""
         return PPOSettings(
             value_clip=None if self.value_clip is None else 1.0,
             max_grad_norm=self.max_grad_norm,
@@ -94,7 +94,7 @@ class PPOSettings:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What is trained apart: each part is a program of its own.
+        """Return what is trained apart: each part is a program of its own.
 
         Actor and critic that share no weight, no gradient norm and no stopping rule do not
         depend on each other within an update, so they can run side by side.
@@ -103,7 +103,7 @@ class PPOSettings:
         return ("both",) if together else ("actor", "critic")
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, in the command line's words."""
+        """Return plain values, named as on the command line."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values["lambda"] = values.pop("lam")
         return values
@@ -118,20 +118,20 @@ class LayoutLike(Protocol):
 
     @property
     def envs(self) -> int:
-        """Parallel environments."""
+        """Return the number of parallel environments."""
         ...
 
     @property
     def steps(self) -> int:
-        """Steps of each between two updates."""
+        """Return the steps of each environment between two updates."""
         ...
 
     def updates(self, total: int) -> int:
-        """Whole updates in a run of `total` environment steps."""
+        """Return the whole updates in a run of `total` environment steps."""
         ...
 
     def as_dict(self) -> dict[str, int]:
-        """Plain numbers."""
+        """Return plain numbers."""
         ...
 
 
@@ -144,7 +144,7 @@ class Settings(Protocol):
         ...
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         ...
 
 
@@ -154,7 +154,7 @@ AnySettings = TypeVar("AnySettings", bound=Settings, covariant=True)
 
 @dataclass(frozen=True)
 class RunPlan(Generic[AnyLayout, AnySettings]):
-    """Env, sizes, length, seed and settings of a run, and the updates after which stages are kept.
+    """Env, layout, length, seed and settings of a run, and the updates after which stages are kept.
 
     vector: how host envs run, "sync" or "async"; it does not change the numbers.
     """
@@ -175,11 +175,11 @@ class RunPlan(Generic[AnyLayout, AnySettings]):
 
     @property
     def updates(self) -> int:
-        """How many updates the run makes."""
+        """Return how many updates the run makes."""
         return self.layout.updates(self.total)
 
     def identity(self) -> dict[str, Any]:
-        """All that decides the run's numbers, as plain values."""
+        """Return everything that decides the run's numbers, as plain values."""
         return {
             "algo": self.algo,
             "env": self.env,
@@ -203,7 +203,9 @@ class PPOPlan(RunPlan[Layout, PPOSettings]):
 def stage_updates(
     updates: int, *, count: int | None = None, save_at: tuple[int, ...] = ()
 ) -> tuple[int, ...]:
-    """The updates after which stages are kept: three, `count` evenly spaced, or those named."""
+    """Return the updates after which stages are kept: three, `count` evenly spaced, or those
+    named.
+    """
     if save_at:
         outside = [number for number in save_at if not 1 <= number <= updates]
         if outside:

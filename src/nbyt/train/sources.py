@@ -1,4 +1,4 @@
-"""Batches from device environments: collecting, advantages and flattening in one program."""
+"""Where PPO's batches come from: device or host environments, advantages and flattening."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ class RewardScale(NamedTuple):
 
 
 class BatchNumbers(NamedTuple):
-    """What a batch tells about itself.
+    """Numbers about a batch.
 
     fault: the first row (t * N + n) with a number that is not finite, or -1, and its action.
     dropped: the share of rows left out for that.
@@ -43,7 +43,7 @@ class BatchNumbers(NamedTuple):
 
 
 class Learner(NamedTuple):
-    """All that learning carries from one update to the next."""
+    """Everything that learning carries from one update to the next."""
 
     params: Params
     optimiser: dict[str, Any]
@@ -51,7 +51,7 @@ class Learner(NamedTuple):
 
 
 class SourceBatch(NamedTuple):
-    """One update's batch, with what it brings for the next one."""
+    """One update's batch, and the moments that the next one needs."""
 
     batch: Batch
     observation: normalise.RunningMoments | None
@@ -61,7 +61,7 @@ class SourceBatch(NamedTuple):
 
 
 def coefficients_of(settings: PPOSettings) -> Coefficients:
-    """The settings' numbers as arrays."""
+    """Return the settings' numbers as arrays."""
     values = (
         settings.gamma,
         settings.lam,
@@ -74,7 +74,7 @@ def coefficients_of(settings: PPOSettings) -> Coefficients:
 
 
 class PreparedBatch(NamedTuple):
-    """A batch and the moments that have seen it (they count from the next rollout on)."""
+    """A batch and the moments that include it (used from the next rollout on)."""
 
     batch: Batch
     observation: normalise.RunningMoments | None
@@ -90,7 +90,7 @@ def prepare_batch(
     scale: RewardScale | None,
     coefficients: Coefficients,
 ) -> PreparedBatch:
-    """The batch of a rollout."""
+    """Turn a rollout into a batch."""
     bad = _bad(rollout)
     if settings.on_nonfinite == "drop":
         rollout = _without(rollout, bad)
@@ -129,7 +129,7 @@ def _flat(rollout: Rollout, advantage: Float[Array, "T N"]) -> Batch:
 
 
 def _bad(rollout: Rollout) -> Bool[Array, "T N"]:
-    """Rows of experience with a reward, observation or following value that is not finite."""
+    """Mark the rows of experience with a reward, observation or next value that is not finite."""
     seen = jnp.isfinite(rollout.reward) & jnp.isfinite(next_value(rollout))
     if jnp.issubdtype(rollout.observation.dtype, jnp.floating):
         axes = tuple(range(2, rollout.observation.ndim))
@@ -138,7 +138,7 @@ def _bad(rollout: Rollout) -> Bool[Array, "T N"]:
 
 
 def _without(rollout: Rollout, bad: Bool[Array, "T N"]) -> Rollout:
-    """The rollout with bad rows made harmless and marked as no experience."""
+    """Zero the bad rows and mark them as not experience."""
     clean = {
         name: _finite(getattr(rollout, name))
         for name in ("observation", "log_prob", "value", "reward", "final_value", "last_value")
@@ -153,7 +153,7 @@ def _finite(x: jax.Array) -> jax.Array:
 def _scaled(
     scale: RewardScale, rollout: Rollout, gamma: jax.Array
 ) -> tuple[RewardScale, Float[Array, "T N"]]:
-    """Rewards divided by the spread of discounted returns, and the moments brought up to date."""
+    """Divide rewards by the spread of discounted returns, and update its moments."""
     ended = rollout.terminated | rollout.truncated
 
     def forwards(
@@ -198,7 +198,7 @@ class HostSource:
             self._running.wander(actor, np.asarray(counts))
 
     def gather(self, learner: Learner, key: jax.Array) -> SourceBatch:
-        """The next N x T samples under the learner's policy."""
+        """Return the next N x T samples under the learner's policy."""
         assert self._running is not None, "begin() comes first"
         steps = self._layout.steps
         record, episodes = self._running.go(self._actor(learner, key, steps), steps)
@@ -213,14 +213,13 @@ class HostSource:
         return SourceBatch(**made._asdict(), episodes=episodes)
 
     def state(self) -> Any:
-        """Return nothing: the state of a simulator cannot be saved."""
+        """Return an empty tree: the state of a simulator cannot be saved."""
         return ()
 
     def restore(self, state: Any) -> None:
-        """Keep the environments as they are, at their start."""
+        """Do nothing: host environments start anew."""
 
     def close(self) -> None:
-        """Stop the environments."""
         if self._running is not None:
             self._running.close()
 
@@ -237,7 +236,7 @@ def host_experience(
     scale: RewardScale | None,
     coefficients: Coefficients,
 ) -> PreparedBatch:
-    """The batch of a record."""
+    """Turn a record into a batch."""
     made = rollout(policy, params, record)
     return prepare_batch(policy, settings, params, made, scale, coefficients)
 
@@ -262,7 +261,7 @@ class DeviceSource:
         self.runner = pin_to_device(self.runner)
 
     def gather(self, learner: Learner, key: jax.Array) -> SourceBatch:
-        """The next N x T samples under the learner's policy."""
+        """Return the next N x T samples under the learner's policy."""
         self.runner, made, episodes = device_experience(
             self._env,
             self._policy,
@@ -277,11 +276,9 @@ class DeviceSource:
         return SourceBatch(**made._asdict(), episodes=episodes)
 
     def state(self) -> Runner:
-        """Return the state of all environments."""
         return self.runner
 
     def restore(self, state: Runner) -> None:
-        """Put all environments back."""
         self.runner = pin_to_device(state)
 
     def close(self) -> None:
@@ -300,6 +297,6 @@ def device_experience(
     key: jax.Array,
     coefficients: Coefficients,
 ) -> tuple[Runner, PreparedBatch, Episodes]:
-    """The environments after `steps` steps, the batch they gave, and the episodes that ended."""
+    """Step the environments; return them, the batch, and the episodes that ended."""
     runner, rollout, episodes = collect(env, policy, params, runner, key, steps)
     return runner, prepare_batch(policy, settings, params, rollout, scale, coefficients), episodes

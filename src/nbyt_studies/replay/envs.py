@@ -10,7 +10,7 @@ from gymnasium.spaces import Box, Discrete, Space
 from jaxtyping import Bool, Float, Int
 from scipy.spatial import cKDTree
 
-from nbyt.collect.evaluate import beginnings, episode_returns
+from nbyt.collect.evaluate import episode_returns, start_episodes
 from nbyt.envs.gymnax_suite import GymnaxEnv, find
 from nbyt.envs.protocol import Transition
 from nbyt.policy.actor_critic import Params
@@ -233,7 +233,7 @@ def returns(policy: QPolicy, params: Params, count: int) -> Float[np.ndarray, " 
 @lru_cache(maxsize=2)
 def begun(count: int) -> Begun:
     """Return how the episodes of `returns` begin: alike for every policy."""
-    runners = [beginnings(carts(), seed) for seed in range(count)]
+    runners = [start_episodes(carts(), seed) for seed in range(count)]
     conditions = [np.asarray(runner.state.condition) for runner in runners]
     states = [np.asarray(runner.observation) for runner in runners]
     return Begun(np.concatenate(conditions), np.concatenate(states))

@@ -23,7 +23,7 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.results.values import Data
-from nbyt.train.algorithms.dqn import DQNAlgorithm, beginning
+from nbyt.train.algorithms.dqn import DQNAlgorithm, initial_learner
 from nbyt.train.algorithms.registry import Row
 from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
 from nbyt_studies.experiment import Context
@@ -136,7 +136,7 @@ def random_return(context: Context, env: str, seed: int) -> float:
     """Return the mean return of whole episodes of random actions."""
     found = resolve(env)
     plan = DQNPlan(found.id, LAYOUT, TOTAL, context.seed + seed, SETTINGS, ())
-    policy, learner = beginning(plan, found)
+    policy, learner = initial_learner(plan, found)
     chance = greedy(learner.weights, 1.0)
     return float(episode_returns(found, policy, chance, plan.seed).returns.mean())
 

@@ -9,7 +9,7 @@ import pytest
 from nbyt.envs import resolve
 from nbyt.exact.values import optimal_values
 from nbyt.policy.q_policy import weights_of
-from nbyt.train.algorithms.dqn import beginning
+from nbyt.train.algorithms.dqn import initial_learner
 from nbyt.train.dqn import DQNPlan
 from nbyt_studies.replay import trainings as common
 from nbyt_studies.replay.claims.stability import CLAIMS, share_of_falls
@@ -72,7 +72,7 @@ def test_the_error_of_exact_values_is_nothing() -> None:
     env = resolve(LAKE)
     settings = replace(common.SETTINGS, network="table")
     plan = DQNPlan(env.id, common.LAYOUT, common.TOTAL, 0, settings, ())
-    policy, learner = beginning(plan, env)
+    policy, learner = initial_learner(plan, env)
     best = optimal_values(env, settings.gamma).action
     (name,) = weights_of(policy.init(None))
     for offset in (0.0, 0.5):

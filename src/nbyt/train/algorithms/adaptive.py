@@ -1,4 +1,4 @@
-"""PPO whose layout adapts on its way: looks at its own rollouts say where T goes next."""
+"""PPO whose layout adapts during training: probes of its own rollouts move T."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -21,8 +21,8 @@ from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.files import shapes, to_tensors
 from nbyt.rng import numpy_stream, seeds, stream
 from nbyt.store.tensors import match
-from nbyt.train.adaptive import AdaptivePlan, look
-from nbyt.train.algorithms.ppo import beginning, learn, ppo_row, rate_of
+from nbyt.train.adaptive import AdaptivePlan, probe_rollout
+from nbyt.train.algorithms.ppo import initial_learner, learn, ppo_row, rate_of
 from nbyt.train.algorithms.registry import Row, Source, UpdateMetrics
 from nbyt.train.hardware import pin_to_device
 from nbyt.train.plan import PPOPlan, PPOSettings
@@ -47,7 +47,7 @@ SplitSource = Source[Learner, SplitRequest, tuple[SourceBatch, Rollout]]
 
 
 class DeviceSplits:
-    """Device envs: with fewer of them the first go on, and the others wait where they are."""
+    """Device envs; when N falls, the first N go on and the others pause."""
 
     def __init__(
         self,
@@ -83,22 +83,20 @@ class DeviceSplits:
             key,
             self._coefficients,
         )
-        return _gathered(made, episodes), seen
+        return _source_batch(made, episodes), seen
 
     def state(self) -> Any:
-        """Where all envs stand."""
         return {"runner": self._runner, "discounted": self._discounted}
 
     def restore(self, state: Any) -> None:
-        """Put all envs back."""
         self._runner, self._discounted = pin_to_device((state["runner"], state["discounted"]))
 
     def close(self) -> None:
-        """Nothing to release on the device."""
+        """Do nothing: device environments hold no process."""
 
 
 class HostSplits:
-    """Host envs: every number of envs has its own, which wait while another number is used."""
+    """Host envs; every N has its own, which pause while another N is used."""
 
     def __init__(
         self, env: HostEnv, policy: ActorCritic, settings: PPOSettings, seed: int, vector: str
@@ -110,29 +108,27 @@ class HostSplits:
         self._discounted: dict[int, Float[Array, " N"]] = {}
 
     def gather(self, learner: Learner, request: SplitRequest) -> tuple[SourceBatch, Rollout]:
-        """Return the next batch in the requested layout, and the rollout it came from."""
         key, layout = request
         envs, steps = layout.envs, layout.steps
         runner = self._started(envs)
         actor = HostActor(self._policy, learner.params, key, steps, envs)
         record, episodes = runner.go(actor, steps)
         scale = learner.scale and RewardScale(learner.scale.moments, self._discounted[envs])
-        made, seen = _digested(
+        made, seen = _prepared(
             self._policy, self._settings.form, learner.params, record, scale, self._coefficients
         )
         if made.scale is not None:
             self._discounted[envs] = made.scale.discounted
-        return _gathered(made, episodes), seen
+        return _source_batch(made, episodes), seen
 
     def state(self) -> Any:
-        """Nothing: a simulator's state stays its own."""
+        """Return an empty tree: the state of a simulator cannot be saved."""
         return ()
 
     def restore(self, state: Any) -> None:
-        """Host environments start anew."""
+        """Do nothing: host environments start anew."""
 
     def close(self) -> None:
-        """Stop all environments."""
         for runner in self._runners.values():
             runner.close()
 
@@ -158,7 +154,9 @@ def _experience(
     key: jax.Array,
     coefficients: Coefficients,
 ) -> tuple[tuple[Runner, Float[Array, " most"]], PreparedBatch, Episodes, Rollout]:
-    """Where all envs stand after the first of them went so many steps, and what they gave."""
+    """Collect from the first `envs` envs; return all envs, the batch, the episodes and the
+    rollout.
+    """
     first = jax.tree.map(lambda rows: rows[:envs], runner)
     first, made, episodes = collect(env, policy, params, first, key, steps)
     runner = jax.tree.map(lambda rows, own: rows.at[:envs].set(own), runner, first)
@@ -166,11 +164,11 @@ def _experience(
     found = prepare_batch(policy, settings, params, made, scale, coefficients)
     if found.scale is not None:
         discounted = discounted.at[:envs].set(found.scale.discounted)
-    return (runner, discounted), found, episodes, _as_learnt(made, found)
+    return (runner, discounted), found, episodes, _with_scaled_rewards(made, found)
 
 
 @partial(jax.jit, static_argnames=("policy", "settings"))
-def _digested(
+def _prepared(
     policy: ActorCritic,
     settings: PPOSettings,
     params: Params,
@@ -180,21 +178,21 @@ def _digested(
 ) -> tuple[PreparedBatch, Rollout]:
     made = rollout(policy, params, record)
     found = prepare_batch(policy, settings, params, made, scale, coefficients)
-    return found, _as_learnt(made, found)
+    return found, _with_scaled_rewards(made, found)
 
 
 def without_envs(scale: RewardScale | None) -> RewardScale | None:
-    """The scale as a learner keeps it: its envs' part stays with them, whatever their number."""
+    """Drop the per-env part of the scale, which stays with the envs."""
     return scale and scale._replace(discounted=jnp.zeros(0))
 
 
-def _gathered(made: PreparedBatch, episodes: Episodes) -> SourceBatch:
+def _source_batch(made: PreparedBatch, episodes: Episodes) -> SourceBatch:
     fields = {**made._asdict(), "scale": without_envs(made.scale)}
     return SourceBatch(**fields, episodes=episodes)
 
 
-def _as_learnt(made: Rollout, found: PreparedBatch) -> Rollout:
-    """The rollout with rewards as its batch has them."""
+def _with_scaled_rewards(made: Rollout, found: PreparedBatch) -> Rollout:
+    """Return the rollout with the rewards of its batch."""
     if found.scale is None:
         return made
     return made._replace(reward=normalise.rescale(found.scale.moments, made.reward))
@@ -204,41 +202,39 @@ _NOT_YET = -1
 
 
 class AdaptiveAlgorithm:
-    """A learner, its envs, and the T it has chosen so far.
+    """A learner, its envs, and the T of every update so far.
 
-    Every choice follows from the looks before it, so a resumed run needs the looks and no more.
+    Every choice follows from the probes before it, so a resumed run needs only the probes.
     """
 
     def __init__(
         self, plan: AdaptivePlan, env: DeviceEnv | HostEnv, weights: Params | None = None
     ) -> None:
         self._plan, self._coefficients = plan, coefficients_of(plan.settings)
-        self.policy, learner = beginning(_fixed(plan, plan.layout), env)
+        self.policy, learner = initial_learner(_fixed_plan(plan, plan.layout), env)
         if weights is not None:
             match(to_tensors(weights), shapes(learner.params), "--from")
             learner = learner._replace(params=weights)
         self._learner = pin_to_device(learner._replace(scale=without_envs(learner.scale)))
         self._source = self._started(env)
-        looks = sum(map(plan.controller.looks, range(1, plan.updates + 1)))
-        self._seen = np.zeros((looks, len(plan.lengths)), np.float32)
+        probes = sum(map(plan.controller.probes, range(1, plan.updates + 1)))
+        self._seen = np.zeros((probes, len(plan.lengths)), np.float32)
         self._places = np.full(plan.updates, _NOT_YET, np.int32)
         self._notes: dict[int, str] = {}
 
     @property
     def params(self) -> Params:
-        """What the policy has learnt."""
         return self._learner.params
 
     def updates(self, first: int) -> Iterator[UpdateMetrics]:
-        """Updates from that number on."""
         plan, key = self._plan, jax.random.key(self._plan.seed)
         for number in range(first, plan.updates + 1):
-            layout, looked = self._layout(number), plan.controller.looks(number)
+            layout, probed = self._layout(number), plan.controller.probes(number)
             gathered, rollout = self._source.gather(
                 self._learner, SplitRequest(update_key(key, number), layout)
             )
             # Under way before learning is, and read after that has begun: neither waits long.
-            seen = self._look(rollout) if looked else None
+            seen = self._probe(rollout) if probed else None
             indices = shuffle_and_chop(layout, numpy_stream(plan.seed, "minibatch.shuffle", number))
             rate = rate_of(plan.settings, number, plan.updates)
             self._learner, numbers = learn(
@@ -251,32 +247,31 @@ class AdaptiveAlgorithm:
                 rate,
             )
             if seen is not None:
-                self._steer(number, np.asarray(seen))
+                self._decide(number, np.asarray(seen))
             yield UpdateMetrics(number, numbers)
 
     def row(self, made: UpdateMetrics) -> Row:
-        """The row of the metrics table, with the layout of the update; and a note of a change."""
+        """Return the row of the metrics table, with the layout, and a note where it changed."""
         layout = self._layout(made.number)
-        row = ppo_row(_fixed(self._plan, layout), made)
+        row = ppo_row(_fixed_plan(self._plan, layout), made)
         row |= {"envs": layout.envs, "rollout_steps": layout.steps}
         note = self._notes.pop(made.number, "")
         return {**row, "note": note} if note else row
 
     def facts(self) -> dict[str, Any]:
-        """The layout of the moment, and what the critic's rewards are divided by."""
+        """Return the present layout, and what the critic's rewards are divided by."""
         scale = self._learner.scale
         known = None if scale is None else float(normalise.spread(scale.moments))
         made = int((self._places != _NOT_YET).sum())
-        layout = self._layout(made, looking=False)
+        layout = self._layout(made, probing=False)
         return {"reward_scale": known, "layout": layout.as_dict()}
 
     def findings(self) -> dict[str, Any]:
-        """Every change of the layout with its reason, and where the run ended."""
+        """Return every change of the layout with its reason, and the last layout."""
         last = self._plan.split(self._plan.lengths[self._place(len(self._places))])
         return {"changes": self._changes(), "last_layout": last.as_dict()}
 
     def state(self) -> Any:
-        """The learner, the envs where they are on the device, and all looks."""
         return {
             "learner": self._learner,
             "envs": self._source.state(),
@@ -285,54 +280,54 @@ class AdaptiveAlgorithm:
         }
 
     def restore(self, state: Any) -> None:
-        """Go on from a checkpoint; host environments start anew."""
         self._learner = state["learner"]
         self._source.restore(state["envs"])
         self._seen, self._places = np.array(state["seen"]), np.array(state["places"])
 
     def close(self) -> None:
-        """Stop the environments."""
         self._source.close()
 
     def _started(self, env: DeviceEnv | HostEnv) -> SplitSource:
         plan = self._plan
         if isinstance(env, HostEnv):
             return HostSplits(env, self.policy, plan.settings, plan.seed, plan.vector)
-        most = max(plan.split(plan.lengths[0]).envs, plan.looked.envs)
+        most = max(plan.split(plan.lengths[0]).envs, plan.probe_layout.envs)
         return DeviceSplits(env, self.policy, plan.settings, self._learner, most, plan.seed)
 
-    def _layout(self, number: int, *, looking: bool = True) -> Layout:
-        """The layout of an update: the one chosen, or that of rollouts that are looked at."""
+    def _layout(self, number: int, *, probing: bool = True) -> Layout:
+        """Return the layout of an update: the chosen one, or that of probed rollouts."""
         plan = self._plan
-        if looking and plan.controller.looks(number):
-            return plan.looked
+        if probing and plan.controller.probes(number):
+            return plan.probe_layout
         return plan.split(plan.lengths[self._place(number)])
 
     def _place(self, number: int) -> int:
-        """The place of the T that holds for an update, which is then written down."""
+        """Return the place of an update's T among the lengths, and note it down."""
         at = max(number, 1) - 1
         if self._places[at] == _NOT_YET:
             known = self._places[:at][self._places[:at] != _NOT_YET]
             self._places[at] = known[-1] if len(known) else len(self._plan.lengths) - 1
         return int(self._places[at])
 
-    def _look(self, rollout: Any) -> jax.Array:
+    def _probe(self, rollout: Any) -> jax.Array:
         given = (rollout, self._coefficients, self._plan.lengths)
-        return look(self.policy, self._learner.params, *given)
+        return probe_rollout(self.policy, self._learner.params, *given)
 
-    def _steer(self, number: int, seen: np.ndarray) -> None:
+    def _decide(self, number: int, seen: np.ndarray) -> None:
         plan = self._plan
         made = number // plan.controller.every
         self._seen[made - 1] = seen
         place = self._place(number)
-        turn = plan.controller.turn(self._seen[:made], place, self._since(number), plan.lengths)
+        decision = plan.controller.decide(
+            self._seen[:made], place, self._since(number), plan.lengths
+        )
         if number < plan.updates:
-            self._places[number] = turn.place
-        if turn.reason and number < plan.updates:
-            self._notes[number] = self._words(number, place, turn.place, turn.reason)
+            self._places[number] = decision.place
+        if decision.reason and number < plan.updates:
+            self._notes[number] = self._words(number, place, decision.place, decision.reason)
 
     def _since(self, number: int) -> int:
-        """Looks since the layout last changed, or since the beginning."""
+        """Count the probes since the layout last changed."""
         changed = np.flatnonzero(np.diff(self._places[:number]) != 0)
         last = int(changed[-1]) + 1 if len(changed) else 0
         return number // self._plan.controller.every - last // self._plan.controller.every
@@ -344,13 +339,13 @@ class AdaptiveAlgorithm:
                 break
             number, old, new = int(at) + 1, int(self._places[at]), int(self._places[at + 1])
             seen = self._seen[: number // plan.controller.every]
-            turn = plan.controller.turn(seen, old, self._since(number), plan.lengths)
+            decision = plan.controller.decide(seen, old, self._since(number), plan.lengths)
             found.append(
                 {
                     "after_update": number,
                     "from": [plan.layout.batch // plan.lengths[old], plan.lengths[old]],
                     "to": [plan.layout.batch // plan.lengths[new], plan.lengths[new]],
-                    "reason": turn.reason,
+                    "reason": decision.reason,
                 }
             )
         return found
@@ -363,6 +358,6 @@ class AdaptiveAlgorithm:
         )
 
 
-def _fixed(plan: AdaptivePlan, layout: Layout) -> PPOPlan:
-    """The plan as it would be with one layout for all of the run."""
+def _fixed_plan(plan: AdaptivePlan, layout: Layout) -> PPOPlan:
+    """Return the plan of plain PPO with this layout."""
     return PPOPlan(plan.env, layout, plan.total, plan.seed, plan.settings, plan.stages, plan.vector)

@@ -1,4 +1,4 @@
-"""DQN on its way through a plan, block by block."""
+"""DQN: makes the updates of a plan in blocks."""
 
 from collections.abc import Iterator
 from math import prod
@@ -30,7 +30,7 @@ from nbyt.train.hardware import pin_to_device
 
 
 def dqn_row(plan: DQNPlan, made: UpdateMetrics) -> Row:
-    """The block's numbers as plain floats; an error where the env or the loss gave a NaN."""
+    """Return the block's numbers as plain floats; raise where the env or the loss gave a NaN."""
     numbers = jax.device_get(made.numbers)
     sizes, first = plan.layout, made.number - numbers["updates"] + 1
     fault = int(numbers["fault"])
@@ -77,7 +77,7 @@ class DQNAlgorithm:
         self, plan: DQNPlan, env: DeviceEnv | HostEnv, weights: Params | None = None
     ) -> None:
         self._plan = plan
-        self.policy, learner = beginning(plan, env)
+        self.policy, learner = initial_learner(plan, env)
         _require_savable(plan.layout, env)
         if weights is not None:
             match(to_tensors(weights_of(weights)), shapes(learner.weights), "--from")
@@ -88,17 +88,17 @@ class DQNAlgorithm:
 
     @property
     def params(self) -> Params:
-        """What the policy has learnt, without random actions."""
+        """Return the greedy policy's parameters."""
         return greedy(self.learner.weights)
 
     def experience(self, updates: int) -> Transitions:
-        """What the buffer holds after so many updates, the oldest first, as NumPy arrays."""
+        """Return what the buffer holds after `updates` updates, oldest first, as NumPy arrays."""
         filled = Filled(updates * self._plan.layout.fresh, self._plan.layout.buffer)
         places = filled.place(np.arange(filled.count))
         return jax.tree.map(lambda x: np.asarray(x)[places], self._source.rows)
 
     def updates(self, first: int) -> Iterator[UpdateMetrics]:
-        """Blocks of updates; a block ends where a stage is to be kept."""
+        """Make the updates in blocks; a block ends where a stage is to be kept."""
         plan = self._plan
         ends = {*range(self._length, plan.updates, self._length), *plan.stages, plan.updates}
         for last in sorted(end for end in ends if end >= first):
@@ -107,32 +107,26 @@ class DQNAlgorithm:
             first = last + 1
 
     def row(self, made: UpdateMetrics) -> Row:
-        """The row of the metrics table."""
         return dqn_row(self._plan, made)
 
     def facts(self) -> dict[str, Any]:
-        """Nothing that the common facts do not say."""
         return {}
 
     def findings(self) -> dict[str, Any]:
-        """Nothing: all there is to say is in the returns."""
         return {}
 
     def state(self) -> Any:
-        """Learner and buffer, and the environments where they are on the device."""
         return {"learner": self.learner, **self._source.state()}
 
     def restore(self, state: Any) -> None:
-        """Go on from a checkpoint; host environments start anew."""
         self.learner = pin_to_device(state["learner"])
         self._source.restore(state)
 
     def close(self) -> None:
-        """Stop the environments."""
         self._source.close()
 
     def _schedule(self, first: int, last: int) -> Schedule:
-        """What is known beforehand of updates `first` to `last`, filled up to a block's length."""
+        """Return the schedule of updates `first` to `last`, padded to a block's length."""
         plan, sizes = self._plan, self._plan.layout
         numbers = range(first, first + self._length)
         ends = np.array(numbers) * sizes.fresh
@@ -152,8 +146,8 @@ class DQNAlgorithm:
         )
 
 
-def beginning(plan: DQNPlan, env: DeviceEnv | HostEnv) -> tuple[QPolicy, QLearner]:
-    """The policy and the learner of a run before its first update."""
+def initial_learner(plan: DQNPlan, env: DeviceEnv | HostEnv) -> tuple[QPolicy, QLearner]:
+    """Build the policy and the learner of a run before its first update."""
     policy = build_q(env.observation_space, env.action_space, plan.settings.parsed_network)
     key = stream(jax.random.key(plan.seed), "learner")
     return policy, new_learner(policy, plan.settings, key)
@@ -169,7 +163,7 @@ def _source(
 
 
 def _places(plan: DQNPlan, number: int) -> np.ndarray:
-    """The mini-batches of one update, found by its number alone."""
+    """Draw the mini-batches of an update; they depend on its number alone."""
     sizes = plan.layout
     filled = Filled(number * sizes.fresh, sizes.buffer)
     generator = numpy_stream(plan.seed, "replay.draw", number)
@@ -178,14 +172,14 @@ def _places(plan: DQNPlan, number: int) -> np.ndarray:
 
 
 def buffer_bytes(sizes: ReplayLayout, env: DeviceEnv | HostEnv) -> int:
-    """What the replay buffer takes, in bytes: two observations and ten bytes a transition."""
+    """Return the size of the replay buffer: two observations and ten bytes a transition."""
     space = env.observation_space
     item = min(np.dtype(space.dtype).itemsize, 4)
     return int(sizes.buffer * (2 * item * prod(space.shape or ()) + 10))
 
 
 def _require_savable(sizes: ReplayLayout, env: DeviceEnv | HostEnv) -> None:
-    """Nothing, or an error for a buffer that no checkpoint could hold."""
+    """Raise a LayoutError for a buffer that no checkpoint could hold."""
     size = buffer_bytes(sizes, env)
     if size > TENSORS_LIMIT:
         fits = int(TENSORS_LIMIT / size * sizes.buffer) // sizes.fresh * sizes.fresh

@@ -45,7 +45,7 @@ _KL_MARGIN = 1.5
 
 
 class Update(NamedTuple):
-    """The state after one update; numbers are arrays that may still be on their way."""
+    """The learner after one update; the numbers may still be computing."""
 
     number: int
     learner: Learner
@@ -55,7 +55,7 @@ class Update(NamedTuple):
 def new_learner(
     policy: ActorCritic, settings: PPOSettings, layout: Layout, key: jax.Array
 ) -> Learner:
-    """A learner before its first update."""
+    """Build a learner before its first update."""
     params = policy.init(
         stream(key, "policy"), normalise_observations=settings.normalise_observations
     )
@@ -77,7 +77,7 @@ def updates(
     first: int,
     last: int,
 ) -> Iterator[Update]:
-    """Updates `first` to `last` (counted from 1), each a pure function of the one before.
+    """Make updates `first` to `last` (counted from 1), each a pure function of the one before.
 
     Randomness is found by the update's number, so starting at any update meets the same numbers.
     """
@@ -102,7 +102,7 @@ def learn(
     *,
     side_by_side: bool = True,
 ) -> tuple[Learner, dict[str, jax.Array]]:
-    """The learner after one update, and the update's numbers.
+    """Return the learner after one update, and the update's numbers.
 
     side_by_side: parts on devices of their own; not inside a program that is on one device.
     """
@@ -137,7 +137,7 @@ def improve(
     rate: Float[Array, ""],
     indices: Int[Array, "gradient_steps minibatch"],
 ) -> tuple[dict[str, Any], Any, dict[str, jax.Array]]:
-    """Weights after all epochs, the optimiser's state, and means over the gradient steps made."""
+    """Return the weights after all epochs, the optimiser's state, and means over gradient steps."""
     loss = partial(part_loss, policy, settings, part, observation, coefficients)
     body = partial(gradient_step, settings, loss, batch, rate)
     carried = (weights, optimiser, jnp.bool_(False))
@@ -147,20 +147,20 @@ def improve(
 
 
 def trained(params: Params, part: str) -> dict[str, Any]:
-    """The weights that belong to a part."""
+    """Return the weights that belong to a part."""
     if part == "both":
         return {"actor": params.actor, "critic": params.critic, "torso": params.torso}
     return {part: getattr(params, part)}
 
 
 def fresh_optimiser(settings: PPOSettings, params: Params, part: str) -> Any:
-    """The optimiser's state before a part's first gradient step."""
+    """Return the optimiser's state before a part's first gradient step."""
     weights = trained(params, part)
     return _optimiser(settings.max_grad_norm, weights).init(weights)
 
 
 def rate_of(settings: PPOSettings, number: int, last: int) -> jax.Array:
-    """The learning rate of an update, out of so many."""
+    """Return the learning rate of update `number` of `last`."""
     left = 1 - (number - 1) / last if settings.anneal else 1
     return jnp.float32(settings.learning_rate * left)
 
@@ -173,7 +173,8 @@ def gradient_step(
     carried: tuple[Any, Any, jax.Array],
     indices: jax.Array,
 ) -> tuple[tuple[Any, Any, jax.Array], tuple[dict[str, jax.Array], jax.Array]]:
-    """Weights, optimiser and stop sign after one mini-batch; its numbers, and 1 if it counted.
+    """Return weights, optimiser and stop flag after one mini-batch; its numbers, and 1 if it
+    counted.
 
     loss: of weights and a mini-batch, as `part_loss` gives it.
     """
@@ -201,7 +202,7 @@ def part_loss(
     weights: dict[str, Any],
     minibatch: Batch,
 ) -> tuple[jax.Array, dict[str, jax.Array]]:
-    """What a part's gradient steps make small, and the numbers worth watching."""
+    """Return a part's loss and the numbers to report."""
     params = Params(**{"actor": None, "critic": None, **weights}, observation=observation)
     total, numbers = jnp.float32(0), {}
     if part != "critic":
@@ -221,7 +222,7 @@ def _optimiser(max_grad_norm: float, weights: Any) -> optax.GradientTransformati
 
 
 def _devices(parts: tuple[str, ...]) -> list[Any]:
-    """Where each part runs: None for where its data already is."""
+    """Return the device of each part; None for where its data already is."""
     devices = jax.devices()
     if len(parts) == 1 or len(devices) == 1:
         return [None] * len(parts)
@@ -236,7 +237,7 @@ class PPOAlgorithm:
         self, plan: PPOPlan, env: DeviceEnv | HostEnv, weights: Params | None = None
     ) -> None:
         self._plan = plan
-        self.policy, self._learner = beginning(plan, env)
+        self.policy, self._learner = initial_learner(plan, env)
         if weights is not None:
             match(to_tensors(weights), shapes(self._learner.params), "--from")
             self._learner = self._learner._replace(params=weights)
@@ -245,11 +246,9 @@ class PPOAlgorithm:
 
     @property
     def params(self) -> Params:
-        """What the policy has learnt."""
         return self._learner.params
 
     def updates(self, first: int) -> Iterator[UpdateMetrics]:
-        """Updates from that number on."""
         plan = self._plan
         for update in updates(
             self.policy,
@@ -265,35 +264,30 @@ class PPOAlgorithm:
             yield UpdateMetrics(update.number, update.numbers)
 
     def row(self, made: UpdateMetrics) -> Row:
-        """The row of the metrics table."""
         return ppo_row(self._plan, made)
 
     def facts(self) -> dict[str, Any]:
-        """What the critic's rewards are divided by; None where they are the env's own."""
+        """Return what the critic's rewards are divided by; None where they are not scaled."""
         scale = self._learner.scale
         known = None if scale is None else float(normalise.spread(scale.moments))
         return {"reward_scale": known}
 
     def findings(self) -> dict[str, Any]:
-        """Nothing: all there is to say is in the returns."""
         return {}
 
     def state(self) -> Any:
-        """The learner, and the environments where they are on the device."""
         return {"learner": self._learner, "runner": self._source.state()}
 
     def restore(self, state: Any) -> None:
-        """Go on from a checkpoint; host environments start anew."""
         self._learner = state["learner"]
         self._source.restore(state["runner"])
 
     def close(self) -> None:
-        """Stop the environments."""
         self._source.close()
 
 
-def beginning(plan: PPOPlan, env: DeviceEnv | HostEnv) -> tuple[ActorCritic, Learner]:
-    """The policy and the learner of a run before its first update."""
+def initial_learner(plan: PPOPlan, env: DeviceEnv | HostEnv) -> tuple[ActorCritic, Learner]:
+    """Build the policy and the learner of a run before its first update."""
     settings = plan.settings
     policy = build(
         env.observation_space, env.action_space, settings.parsed_network, shared=settings.shared
@@ -311,7 +305,7 @@ def _source(
 
 
 def ppo_row(plan: PPOPlan, update: Update | UpdateMetrics) -> Row:
-    """The update's numbers as plain floats; an error where the env or the loss gave a NaN."""
+    """Return the update's numbers as plain floats; raise where the env or the loss gave a NaN."""
     numbers = jax.device_get(update.numbers)
     action = numbers.pop("fault_action")
     fault = int(numbers.pop("fault"))

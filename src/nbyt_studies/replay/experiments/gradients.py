@@ -19,7 +19,7 @@ from nbyt.policy.q_policy import QPolicy
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
-from nbyt.train.algorithms.dqn import beginning
+from nbyt.train.algorithms.dqn import initial_learner
 from nbyt.train.dqn import DQNPlan, DQNSettings, QLearner, improve, rates_of
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.measure.batches import best_gain, losses_after, td_contributions
@@ -275,7 +275,7 @@ def _programs(context: Context, task: Task, sizes: tuple[int, ...]) -> dict[int,
     env, settings = resolve(task.env), task.settings
     total = task.moments[-1]
     plan = DQNPlan(env.id, task.layout, total, context.seed, settings, ())
-    policy, learner = beginning(plan, env)
+    policy, learner = initial_learner(plan, env)
     generator = numpy_stream(context.seed, "step-seconds", 0)
     replay = Replay(jax.device_put(_rows(env.observation_space, task.layout.buffer, generator)))
     found = {}
