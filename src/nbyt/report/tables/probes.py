@@ -1,24 +1,23 @@
 """A measurement as tables for a terminal of 80 columns, from the data of the JSON output."""
 
-from typing import Any
-
 from rich.table import Table
 from rich.text import Text
 
-from nbyt.report.numbers import both, cell, fitted, power_of_ten
+from nbyt.report.numbers import both, cell, fitted, layout_name, power_of_ten
+from nbyt.results.values import Data
 from nbyt.stats.estimate import rounded
 
 _SHOWN = ("individual", "covariance", "variance", "ess_ratio", "bias_sq", "alignment")
 
 
-def control_table(rows: list[dict[str, Any]]) -> Table:
+def control_table(rows: list[Data]) -> Table:
     """Build a row for each number: measured, exact, and whether the interval holds it."""
     table = Table(box=None, padding=(0, 1))
     for word in ("N x T", "gradient", "number", "measured [95 %]", "exact", ""):
         table.add_column(word, justify="right" if word in ("N x T", "exact") else "left")
     last = None
     for row in (row for row in rows if row["number"] in _SHOWN):
-        name = f"{row['envs']}x{row['steps']}"
+        name = layout_name(row)
         inside = Text("inside", "green") if row["inside"] else Text("outside", "yellow")
         if row["inside"] is None:
             inside = Text("-")
@@ -46,17 +45,17 @@ _NOISE = {
 _COLUMNS = {**_DIRECTION, **_NOISE}
 
 
-def direction_table(data: dict[str, Any], objective: str) -> Table:
+def direction_table(data: Data, objective: str) -> Table:
     """Show where one gradient points, under every layout at the first lambda."""
     return _table(data, objective, _DIRECTION, f"{objective}: does it point the right way?")
 
 
-def noise_table(data: dict[str, Any], objective: str) -> Table:
+def noise_table(data: Data, objective: str) -> Table:
     """Show how much one gradient scatters, under every layout at the first lambda."""
     return _table(data, objective, _NOISE, f"{objective}: how much does it scatter?")
 
 
-def _table(data: dict[str, Any], objective: str, columns: dict[str, str], title: str) -> Table:
+def _table(data: Data, objective: str, columns: dict[str, str], title: str) -> Table:
     layouts = [one for one in data["layouts"] if one["lambda"] == data["lambda"]]
     powers = _powers(layouts, objective)
     table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
@@ -77,7 +76,7 @@ def _table(data: dict[str, Any], objective: str, columns: dict[str, str], title:
     return table
 
 
-def reasons(data: dict[str, Any]) -> list[str]:
+def reasons(data: Data) -> list[str]:
     """List the reasons for dashes in the tables, each once."""
     found: dict[str, list[str]] = {}
     for one in data["layouts"]:
@@ -92,14 +91,14 @@ def reasons(data: dict[str, Any]) -> list[str]:
     return [f"- {', '.join(places)}: {reason}" for reason, places in found.items()]
 
 
-def verdict(data: dict[str, Any], objective: str) -> str:
+def verdict(data: Data, objective: str) -> str:
     """Name the best layout for one gradient, and those tied with it."""
     ranking = [row for row in data["ranking"][objective] if row["lambda"] == data["lambda"]]
     best, *rest = ranking
-    ties = [f"{row['envs']}x{row['steps']}" for row in rest if row["tied_with_best"]]
+    ties = [layout_name(row) for row in rest if row["tied_with_best"]]
     if best["regret"]["value"] is None:
         return f"{objective}: no layout's gradient points the right way"
-    name = f"{best['envs']}x{best['steps']}"
+    name = layout_name(best)
     if not ties:
         return f"{objective}: {name} is best, and the data tell it apart from all others"
     if len(ties) == len(rest):
@@ -107,7 +106,7 @@ def verdict(data: dict[str, Any], objective: str) -> str:
     return f"{objective}: {name} looks best; cannot be told apart from it: {', '.join(ties)}"
 
 
-def surface_table(data: dict[str, Any], objective: str = "actor") -> Table:
+def surface_table(data: Data, objective: str = "actor") -> Table:
     """Show alignment over T and lambda: a shorter T and a lower lambda do similar things."""
     table = Table(title=f"{objective}'s alignment by T and lambda", title_justify="left", box=None)
     table.add_column("N x T", justify="right")
@@ -120,7 +119,7 @@ def surface_table(data: dict[str, Any], objective: str = "actor") -> Table:
     return table
 
 
-def lag_table(data: dict[str, Any]) -> Table:
+def lag_table(data: Data) -> Table:
     """Show correlations of contributions by their lag, and across chains at one time."""
     table = Table(title="correlation of contributions", title_justify="left", box=None)
     profiles = data["lags"]
@@ -138,7 +137,7 @@ def lag_table(data: dict[str, Any]) -> Table:
     return table
 
 
-def phase_table(data: dict[str, Any]) -> Table | None:
+def phase_table(data: Data) -> Table | None:
     """Show the variance that synchronised starts add; more envs do not remove it."""
     layouts = [one for one in data["layouts"] if "phase" in one["actor"]]
     if not layouts:
@@ -155,11 +154,11 @@ def phase_table(data: dict[str, Any]) -> Table | None:
         if one["actor"]["phase"]["value"] is None:
             continue
         cells = [_relative(one[name]) for name in ("actor", "critic", "total")]
-        table.add_row(f"{one['envs']}x{one['steps']}", *cells)
+        table.add_row(layout_name(one), *cells)
     return table
 
 
-def source_table(layout: dict[str, Any], objective: str) -> Table:
+def source_table(layout: Data, objective: str) -> Table:
     """Show the sources of one layout's noise, in shares of the variance."""
     title = f"{objective}: sources of the variance at {layout['envs']}x{layout['steps']}"
     table = Table(title=title, title_justify="left", box=None)
@@ -179,7 +178,7 @@ _SOURCES = {
 }
 
 
-def _share(number: dict[str, Any], whole: float) -> str:
+def _share(number: Data, whole: float) -> str:
     if number["value"] is None or not whole:
         return "-"
     low, high = (number[bound] for bound in ("low", "high"))
@@ -188,7 +187,7 @@ def _share(number: dict[str, Any], whole: float) -> str:
     return f"{rounded(100 * number['value'] / whole, 1)} %{bounds}"
 
 
-def _relative(gradient: dict[str, Any]) -> str:
+def _relative(gradient: Data) -> str:
     whole, part = gradient["variance"]["value"], gradient["phase"]
     if not whole or part["value"] is None:
         return "-"
@@ -196,7 +195,7 @@ def _relative(gradient: dict[str, Any]) -> str:
     return cell(scaled)
 
 
-def _marks(data: dict[str, Any], objective: str) -> dict[tuple[int, int], str]:
+def _marks(data: Data, objective: str) -> dict[tuple[int, int], str]:
     """Return a star for the best layout, = for those tied with it."""
     rows = [row for row in data["ranking"][objective] if row["lambda"] == data["lambda"]]
     if rows[0]["regret"]["value"] is None:
@@ -205,6 +204,6 @@ def _marks(data: dict[str, Any], objective: str) -> dict[tuple[int, int], str]:
     return {**marks, (rows[0]["envs"], rows[0]["steps"]): "*"}
 
 
-def _powers(layouts: list[dict[str, Any]], objective: str) -> dict[str, int]:
+def _powers(layouts: list[Data], objective: str) -> dict[str, int]:
     powers = {name: power_of_ten([one[objective][name] for one in layouts]) for name in _COLUMNS}
     return {**powers, **dict.fromkeys(_VARIANCES, powers["variance"])}

@@ -1,11 +1,11 @@
 """A study's claims in a terminal: each with its verdict and the counts of its checks."""
 
 from collections import Counter
-from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
+from nbyt.results.values import Data
 from nbyt.store.text import plain
 
 _STYLES = {
@@ -17,7 +17,7 @@ _STYLES = {
 _ANSWERS = ("yes", "no", "open")
 
 
-def claim_table(data: dict[str, Any]) -> Table:
+def claim_table(data: Data) -> Table:
     """Build a row for each claim, by topic; yes, no and open count its checks."""
     table = Table(
         box=None,
@@ -41,7 +41,7 @@ def claim_table(data: dict[str, Any]) -> Table:
     return table
 
 
-def _add(table: Table, claim: dict[str, Any]) -> None:
+def _add(table: Table, claim: Data) -> None:
     verdict = Text(plain(claim["word"]), style=_STYLES.get(claim["word"], ""))
     said = Text(plain(claim["claim"]))
     if claim["when"]:
@@ -49,7 +49,7 @@ def _add(table: Table, claim: dict[str, Any]) -> None:
     table.add_row(verdict, said, *(str(claim["counts"][name]) for name in _ANSWERS))
 
 
-def _summary(claims: list[dict[str, Any]]) -> Text:
+def _summary(claims: list[Data]) -> Text:
     found = Counter(claim["word"] for claim in claims)
     said = [f"{word} {found[word]}" for word in _STYLES if found[word]]
     return Text(f"\n{len(claims)} claims: {', '.join(said)}" if said else "no claims")

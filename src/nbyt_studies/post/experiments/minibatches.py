@@ -162,9 +162,7 @@ class Batches(NamedTuple):
 
     def spread(self, samples: int) -> Float[np.ndarray, " k"]:
         """Return S² of each batch."""
-        found = sample_variance(self.mean_square, self.lengths**2, samples)
-        assert isinstance(found, np.ndarray)
-        return found
+        return np.asarray(sample_variance(self.mean_square, self.lengths**2, samples))
 
 
 def summary(found: Batches, samples: int) -> Data:
