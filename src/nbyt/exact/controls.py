@@ -191,7 +191,7 @@ def _without_limit(name: str) -> TabularEnv:
 def _softmax_stage(
     env: TabularEnv, logits: Float[np.ndarray, "S A"], gamma: float, critic: float = 1.0
 ) -> Stage:
-    """A table with these logits and `critic` times the true values of their policy."""
+    """Return a table with these logits and `critic` times the true values of their policy."""
     values = policy_values(env, softmax(logits, axis=1), gamma).state
     made = table(logits, critic * values)
     return Stage(made.policy, made.params, {"env": env.id})

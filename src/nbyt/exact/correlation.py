@@ -48,13 +48,13 @@ class LongRun(PerGradient[LongRunVariance]):
 def long_run(
     env: TabularEnv, policy: Stage, *, gamma: float, lam: float, **options: Unpack[Options]
 ) -> LongRun:
-    """The limits of T V(T), and how many steps are worth one."""
+    """Return the limits of T V(T), and how many steps are worth one."""
     problem = pose(env, policy, steps=None, gamma=gamma, lam=lam, **options)
     return LongRun(problem, _long_run)
 
 
 def _long_run(problem: Problem, name: str) -> LongRunVariance:
-    """Cov(g, g) + 2 sum_k Cov(g_0, g_k) under the stationary law.
+    """Return Cov(g, g) + 2 sum_k Cov(g_0, g_k) under the stationary law.
 
     With h = E[g | s] and its mean g, H = sum_k E[g_k - g | s_0] solves (I - P + 1 d) H = h - g,
     Y = sum_k E[A_0 (g_k - g) | s_0] solves (I - C) Y = E[A g_0 | s] - E[A | s] g + E[delta H'],
@@ -108,7 +108,7 @@ def phase(
     updates: int,
     **options: Unpack[Options],
 ) -> Phase:
-    """Mean gradients of successive updates of a frozen policy, and their variance.
+    """Return mean gradients of successive updates of a frozen policy, and their variance.
 
     All envs begin an episode together; start="stationary" shows envs at independent phases.
     With `centre`, mean and spread of the advantages are those over all updates.
@@ -124,7 +124,7 @@ def phase(
 
 
 def _starts(problem: Problem, steps: int, updates: int) -> Float[np.ndarray, "updates X"]:
-    """The law of the first state of each update."""
+    """Return the law of the first state of each update."""
     backwards = problem.chain.moves.T.tocsr()
     law, starts = problem.start, []
     for _ in range(updates):
@@ -189,7 +189,7 @@ def lags(
     count: int,
     **options: Unpack[Options],
 ) -> Lags:
-    """Covariances of contributions up to `count` steps apart.
+    """Return covariances of contributions up to `count` steps apart.
 
     With `steps`, within a rollout of that length; without (None), of an endless one, which is
     stationary.
@@ -234,7 +234,7 @@ def _covariances(
     laws: list[Float[np.ndarray, " X"]],
     means: list[Float[np.ndarray, " p"]],
 ) -> Float[np.ndarray, " lags"]:
-    """tr Cov(g_{u-k}, g_u) for k = 0, 1, ..., given laws and means of g at u, u-1, ...
+    """Return tr Cov(g_{u-k}, g_u) for k = 0, 1, ..., given laws and means of g at u, u-1, ...
 
     R_k = E[g_u | s_{u-k}] and Y_k = E[A_{u-k} g_u | s_{u-k}] follow from R_{k-1} and Y_{k-1} like
     the moments of a sum, and E[g_{u-k} . g_u] = E[f . (delta R_{k-1} + c Y_{k-1}) + b . R_{k-1}].

@@ -61,18 +61,18 @@ class Gradient:
     def mean(
         self, scale: Float[np.ndarray, "X A"], shift: Float[np.ndarray, "X A"]
     ) -> Float[np.ndarray, "X k"]:
-        """Sums over the actions of scale f + shift b."""
+        """Return sums over the actions of scale f + shift b."""
         made = np.einsum("xa,xak->xk", scale, self.scale)
         return made + np.einsum("xa,xak->xk", shift, self.shift) if self.shifted else made
 
     def square(
         self, mean: Float[np.ndarray, "X A"], square: Float[np.ndarray, "X A"]
     ) -> Float[np.ndarray, "X A"]:
-        """E |f A + b|^2 of advantages with that mean and mean square."""
+        """Return E |f A + b|^2 of advantages with that mean and mean square."""
         return self.scale_square * square + 2 * self.scale_shift * mean + self.shift_square
 
     def whole(self, local: Float[np.ndarray, "*n k"]) -> Float[np.ndarray, "*n p"]:
-        """Vectors over all parameters, from those of each state's own; X is the first axis."""
+        """Return vectors over all parameters, from those of each state's own; X is first."""
         if self.dense:
             return local
         made = np.zeros((*local.shape[:-1], self.size))
@@ -81,7 +81,7 @@ class Gradient:
         return made
 
     def add(self, to: Float[np.ndarray, "X p"], local: Float[np.ndarray, "X k"]) -> None:
-        """Adds to each state's row, in place, the vector over the state's own parameters."""
+        """Add to each state's row, in place, the vector over the state's own parameters."""
         if self.dense:
             to += local
         else:
@@ -90,7 +90,7 @@ class Gradient:
     def expectation(
         self, law: Float[np.ndarray, " X"], local: Float[np.ndarray, "X k"]
     ) -> Float[np.ndarray, " p"]:
-        """The mean under `law` of vectors over each state's own parameters."""
+        """Return the mean under `law` of vectors over each state's own parameters."""
         if self.dense:
             return law @ local
         weighted = (law[:, None] * local).ravel()
@@ -110,7 +110,7 @@ class Weights(NamedTuple):
 
 
 def gradient(name: str, scores: Scores, chain: Chain, weights: Weights) -> Gradient:
-    """The gradient called "actor", "critic" or "total".
+    """Return the gradient called "actor", "critic" or "total".
 
     Actor: f = psi / spread, b = -mean psi / spread, with psi = d log pi(a|s). Critic: f = d V(s).
     Total: the actor's, plus value coefficient times the critic's, plus entropy coefficient times
@@ -142,7 +142,7 @@ def _entropy_slope(scores: Scores) -> Float[np.ndarray, "S A k"]:
 
 
 def require_gradient_room(block: Block, chain: Chain) -> None:
-    """Nothing, or an error if the moments of a gradient of these scores are too many numbers."""
+    """Raise if the moments of a gradient of these scores are too many numbers."""
     states, (_, actions, width) = len(chain.valid), block.value.shape
     links = states * actions if width == block.size else len(chain.pair)
     require_room(
@@ -152,7 +152,7 @@ def require_gradient_room(block: Block, chain: Chain) -> None:
 
 
 def _placed(block: Block, shift: Float[np.ndarray, "S A k"], chain: Chain) -> Gradient:
-    """The gradient on the chain's states; a filler row contributes nothing."""
+    """Return the gradient on the chain's states; a filler row contributes nothing."""
     require_gradient_room(block, chain)
     where, valid = chain.observation, chain.valid[:, None, None]
     return Gradient(
@@ -178,7 +178,7 @@ class Sums(NamedTuple):
 
 
 def advantages(chain: Chain) -> Iterator[Advantage]:
-    """The advantage with 1, 2, 3, ... steps to go, without end."""
+    """Return the advantage with 1, 2, 3, ... steps to go, without end."""
     later = np.zeros(len(chain.start)), np.zeros(len(chain.start))
     while True:
         made = _advantage(chain, *later)
@@ -187,7 +187,7 @@ def advantages(chain: Chain) -> Iterator[Advantage]:
 
 
 def endless_advantage(chain: Chain) -> Advantage:
-    """The advantage with no last step, as in a chain that is never cut."""
+    """Return the advantage with no last step, as in a chain that is never cut."""
     what = "the advantage of an endless rollout"
     mean = discounted(chain.carries, _over_actions(chain, chain.mean_delta), what=what)
     gain = chain.mean_delta_square + 2 * chain.each(chain.delta_carry, mean)
@@ -196,14 +196,14 @@ def endless_advantage(chain: Chain) -> Advantage:
 
 
 def nothing_left(chain: Chain, gradient: Gradient) -> Sums:
-    """The moments with no step to go."""
+    """Return the moments with no step to go."""
     states = len(chain.start)
     zeros = np.zeros((states, gradient.size))
     return Sums(zeros, zeros, np.zeros(states))
 
 
 def one_more(chain: Chain, gradient: Gradient, advantage: Advantage, later: Sums) -> Sums:
-    """The moments with one more step to go than `later`.
+    """Return the moments with one more step to go than `later`.
 
     E S = E[f A + b + S'], E A S = E[f A^2 + b A + delta S' + c A' S'],
     E |S|^2 = E[|f A + b|^2 + 2 f . (delta S' + c A' S') + 2 b . S' + |S'|^2].
@@ -220,7 +220,7 @@ def one_more(chain: Chain, gradient: Gradient, advantage: Advantage, later: Sums
 def expected(
     chain: Chain, gradient: Gradient, advantage: Advantage
 ) -> tuple[Float[np.ndarray, "X k"], Float[np.ndarray, "X k"]]:
-    """E g and E A g of one step given its state, over the state's own parameters."""
+    """Return E g and E A g of one step given its state, over the state's own parameters."""
     policy = chain.policy
     mean, square = policy * advantage.mean, policy * advantage.square
     return gradient.mean(mean, policy), gradient.mean(square, mean)
@@ -229,7 +229,7 @@ def expected(
 def back(
     chain: Chain, total: Float[np.ndarray, "X p"], product: Float[np.ndarray, "X p"]
 ) -> tuple[Float[np.ndarray, "X p"], Float[np.ndarray, "X p"]]:
-    """E S' and E (delta S' + c A' S') given the state, from E S' and E A' S' given the next."""
+    """Return E S' and E (delta S' + c A' S') given the state, from those of the next."""
     return chain.moves @ total, chain.deltas @ total + chain.carries @ product
 
 
@@ -239,7 +239,7 @@ def onward(
     total: Float[np.ndarray, "X p"],
     product: Float[np.ndarray, "X p"],
 ) -> Float[np.ndarray, "X A"]:
-    """f . E[delta S' + c A' S'] + b . E S' given state and action."""
+    """Return f . E[delta S' + c A' S'] + b . E S' given state and action."""
     made = along(chain, gradient, gradient.scale, (chain.delta, total), (chain.carry, product))
     if gradient.shifted:
         made += along(chain, gradient, gradient.shift, (chain.probability, total))
@@ -252,7 +252,7 @@ def along(
     local: Float[np.ndarray, "X A k"],
     *after: tuple[Float[np.ndarray, " E"], Float[np.ndarray, "X p"]],
 ) -> Float[np.ndarray, "X A"]:
-    """Inner products of `local` with the sum of each (weight, vector) over the next states."""
+    """Return inner products of `local` with each (weight, vector) summed over next states."""
     states, actions, width = local.shape
     if gradient.dense:
         summed = sum(chain.pairs(weight) @ vector for weight, vector in after)
@@ -268,7 +268,7 @@ def along(
 def _advantage(
     chain: Chain, mean: Float[np.ndarray, " X"], square: Float[np.ndarray, " X"]
 ) -> Advantage:
-    """E A = E[delta + c A'], E A^2 = E[delta^2 + 2 delta c A' + c^2 A'^2] by state and action."""
+    """Return E A = E[delta + c A'] and E A^2 = E[delta^2 + 2 delta c A' + c^2 A'^2]."""
     own_mean = chain.mean_delta + chain.each(chain.carry, mean)
     own_square = chain.mean_delta_square + 2 * chain.each(chain.delta_carry, mean)
     # c is 0 or the factor, so its square is the factor times c.

@@ -13,7 +13,7 @@ MOST_NUMBERS = 2**28
 
 
 def require_env(env: Any) -> None:
-    """Nothing, or an error if `env` has no tables to calculate with."""
+    """Raise if `env` has no tables to calculate with."""
     if not isinstance(env, TabularEnv):
         raise UsageError(
             f"exact answers need an env that is a table, not {type(env).__name__}",
@@ -23,7 +23,7 @@ def require_env(env: Any) -> None:
 
 
 def require_stage(policy: Any, env: TabularEnv) -> None:
-    """Nothing, or an error if `policy` is no stage for this env's states and actions."""
+    """Raise if `policy` is not a stage for this env's states and actions."""
     if not isinstance(policy, Stage):
         raise UsageError(
             f"the policy is a {type(policy).__name__}, not a Stage",
@@ -43,7 +43,7 @@ def require_stage(policy: Any, env: TabularEnv) -> None:
 
 
 def require_count(name: str, value: Any, low: int, high: int | None = None) -> None:
-    """Nothing, or an error if `value` is no whole number from `low` to `high`."""
+    """Raise if `value` is not a whole number from `low` to `high`."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
         bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
@@ -55,7 +55,7 @@ def require_count(name: str, value: Any, low: int, high: int | None = None) -> N
 
 
 def require_fraction(name: str, value: Any) -> None:
-    """Nothing, or an error if `value` is no number from 0 to 1."""
+    """Raise if `value` is not a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise UsageError(
             f"{name} must be between 0 and 1, not {value!r}", where=name, fix=f"change {name}"
@@ -63,7 +63,7 @@ def require_fraction(name: str, value: Any) -> None:
 
 
 def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Nothing, or an error if `value` is none of the choices."""
+    """Raise if `value` is not one of the choices."""
     if value not in choices:
         raise UsageError(
             f"{name} is {value!r}", where=name, fix=f"one of: {', '.join(map(repr, choices))}"
@@ -71,7 +71,7 @@ def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 
 def require_room(numbers: int, what: str) -> None:
-    """Nothing, or an error if `numbers` are more than one calculation may hold."""
+    """Raise if `numbers` are more than one calculation may hold."""
     if numbers > MOST_NUMBERS:
         raise UsageError(
             f"{what} would need {numbers:,} numbers at a time ({numbers * 8 / 2**30:.1f} GB); "

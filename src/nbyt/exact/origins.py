@@ -1,4 +1,4 @@
-"""Where the variance of a rollout's gradient comes from."""
+"""The variance of a rollout's gradient, split by where it comes from."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -66,7 +66,7 @@ class _Sums(NamedTuple):
 def seen_from_end(
     chain: Chain, gradient: Gradient, steps: int
 ) -> tuple[list[Ahead], Float[np.ndarray, "X p"]]:
-    """The steps of a rollout in their order, and E[S | first state]."""
+    """Return the steps of a rollout in their order, and E[S | first state]."""
     total = np.zeros((len(chain.start), gradient.size))
     made = []
     for advantage in islice(advantages(chain), steps):
@@ -79,7 +79,7 @@ def seen_from_end(
 def one_step(
     chain: Chain, gradient: Gradient, ahead: Ahead, behind: Behind
 ) -> tuple[Parts, Behind]:
-    """What one step adds, and the next step seen from the start."""
+    """Return what one step adds, and the next step seen from the start."""
     advantage = ahead.advantage
     scale = gradient.whole(gradient.scale)
     later = chain.each(chain.probability, ahead.later)
@@ -101,7 +101,7 @@ def one_step(
 def _own(
     chain: Chain, gradient: Gradient, advantage: Advantage, law: Float[np.ndarray, " X"]
 ) -> tuple[float, float, float]:
-    """Var(f m + b), E |f|^2 i^2 and E |f|^2 Var(A | s, a) of the step by itself."""
+    """Return Var(f m + b), E |f|^2 i^2 and E |f|^2 Var(A | s, a) of the step by itself."""
     mean, pairs = advantage.mean, law[:, None] * chain.policy
     own = gradient.expectation(law, expected(chain, gradient, advantage)[0])
     sampling = (pairs * gradient.square(mean, mean**2)).sum() - own @ own
@@ -113,7 +113,7 @@ def _own(
 def _noise(
     chain: Chain, advantage: Advantage, behind: Behind, traced_square: Float[np.ndarray, "X A"]
 ) -> tuple[float, float]:
-    """E |f + e|^2 i^2 and E |e|^2 (m(s, a) - m(s))^2."""
+    """Return E |f + e|^2 i^2 and E |e|^2 (m(s, a) - m(s))^2."""
     environment = (chain.policy * traced_square * _env_luck(chain, advantage)).sum()
     spread = (chain.policy * _policy_luck(chain, advantage) ** 2).sum(axis=1)
     return float(environment), float(behind.trace_square @ spread)
@@ -122,7 +122,7 @@ def _noise(
 def _visited(
     chain: Chain, ahead: Ahead, law: Float[np.ndarray, " X"], sums: _Sums
 ) -> tuple[float, float]:
-    """E |E[S | s, a] - E[S | s]|^2 and E |E[S' | s'] - E[S' | s, a]|^2."""
+    """Return E |E[S | s, a] - E[S | s]|^2 and E |E[S' | s'] - E[S' | s, a]|^2."""
     here = np.einsum("xa,xap->xp", chain.policy, sums.whole)
     actions = chain.policy * (sums.whole**2).sum(axis=2)
     there = chain.each(chain.probability, (ahead.later**2).sum(axis=1))
@@ -132,7 +132,7 @@ def _visited(
 
 
 def _coupled(chain: Chain, ahead: Ahead, behind: Behind, sums: _Sums) -> tuple[float, float]:
-    """Twice E[(m(s, a) - m(s)) e . E[S | s, a]] and twice E[i (f + e) . E[S' | s']]."""
+    """Return twice E[(m(s, a) - m(s)) e . E[S | s, a]] and twice E[i (f + e) . E[S' | s']]."""
     advantage = ahead.advantage
     led = np.einsum("xp,xap->xa", behind.trace, sums.whole) * _policy_luck(chain, advantage)
     carried = advantage.next_mean[:, None] * ahead.later
@@ -143,7 +143,7 @@ def _coupled(chain: Chain, ahead: Ahead, behind: Behind, sums: _Sums) -> tuple[f
 
 
 def _env_luck(chain: Chain, advantage: Advantage) -> Float[np.ndarray, "X A"]:
-    """E[i^2 | s, a]."""
+    """Return E[i^2 | s, a]."""
     later = advantage.next_mean
     square = chain.mean_delta_square + 2 * chain.each(chain.delta_carry, later)
     square = square + chain.factor * chain.each(chain.carry, later**2)
@@ -151,7 +151,7 @@ def _env_luck(chain: Chain, advantage: Advantage) -> Float[np.ndarray, "X A"]:
 
 
 def _policy_luck(chain: Chain, advantage: Advantage) -> Float[np.ndarray, "X A"]:
-    """m(s, a) - m(s)."""
+    """Return m(s, a) - m(s)."""
     return advantage.mean - (chain.policy * advantage.mean).sum(axis=1, keepdims=True)
 
 
@@ -161,7 +161,7 @@ def _next(
     traced: Float[np.ndarray, "X A p"],
     traced_square: Float[np.ndarray, "X A"],
 ) -> Behind:
-    """Law and trace one step later, where e' = c (e + f)."""
+    """Return law and trace one step later, where e' = c (e + f)."""
     carry = chain.pairs(chain.carry).T.tocsr()
     weighted = (chain.policy[..., None] * traced).reshape(-1, traced.shape[2])
     square = chain.factor * (carry @ (chain.policy * traced_square).ravel())
@@ -206,7 +206,7 @@ class GradientSources:
 
     @property
     def credit(self) -> float:
-        """Later luck credited to earlier actions; 0 where lam is 0."""
+        """Later noise credited to earlier actions; 0 where lam is 0."""
         return self.noise - self.own_step
 
     @property
@@ -233,7 +233,7 @@ def sources(
     lam: float,
     **options: Unpack[Options],
 ) -> Sources:
-    """The variance of one env's rollout gradient, split by where it comes from."""
+    """Calculate the variance of one env's rollout gradient, split by where it comes from."""
     require_count("steps", steps, 1)
     problem = pose(env, policy, steps=steps, gamma=gamma, lam=lam, **options)
     return Sources(problem, _sources)

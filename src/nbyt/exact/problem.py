@@ -68,7 +68,7 @@ class Problem:
     entropy_coefficient: float
 
     def gradient(self, name: str) -> Gradient:
-        """The contributions of "actor", "critic" or "total"."""
+        """Return the contributions of "actor", "critic" or "total"."""
         return gradient(name, self.scores, self.chain, self.weights)
 
     @cached_property
@@ -97,7 +97,7 @@ class Problem:
         return self.chain.laws(self.start, self.steps)
 
     def _advantage_moments(self) -> tuple[float, float]:
-        """Mean and standard deviation of the advantage over the rollout's experience."""
+        """Return mean and standard deviation of the advantage over the rollout's experience."""
         made: Iterable[Advantage]
         if self.steps is None:
             laws, made = self.stationary[None], [endless_advantage(self.chain)]
@@ -155,7 +155,7 @@ def pose(
     entropy_coefficient: float = 0.0,
     autoreset: str = "same-step",
 ) -> Problem:
-    """The problem that these arguments mean, or a UsageError."""
+    """Check the arguments and build the problem that they mean."""
     require_env(env)
     require_stage(policy, env)
     if steps is not None:

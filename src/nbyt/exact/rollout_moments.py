@@ -33,7 +33,7 @@ class Bias:
 
 
 def reference(problem: Problem, gradient: Gradient) -> Float[np.ndarray, " p"]:
-    """G*: the mean contribution with true advantages under the stationary law.
+    """Return G*: the mean contribution with true advantages under the stationary law.
 
     Actor: E[psi A], critic: E[(V - V_critic) d V_critic], with the policy's own V and A and no
     time limit in them. A filler row counts as a row that gives 0.
@@ -42,7 +42,7 @@ def reference(problem: Problem, gradient: Gradient) -> Float[np.ndarray, " p"]:
 
 
 def bias(problem: Problem, gradient: Gradient, mean: Float[np.ndarray, " p"]) -> Bias:
-    """The bias of a mean gradient and its two parts.
+    """Return the bias of a mean gradient and its two parts.
 
     Advantage part: the mean over t of E[f (E[A | s, a] - target)] under the rollout's laws.
     Phase part: the mean over t of (law_t - stationary law) . E[f target + b | s].
@@ -58,13 +58,13 @@ def bias(problem: Problem, gradient: Gradient, mean: Float[np.ndarray, " p"]) ->
 
 
 def _true(problem: Problem, gradient: Gradient) -> Float[np.ndarray, "X k"]:
-    """E[f target + b] in each state."""
+    """Return E[f target + b] in each state."""
     policy = problem.chain.policy
     return gradient.mean(policy * problem.target, policy)
 
 
 def _excesses(problem: Problem, steps: int) -> list[Float[np.ndarray, "X A"]]:
-    """E[A | s, a] - target with 1, 2, ..., `steps` steps to go, from the critic's error alone.
+    """Return E[A | s, a] - target with 1, 2, ... steps to go, from the critic's error alone.
 
     With e the critic's error and D, C the expectations of gamma e(s') over bootstraps and of c:
     excess_h = D e - C e + C (excess_{h-1} averaged over actions), where excess_0 = e. Without a
@@ -124,14 +124,14 @@ class GradientMoments:
         return None if self.cosine is None else self.cosine * abs(self.cosine)
 
     def noise_factor(self, envs: int) -> float | None:
-        """|E G|^2 / (|E G|^2 + variance / envs), also the cosine to expect of two batches."""
+        """Return |E G|^2 / (|E G|^2 + variance / envs), the expected cosine of two batches."""
         require_count("envs", envs, 1)
         square = float(self.mean @ self.mean)
         whole = square + self.variance / envs
         return square / whole if whole > 0 else None
 
     def alignment(self, envs: int) -> float | None:
-        """The signed share of the best possible improvement that one step keeps.
+        """Return the signed share of the best possible improvement that one step keeps.
 
         bias factor times noise factor; None where the reference is 0.
         """
@@ -141,7 +141,7 @@ class GradientMoments:
         return 0.0 if self.bias_factor is None else self.bias_factor * noise
 
     def mse(self, envs: int) -> float:
-        """The mean squared distance to the reference."""
+        """Return the mean squared distance to the reference."""
         require_count("envs", envs, 1)
         return self.bias.squared + self.variance / envs
 
@@ -220,7 +220,7 @@ def moments(
 
 
 def rollout_moments(problem: Problem, name: str) -> GradientMoments:
-    """The moments of one gradient G = (1/T) sum_t g_t.
+    """Return the moments of one gradient G = (1/T) sum_t g_t.
 
     individual is T^-2 sum_t (E |g_t|^2 - |E g_t|^2).
     """
@@ -247,7 +247,7 @@ def rollout_moments(problem: Problem, name: str) -> GradientMoments:
 
 
 def _grain(problem: Problem, gradient: Gradient, name: str) -> float:
-    """The length that rounding alone can give a reference that is 0.
+    """Return the length that rounding alone can give a reference that is 0.
 
     A critic with the true values has them in single precision, so its reference is not quite 0.
     """

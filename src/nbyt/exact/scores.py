@@ -56,7 +56,7 @@ class Scores(NamedTuple):
 
 
 def scores(stage: Stage, features: Features | None = None) -> Scores:
-    """The scores of a stage on numbered states, or those given as features.
+    """Return the scores of a stage on numbered states, or those given as features.
 
     Parameters are counted as follows. A table: the actor's are logits [S, A] row by row, the
     critic's are values [S], the total's are both, one after the other. Any other network: all
@@ -70,7 +70,7 @@ def scores(stage: Stage, features: Features | None = None) -> Scores:
 
 
 def _table_scores(params: Params) -> Scores:
-    """d log pi(a|s) / d logit(s, b) = 1{a = b} - pi(b|s); d V(s) / d value(s) = 1."""
+    """Return d log pi(a|s) / d logit(s, b) = 1{a = b} - pi(b|s); d V(s) / d value(s) = 1."""
     logits = np.asarray(params.actor["logits"], np.float64)
     values = np.asarray(params.critic["values"], np.float64)
     states, actions = logits.shape
@@ -87,7 +87,7 @@ def _table_scores(params: Params) -> Scores:
 
 
 def _network_scores(stage: Stage) -> Scores:
-    """Scores by automatic differentiation, in double precision."""
+    """Return scores by automatic differentiation, in double precision."""
     params = stage.params.actor, stage.params.critic, stage.params.torso
     exact = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), params)
     states, actions = stage.policy.shape[0], stage.policy.head.outputs
@@ -106,7 +106,7 @@ def _network_scores(stage: Stage) -> Scores:
 
 @partial(jax.jit, static_argnums=0)
 def _derivatives(policy: ActorCritic, params: Any) -> tuple[Any, Any]:
-    """(log pi [S, A], V [S]) and the derivatives of both by all parameters."""
+    """Return (log pi [S, A], V [S]) and the derivatives of both by all parameters."""
     flat, unravel = ravel_pytree(params)
     states = jnp.arange(policy.shape[0])
 

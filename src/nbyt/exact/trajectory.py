@@ -20,7 +20,7 @@ from nbyt.policy.stage import Stage
 
 
 def visits(env: TabularEnv, policy: Stage) -> Float[np.ndarray, " S"]:
-    """The stationary law of the walk with its resets and its time limit, by state of the env."""
+    """Return the stationary law of the walk with its resets and time limit, by env state."""
     require_env(env)
     require_stage(policy, env)
     states = len(env.start)
@@ -44,7 +44,7 @@ def trajectory_probability(
     actions: Int[np.ndarray, "*n K"],
     ended: Bool[np.ndarray, "*n"] | bool = False,
 ) -> Float[np.ndarray, "*n"]:
-    """P(tau | pi) = start(s_0) prod_t pi(a_t | s_t) P(s_{t+1} | s_t, a_t) of each trajectory.
+    """Return P(tau | pi) = start(s_0) prod_t pi(a_t | s_t) P(s_{t+1} | s_t, a_t).
 
     Before the last step, P counts only what goes on. Where `ended`, the last step must end the
     episode; else it may. Over all trajectories of T steps, and all shorter ones that ended, the
@@ -60,7 +60,7 @@ def trajectory_log_probability(
     actions: Int[np.ndarray, "*n K"],
     ended: Bool[np.ndarray, "*n"] | bool = False,
 ) -> Float[np.ndarray, "*n"]:
-    """log P(tau | pi); minus infinity where a trajectory cannot be."""
+    """Return log P(tau | pi); minus infinity where a trajectory cannot be."""
     require_env(env)
     require_stage(policy, env)
     states, actions = _checked(env, states, actions)
@@ -80,7 +80,7 @@ def trajectory_log_probability(
 
 
 def possible_trajectories(env: TabularEnv, steps: int) -> Iterator[Trajectories]:
-    """Every trajectory of `steps` steps, and every shorter one whose episode has ended.
+    """Return every trajectory of `steps` steps, and every shorter one whose episode has ended.
 
     Those that the env cannot make, whatever is done, are left out.
     """
@@ -99,7 +99,7 @@ def possible_trajectories(env: TabularEnv, steps: int) -> Iterator[Trajectories]
 def _longer(
     some: Trajectories, possible: Bool[np.ndarray, "S A S"], *, ended: bool
 ) -> Trajectories:
-    """The trajectories with every possible further step."""
+    """Return the trajectories with every possible further step."""
     row, action, after = np.nonzero(possible[some.states[:, -1]])
     made = some.states.shape[1]
     require_room(len(row) * (2 * made + 1), f"all trajectories of {made} steps")
@@ -116,7 +116,7 @@ def _moved(
     actions: Int[np.ndarray, "*n K"],
     ended: Bool[np.ndarray, "*n"],
 ) -> Float[np.ndarray, "*n K"]:
-    """The probability of each next state, where the last step alone can end the episode."""
+    """Return the probability of each next state, where the last step alone can end the episode."""
     steps, limit = actions.shape[-1], env.time_limit
     place = states[..., :-1], actions, states[..., 1:]
     moved, ending = (table[place] for table in _by_end(env))
@@ -127,14 +127,14 @@ def _moved(
 
 
 def _by_end(env: TabularEnv) -> tuple[Float[np.ndarray, "S A S"], Float[np.ndarray, "S A S"]]:
-    """The probabilities to go on to each state, and to end the episode in it."""
+    """Return the probabilities to go on to each state, and to end the episode in it."""
     found, probability = env.outcomes, normalised(env.outcomes.probability)
     ends = probability * found.terminated
     return found.by_state(probability - ends), found.by_state(ends)
 
 
 def _checked(env: TabularEnv, states: object, actions: object) -> tuple[np.ndarray, np.ndarray]:
-    """Both as arrays of whole numbers that the env knows, or a UsageError."""
+    """Return both as arrays of whole numbers that the env knows, or a UsageError."""
     found = np.asarray(states), np.asarray(actions)
     counts = env.outcomes.state.shape[:2]
     for name, numbers, count in zip(("states", "actions"), found, counts, strict=True):

@@ -1,4 +1,4 @@
-"""What states and actions are worth: of a policy, and of the best one."""
+"""Values of states and actions: of a policy, and of the best one."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ _ENDLESS = 1e12
 
 
 def stationary(moves: sparse.csr_array) -> Float[np.ndarray, " X"]:
-    """The law that a step does not change; also where the chain is periodic.
+    """Return the law that a step does not change; also where the chain is periodic.
 
     With the probability of one state set to 1 the others follow from
     d_rest (I - P_rest) = P_one, which has one solution in a set that the chain cannot leave.
@@ -42,7 +42,7 @@ def stationary(moves: sparse.csr_array) -> Float[np.ndarray, " X"]:
 def potential(
     moves: sparse.csr_array, law: Float[np.ndarray, " X"], gain: Float[np.ndarray, "X p"]
 ) -> Float[np.ndarray, "X p"]:
-    """H with (I - P) H = gain and law H = 0, for a gain whose mean under `law` is 0.
+    """Return H with (I - P) H = gain and law H = 0, for a gain whose mean under `law` is 0.
 
     It is the solution of (I - P + 1 law) H = gain, found with a sparse matrix.
     """
@@ -58,7 +58,7 @@ def potential(
 def discounted(
     carries: sparse.csr_array, gain: Float[np.ndarray, "X ..."], *, what: str
 ) -> Float[np.ndarray, "X ..."]:
-    """What gain + carries gain + carries^2 gain + ... adds up to, or an error if it does not."""
+    """Return gain + carries gain + carries^2 gain + ...; raise if that does not converge."""
     system = sparse.eye_array(carries.shape[0]) - carries
     try:
         solver = splu(system.tocsc())
@@ -71,7 +71,7 @@ def discounted(
 
 
 def _closed(moves: sparse.csr_array) -> Bool[np.ndarray, " X"]:
-    """The one set of states that the chain ends up in."""
+    """Return the one set of states that the chain ends up in."""
     count, label = csgraph.connected_components(moves, connection="strong")
     source, target = moves.nonzero()
     leaves = np.unique(label[source][label[source] != label[target]])
@@ -110,7 +110,7 @@ class Values(NamedTuple):
 
 
 def policy_values(env: TabularEnv, policy: Float[np.ndarray, "S A"], gamma: float) -> Values:
-    """The values of a policy; 0 in states that no episode reaches.
+    """Return the values of a policy; 0 in states that no episode reaches.
 
     V = (I - gamma P)^-1 r with P the policy's transitions that end no episode, and
     Q(s, a) = r(s, a) + gamma E V(s').
@@ -127,7 +127,7 @@ def policy_values(env: TabularEnv, policy: Float[np.ndarray, "S A"], gamma: floa
 
 
 def optimal_values(env: TabularEnv, gamma: float) -> Values:
-    """The values of the best policy for gamma < 1, by policy iteration."""
+    """Return the values of the best policy for gamma < 1, by policy iteration."""
     going, reward = _one_step(env)
     flow, (states, actions) = gamma * going, reward.shape
     best = reward.argmax(axis=1)
@@ -143,7 +143,7 @@ def optimal_values(env: TabularEnv, gamma: float) -> Values:
 
 
 def _one_step(env: TabularEnv) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"]]:
-    """The probabilities [S A, S] of going on to each state, and the mean reward."""
+    """Return the probabilities [S A, S] of going on to each state, and the mean reward."""
     found, probability = env.outcomes, normalised(env.outcomes.probability)
     states, actions, width = probability.shape
     place = np.arange(states * actions).repeat(width), found.state.ravel()

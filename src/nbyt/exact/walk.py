@@ -47,7 +47,7 @@ class Walk:
 
 
 def walk(env: TabularEnv, policy: Float[np.ndarray, "S A"], *, filler: bool) -> Walk:
-    """The walk of `policy` in `env`; with `filler`, a filler row follows each episode."""
+    """Return the walk of `policy` in `env`; with `filler`, a filler row follows each episode."""
     states, actions, _ = env.outcomes.state.shape
     require_room(states * actions * (env.time_limit or 1), "the states of env and time limit")
     layers = _reached(env, policy)
@@ -73,12 +73,12 @@ def walk(env: TabularEnv, policy: Float[np.ndarray, "S A"], *, filler: bool) -> 
 
 
 def normalised(table: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Probabilities that sum to exactly 1; an env's tables may miss it by a millionth."""
+    """Return probabilities that sum to exactly 1; an env's tables may miss it by a millionth."""
     return table / table.sum(axis=-1, keepdims=True)
 
 
 def choices(policy: Float[np.ndarray, "X A"]) -> sparse.csr_array:
-    """[X, X A] a matrix that averages over each state's actions."""
+    """Return [X, X A] a matrix that averages over each state's actions."""
     states, actions = policy.shape
     column = np.arange(states * actions)
     first = np.arange(states + 1) * actions
@@ -86,7 +86,7 @@ def choices(policy: Float[np.ndarray, "X A"]) -> sparse.csr_array:
 
 
 def goes_on(env: TabularEnv, policy: Float[np.ndarray, "S A"]) -> Bool[np.ndarray, "S S"]:
-    """Whether a step within an episode can lead from one state to another."""
+    """Return whether a step within an episode can lead from one state to another."""
     found = env.outcomes
     going = (found.probability > 0) & ~found.terminated & (policy > 0)[:, :, None]
     onward = np.zeros((len(policy), len(policy)), bool)
@@ -97,7 +97,7 @@ def goes_on(env: TabularEnv, policy: Float[np.ndarray, "S A"]) -> Bool[np.ndarra
 def closure(
     first: Bool[np.ndarray, " S"], onward: Bool[np.ndarray, "S S"]
 ) -> Bool[np.ndarray, " S"]:
-    """The states that can be reached from `first`, themselves included."""
+    """Return the states that can be reached from `first`, themselves included."""
     reached, grown = first, first | onward[first].any(axis=0)
     while (grown != reached).any():
         reached, grown = grown, grown | onward[grown].any(axis=0)
@@ -105,7 +105,7 @@ def closure(
 
 
 def _reached(env: TabularEnv, policy: Float[np.ndarray, "S A"]) -> Bool[np.ndarray, "K S"]:
-    """Which states an episode can be in after k steps; without a limit, after any number."""
+    """Return which states an episode can be in after k steps; without a limit, after any number."""
     onward = goes_on(env, policy)
     if env.time_limit is None:
         return closure(env.start > 0, onward)[None]
@@ -119,7 +119,7 @@ def _reached(env: TabularEnv, policy: Float[np.ndarray, "S A"]) -> Bool[np.ndarr
 def _env_outcomes(
     env: TabularEnv, policy: Float[np.ndarray, "S A"], layers: Bool[np.ndarray, "K S"]
 ) -> Outcomes:
-    """The outcomes in all reached states, without a target where an episode ends."""
+    """Return the outcomes in all reached states, without a target where an episode ends."""
     number = np.full(layers.shape, -1)
     number[layers] = np.arange(layers.sum())
     # Actions that are never taken may lead to states that are never reached: they are left out.
@@ -151,7 +151,7 @@ def _filler_outcomes(state: int, actions: int) -> Outcomes:
 
 
 def _restarted(outcomes: Outcomes, law: Float[np.ndarray, " X"]) -> Outcomes:
-    """The outcomes with every state of `law` as a target of those that end an episode."""
+    """Return the outcomes with every state of `law` as a target of those that end an episode."""
     ends = np.flatnonzero(law)
     copies = np.where(outcomes.carries, 1, len(ends))
     require_room(int(copies.sum()), "the outcomes of all actions")
@@ -189,7 +189,7 @@ class Chain:
     factor: float  # gamma lam
 
     def pairs(self, weight: Float[np.ndarray, " E"]) -> sparse.csr_array:
-        """The links' numbers as a matrix [X A, X]."""
+        """Return the links' numbers as a matrix [X A, X]."""
         states, actions = self.policy.shape
         shape = states * actions, states
         return sparse.csr_array((weight, self.target, self._rows), shape=shape)
@@ -197,7 +197,7 @@ class Chain:
     def each(
         self, weight: Float[np.ndarray, " E"], after: Float[np.ndarray, "X ..."]
     ) -> np.ndarray:
-        """[X, A, ...]: for each state and action the weighted sum of what comes after."""
+        """Return [X, A, ...]: for each state and action the weighted sum of what comes after."""
         made = self.pairs(weight) @ after
         return made.reshape(*self.policy.shape, *after.shape[1:])
 
@@ -217,7 +217,7 @@ class Chain:
         return self._averaged(self.carry)
 
     def laws(self, law: Float[np.ndarray, " X"], steps: int) -> Float[np.ndarray, "T X"]:
-        """The law of the state at each of `steps` steps, the first being `law`."""
+        """Return the law of the state at each of `steps` steps, the first being `law`."""
         backwards = self.moves.T.tocsr()
         laws = [law]
         for _ in range(steps - 1):
@@ -233,7 +233,7 @@ class Chain:
 
 
 def chain(steps: Walk, values: Float[np.ndarray, " S"], *, gamma: float, lam: float) -> Chain:
-    """The chain of a walk under a critic's values.
+    """Return the chain of a walk under a critic's values.
 
     delta = r + gamma V(s') - V(s), where V(s') is 0 after a death and the value of the state
     before the reset after a time limit; a filler row has delta 0.
@@ -274,5 +274,5 @@ def _sums(
     probability: Float[np.ndarray, " O"],
     value: Float[np.ndarray, " O"],
 ) -> Float[np.ndarray, " groups"]:
-    """Sums of probability times value over the outcomes of each group."""
+    """Return sums of probability times value over the outcomes of each group."""
     return np.bincount(group, probability * value, groups)

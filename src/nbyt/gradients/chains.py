@@ -123,7 +123,7 @@ class Chains:
         )
 
     def _phase(self) -> dict[str, dict[int, PhaseProducts]]:
-        """Products of a synchronised pool's chains at the same update, by objective and T.
+        """Return products of a synchronised pool's chains at the same update, by objective and T.
 
         Empty if a chain does not fit in memory.
         """
@@ -217,7 +217,7 @@ def products_of(
     m: int,
     stationary: PoolSums | None = None,
 ) -> Products:
-    """Products of one objective at the k-th T and m-th lambda.
+    """Return products of one objective at the k-th T and m-th lambda.
 
     stationary: the sums of chains at random phases, where `sums` is of chains that begin at a
     reset; the reference is then theirs.
@@ -250,7 +250,7 @@ def products_of(
 
 
 def endless_gram(own: ChainSums) -> Float[np.ndarray, "n n"]:
-    """Inner products of the chains' mean contributions with advantages that are never cut."""
+    """Return inner products of the chains' mean contributions with uncut advantages."""
     mean = own.whole[:, 0].astype(float)
     return _gram(mean, mean).mean(axis=0)
 
@@ -273,7 +273,7 @@ def _phases_side_by_side(
 
 
 def _side_by_side(actor: Products, critic: Products, coefficient: float) -> Products:
-    """Products of two gradients in different parameters, the second times its coefficient."""
+    """Combine products of two gradients in different parameters."""
     names = ["square", "step_square", "step_pairs", "means", "cross", "reference"]
     names += [] if actor.phase_part is None else ["advantage_part", "phase_part"]
     summed = {name: getattr(actor, name) + coefficient**2 * getattr(critic, name) for name in names}
@@ -317,7 +317,7 @@ class Units:
 def _added(
     sums: np.ndarray | None, array: np.ndarray, units: Int[np.ndarray, " n"], axis: int
 ) -> np.ndarray:
-    """The units' sums with another row of chains; units that are new begin with it."""
+    """Add another row of chains to the units' sums; new units begin with it."""
     if sums is None:
         return array
     missing = max(0, int(units.max()) + 1 - sums.shape[axis])
@@ -375,7 +375,7 @@ def _compared(
     k: int,
     m: int,
 ) -> PhaseProducts:
-    """Mean products over pairs of different chains: at the same update, and of their means."""
+    """Average products of different chains: at the same update, and of their means."""
     steps = spec.steps[k]
     within, overall = [], []
     for square, chains in zip(norms_sq, blocks, strict=True):

@@ -44,7 +44,7 @@ def layers(
     action: Shaped[Array, "R ..."],
     parts: tuple[str, ...],
 ) -> list[Layer]:
-    """All layers at R steps, with the signals of `parts`."""
+    """Return all layers at R steps, with the signals of `parts`."""
     if policy.network.kind == "table":
         return _tables(policy, params, observation, action, parts)
     found: list[Layer] = []
@@ -73,7 +73,7 @@ def _tables(
     action: jax.Array,
     parts: tuple[str, ...],
 ) -> list[Layer]:
-    """A table is a layer whose input says which state it is."""
+    """Treat a table as a layer whose input says which state it is."""
     state = jax.nn.one_hot(observation, policy.shape[0])[:, None]
     rows = params.actor["logits"][observation]
     signals = {}
@@ -90,7 +90,7 @@ def _tables(
 def _signals(
     policy: ActorCritic, params: Params, observation: jax.Array, action: jax.Array, part: str
 ) -> dict[str, Any]:
-    """The gradient of one part's output to every layer's output, at each step.
+    """Return the gradient of one part's output to every layer's output, at each step.
 
     A bias of its own for every step makes this one backward pass: steps do not meet.
     """
@@ -116,7 +116,7 @@ def _signals(
 
 
 def _nudges(policy: ActorCritic, trunk: list[Any], rows: int) -> list[jax.Array]:
-    """A zero for every output of every layer, at each step."""
+    """Return a zero for every output of every layer, at each step."""
     shapes: list[tuple[int, ...]] = []
     convolutions = image_convolutions(policy.encoded_shape) if policy.network.kind == "cnn" else ()
     height, width = policy.encoded_shape[:2] if convolutions else (0, 0)
@@ -171,7 +171,7 @@ def _layers_dense(inputs: jax.Array, signals: dict[str, jax.Array]) -> Layer:
 def _convolution(
     images: jax.Array, signals: dict[str, jax.Array], kernel: int, stride: int
 ) -> Layer:
-    """A convolution is a dense layer at every pixel, whose input is the patch under the kernel."""
+    """Treat a convolution as a dense layer at every pixel, its input the patch below."""
     patches = jax.lax.conv_general_dilated_patches(
         images,
         (kernel, kernel),
@@ -192,12 +192,12 @@ Weights = dict[str, Float[Array, "J B t"]]
 
 
 def grouped(layers: list[Layer], groups: int) -> list[Layer]:
-    """The layers with their R rows cut into groups, [B, t, Q, ...]."""
+    """Return the layers with their R rows cut into groups, [B, t, Q, ...]."""
     return jax.tree.map(lambda x: x.reshape(groups, -1, *x.shape[1:]), layers)
 
 
 def touched(layers: list[Layer], parts: tuple[str, ...] | list[str]) -> list[Layer]:
-    """The layers that some of the parts reach, with the signals of those parts only."""
+    """Return the layers that some of the parts reach, with the signals of those parts only."""
     kept = [
         Layer(layer.inputs, {part: s for part, s in layer.signals.items() if part in parts})
         for layer in layers
@@ -206,7 +206,7 @@ def touched(layers: list[Layer], parts: tuple[str, ...] | list[str]) -> list[Lay
 
 
 def gram(layers: list[Layer], a: str, b: str) -> Float[Array, "B t t"]:
-    """Inner products of part a's gradients with part b's, between all steps of a group."""
+    """Return inner products of part a's gradients with part b's, between all steps of a group."""
     total = jnp.zeros(())
     for layer in layers:
         if a not in layer.signals or b not in layer.signals:
@@ -221,7 +221,7 @@ def gram(layers: list[Layer], a: str, b: str) -> Float[Array, "B t t"]:
 
 
 def paired(one: list[Layer], other: list[Layer], a: str, b: str) -> Float[Array, "B t"]:
-    """Inner products of part a's gradient at each step of one with part b's there in the other."""
+    """Return inner products of part a's gradient at each step of one with part b's in the other."""
     total = jnp.zeros(())
     for x, y in zip(one, other, strict=True):
         if a not in x.signals or b not in y.signals:
@@ -235,7 +235,7 @@ def paired(one: list[Layer], other: list[Layer], a: str, b: str) -> Float[Array,
 
 
 def group_sums(layers: list[Layer], weights: dict[str, Float[Array, "B t"]]) -> Float[Array, "B P"]:
-    """The weighted sum of each group's gradients."""
+    """Return the weighted sum of each group's gradients."""
     sums = [
         jnp.einsum("btqi,btqo->bio", layer.inputs, _weighted(layer, weights)) for layer in layers
     ]
@@ -243,25 +243,25 @@ def group_sums(layers: list[Layer], weights: dict[str, Float[Array, "B t"]]) -> 
 
 
 def many_sums(layers: list[Layer], weights: Weights) -> Float[Array, "J B P"]:
-    """Each group's weighted sum under J sets of weights, group by group in one product."""
+    """Return each group's weighted sum under J sets of weights, group by group in one product."""
     sums = [jax.lax.map(_one_group, (layer, _for_layer(layer, weights))) for layer in layers]
     return jnp.concatenate([s.reshape(*s.shape[:2], -1) for s in sums], axis=-1).swapaxes(0, 1)
 
 
 def size(layers: list[Layer]) -> int:
-    """Parameters that the layers have."""
+    """Return parameters that the layers have."""
     return sum(layer.inputs.shape[-1] * _outputs(layer) for layer in layers)
 
 
 def gram_is_cheaper(layers: list[Layer], steps: int) -> bool:
-    """Whether inner products of T steps cost less than writing their summed gradient down."""
+    """Return whether inner products of T steps cost less than their summed gradient."""
     dense = [layer for layer in layers if _dense(layer)]
     widths = sum(layer.inputs.shape[-1] + _outputs(layer) for layer in dense)
     return steps * widths <= size(dense)
 
 
 def _one_group(group: tuple[Layer, Weights]) -> Float[Array, "J I O"]:
-    """Sums of one group, [t, Q, ...]; the J weights' signals lie side by side in one matrix."""
+    """Sum one group, [t, Q, ...]; the J weights' signals are columns of one matrix."""
     layer, weights = group
     signals = _added(
         weights[part].T[:, None, :, None] * layer.signals[part][:, :, None, :]
@@ -273,7 +273,7 @@ def _one_group(group: tuple[Layer, Weights]) -> Float[Array, "J I O"]:
 
 
 def _for_layer(layer: Layer, weights: Weights) -> Weights:
-    """The weights of the parts that reach a layer, group first."""
+    """Return the weights of the parts that reach a layer, group first."""
     return {part: weights[part].swapaxes(0, 1) for part in layer.signals}
 
 
@@ -286,7 +286,7 @@ def _added(arrays: Iterable[jax.Array]) -> jax.Array:
 
 
 def _written_out(layer: Layer, part: str) -> Float[Array, "B t P"]:
-    """The gradient of each step; a convolution has few weights and many positions."""
+    """Return the gradient of each step; a convolution has few weights and many positions."""
     gradient = jnp.einsum("btqi,btqo->btio", layer.inputs, layer.signals[part])
     return gradient.reshape(*gradient.shape[:2], -1)
 

@@ -66,7 +66,7 @@ def reduce_pool(
     scale: AdvantageScale | None = None,
     progress: Progress = lambda done, total: None,
 ) -> PoolSums:
-    """Everything that the statistics need of a pool; `scale` is the pool's own unless given."""
+    """Reduce a pool to what the statistics need; `scale` is the pool's own unless given."""
     scale = scale_of(pool, spec) if scale is None else scale
     blocks: list[dict[str, ChainSums]] = []
     partners: list[int] = []
@@ -80,7 +80,7 @@ def reduce_pool(
 
 
 def _beside(some: list[ChainSums]) -> ChainSums:
-    """The sums of several sets of chains as those of one."""
+    """Join the sums of several sets of chains."""
     fields = zip(zip(*some, strict=True), CHAIN_AXES.values(), strict=True)
     return ChainSums(*(np.concatenate(parts, axis) for parts, axis in fields))
 
@@ -88,7 +88,7 @@ def _beside(some: list[ChainSums]) -> ChainSums:
 def slabs(
     pool: Pool, spec: GradientSpec, scale: AdvantageScale, plan: SlabPlan, chains: slice
 ) -> Iterator[tuple[int, Slab]]:
-    """A block's slabs in order of time, each with the step at which it ends."""
+    """Yield a block's slabs in order of time, each with the step at which it ends."""
     fragment, whole = (_padded(w, plan.chains) for w in weigh(pool, spec, scale, chains))
     for first in range(0, spec.measured, plan.steps):
         time = slice(first, first + plan.steps)
@@ -106,7 +106,7 @@ def _block(
     plan: SlabPlan,
     chains: slice,
 ) -> dict[str, ChainSums]:
-    """Sums of one block of chains, slab after slab in time."""
+    """Return sums of one block of chains, slab after slab in time."""
     sums: dict[str, _Sums] = {}
     for end, slab in slabs(pool, spec, scale, plan, chains):
         for name, found in engine.sum_slab(slab, spec.steps, plan.lags).items():
@@ -138,7 +138,7 @@ class _Sums:
         self._total = found if self._total is None else jax.tree.map(np.add, self._total, found)
 
     def gathered(self, chains: int) -> ChainSums:
-        """Means over the steps and fragments that count, of the first `chains` chains."""
+        """Return means over the steps and fragments that count, of the first `chains` chains."""
         spec, total = self._spec, self._total
         fragments = np.array([spec.fragments(steps) for steps in spec.steps], float)[:, None, None]
         length = np.array(spec.steps, float)[:, None, None]
@@ -157,14 +157,14 @@ class _Sums:
         )
 
     def _short(self, vectors: np.ndarray) -> np.ndarray:
-        """The vectors as they are, or their sketches, group first."""
+        """Return the vectors as they are, or their sketches, group first."""
         if not self._plan.places:
             return vectors[None]
         return Sketch(vectors.shape[-1], self._plan.places, self._plan.seed)(vectors)
 
 
 def _rows(array: np.ndarray, time: slice, chains: slice, size: int) -> np.ndarray:
-    """Rows of a block's chains, chain first; repeats fill the block up and weigh nothing."""
+    """Return rows of a block's chains, chain first; repeats fill the block up and weigh nothing."""
     some = np.arange(chains.start, chains.stop)
     return np.swapaxes(array[time, chains][:, np.resize(some, size) - some[0]], 0, 1)
 

@@ -91,7 +91,7 @@ def sum_slab_layers(
 
 
 def lag_rows(time: int, lag: int) -> int:
-    """How many products a slab of `time` steps takes at a lag."""
+    """Return how many products a slab of `time` steps takes at a lag."""
     return -(-(time - lag) // LAG_STRIDE)
 
 
@@ -130,7 +130,7 @@ def _objective(
 
 
 def _is_cut(rows: list[Layer], length: int, time: int) -> bool:
-    """Whether fragments of this length are summed one by one."""
+    """Return whether fragments of this length are summed one by one."""
     return length <= time and not products.gram_is_cheaper(rows, length)
 
 
@@ -140,7 +140,7 @@ def _sums(
     whole: dict[str, jax.Array],
     places: list[int],
 ) -> tuple[dict[int, jax.Array], jax.Array]:
-    """Sums over all steps for the given lengths, and for the `whole` weights, in one product."""
+    """Sum over all steps for the given lengths and the `whole` weights, in one product."""
     some = next(iter(fragment.values()))
     lambdas, shape = some.shape[1], some.shape[2:]
     chosen = jnp.array(places, int)
@@ -190,7 +190,7 @@ def _gram_square(
 def _single_steps(
     rows: list[Layer], fragment: dict[str, jax.Array], endless: dict[str, jax.Array]
 ) -> tuple[jax.Array, ...]:
-    """Squares and pairs of steps: under the fragments' weights, and under the endless chain's."""
+    """Return squares and pairs of steps, under the fragments' weights and the endless chain's."""
     lengths, lambdas = next(iter(fragment.values())).shape[:2]
     flat = {part: w.reshape(1, -1, *w.shape[2:]) for part, w in fragment.items()}
     weights = {part: jnp.concatenate([w, endless[part]], axis=1) for part, w in flat.items()}
@@ -214,7 +214,7 @@ def _step_square(
 def _step_pairs(
     rows: list[Layer], weights: dict[str, Float[Array, "K M c t"]]
 ) -> Float[Array, "K M c"]:
-    """Products of each chain with the others at the same time, summed over them and over time."""
+    """Sum products of each chain with the others at the same time."""
     across = jax.tree.map(lambda x: x.swapaxes(0, 1), rows)
     total = jnp.zeros(())
     for a, here in weights.items():
@@ -244,7 +244,7 @@ def _lags(
 
 
 def _refold(rows: list[Layer], count: int, length: int) -> list[Layer]:
-    """Rows [c, t, ...] as fragments [c * count, length, ...]; what is left over is dropped."""
+    """Cut rows [c, t, ...] into fragments [c * count, length, ...]; drop the rest."""
     return jax.tree.map(lambda x: _fold(x, count, length), rows)
 
 

@@ -58,7 +58,7 @@ def measure_sources(
     reward_scale: float | None = None,
     progress: Progress = lambda made, total: None,
 ) -> dict[str, SourceEstimates]:
-    """The sources of the actor's and of the critic's noise, for one env's rollout of T steps.
+    """Measure the sources of the actor's and the critic's noise, for one env's rollout.
 
     At least `rollouts` rollouts are made, in equal blocks. mean, spread: constants that the
     actor's advantages are standardised with. reward_scale: as in a pool's plan. `progress` hears
@@ -95,7 +95,7 @@ def block_sources(
     mean: float,
     spread: float,
 ) -> dict[str, Parts]:
-    """One block's estimates of actor and critic; decay is gamma lam."""
+    """Estimate the sources of actor and critic from one block; decay is gamma lam."""
     turned = jax.tree.map(lambda x: x.swapaxes(0, 1), made)
     flat = [x.reshape(-1, *x.shape[2:]) for x in (turned.observation, turned.action)]
     rows = grouped(layers(policy, params, flat[0], flat[1], OBJECTIVES), len(turned.own))
@@ -110,7 +110,7 @@ def block_sources(
 def _sources(
     rows: list[Layer], part: str, made: _Advantages, ended: Bool[Array, "R T"], decay: float
 ) -> Parts:
-    """One block's estimates of one gradient.
+    """Estimate the sources of one gradient from one block.
 
     Luck after the step at time t enters through its advantage and, carried back, through those of
     the episode's earlier steps: by e_t = sum_{s<t} (gamma lam)^(t - s) f_s. Hence
@@ -140,14 +140,14 @@ def _sources(
 
 
 def _covariance(a: Float[Array, "R P"], b: Float[Array, "R P"]) -> Float[Array, ""]:
-    """The trace of the covariance of two centred samples."""
+    """Return the trace of the covariance of two centred samples."""
     return jnp.sum(a * b) / (a.shape[0] - 1)
 
 
 def _squares(
     grams: Float[Array, "R T T"], ended: Bool[Array, "R T"], decay: float
 ) -> tuple[Float[Array, "R T"], Float[Array, "R T"], Float[Array, "R T"]]:
-    """|f_t|^2, f_t . e_t and |f_t + e_t|^2, where e_t = c_{t-1} (e_{t-1} + f_{t-1})."""
+    """Return |f_t|^2, f_t . e_t and |f_t + e_t|^2, where e_t = c_{t-1} (e_{t-1} + f_{t-1})."""
     time, episode = jnp.arange(grams.shape[-1]), jnp.cumsum(ended, axis=-1) - ended
     back = time[:, None] - time[None, :]
     same = (episode[:, :, None] == episode[:, None, :]) & (back > 0)
@@ -165,12 +165,12 @@ def _trace(before: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Arr
 
 
 def _beside(found: list[Parts]) -> SourceBlocks:
-    """The estimates of single blocks as arrays over blocks."""
+    """Return the estimates of single blocks as arrays over blocks."""
     return SourceBlocks(**{name: np.array([one[name] for one in found]) for name in found[0]})
 
 
 def _block_size(params: Params, steps: int, rollouts: int) -> int:
-    """Rollouts in a block: half the root of all, so that there are many blocks and large ones.
+    """Return rollouts in a block: half the root of all, so that there are many blocks.
 
     A block of 2 doubles the error that the mean adds, few blocks widen the interval; and a block
     must fit in memory.

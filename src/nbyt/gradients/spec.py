@@ -55,11 +55,11 @@ class GradientSpec:
         return 1 if self.bare else 3
 
     def fragments(self, steps: int) -> int:
-        """Fragments of a chain that count."""
+        """Return fragments of a chain that count."""
         return 1 if self.first_only else self.measured // steps
 
     def counted(self, steps: int) -> Bool[np.ndarray, " L"]:
-        """The measured steps that lie in those fragments."""
+        """Return the measured steps that lie in those fragments."""
         return np.arange(self.measured) < self.fragments(steps) * steps
 
 
@@ -77,7 +77,7 @@ class AdvantageScale(NamedTuple):
 
 
 def scale_of(pool: Pool, spec: GradientSpec) -> AdvantageScale:
-    """The moments over the whole pool, a few chains at a time."""
+    """Return the moments over the whole pool, a few chains at a time."""
     shape = (len(spec.steps), len(spec.lambdas))
     if not spec.normalise:
         return AdvantageScale(np.zeros(shape), np.ones(shape), 0.0, 0.0, 1.0)
@@ -110,7 +110,7 @@ def scale_of(pool: Pool, spec: GradientSpec) -> AdvantageScale:
 def weigh(
     pool: Pool, spec: GradientSpec, scale: AdvantageScale, chains: slice
 ) -> tuple[Parts, Parts]:
-    """Weights of some chains' measured steps: of fragments [K, M, c, L], and of sums [W, c, L].
+    """Weigh some chains' measured steps: fragments [K, M, c, L], and sums [W, c, L].
 
     The sums are those of the endless chain, and of the reference: what is to be divided by a
     fragment's spread, and what is not. With `first_only` the reference's two sums over just the
@@ -145,7 +145,7 @@ def weigh(
 def fragment_advantages(
     pool: Pool, gamma: float, lam: float, steps: int, rows: int
 ) -> Float[np.ndarray, "L n"]:
-    """GAE of the first `rows` steps' fragments of T steps; 0 after the last whole fragment.
+    """Return GAE of the first `rows` steps' fragments of T steps; 0 after the last whole fragment.
 
     A_t = delta_t + gamma lam A_{t+1} within a fragment and an episode.
     """
@@ -157,19 +157,19 @@ def fragment_advantages(
 
 
 def reference_advantages(pool: Pool, gamma: float) -> Float[np.ndarray, "L n"]:
-    """Advantages that wait for all rewards (lambda 1), time limits gone past where possible."""
+    """Return advantages that wait for all rewards (lambda 1), past time limits if possible."""
     onward = pool._replace(next_value=pool.next_value_untruncated)
     return fragment_advantages(onward, gamma, 1.0, pool.steps, pool.steps)
 
 
 def _terms(pool: Pool, gamma: float, lam: float) -> tuple[np.ndarray, np.ndarray]:
-    """delta, and the factor of the next step's advantage: 0 where an episode ends."""
+    """Return delta, and the factor of the next step's advantage: 0 where an episode ends."""
     delta = pool.reward.astype(float) + gamma * pool.next_value - pool.value
     return delta, gamma * lam * ~(pool.terminated | pool.truncated)
 
 
 def _fragment_sets(pool: Pool, spec: GradientSpec) -> list[list[np.ndarray]]:
-    """Advantages [L, n] at every T and lambda, 0 where they do not count."""
+    """Return advantages [L, n] at every T and lambda, 0 where they do not count."""
     return [
         [
             fragment_advantages(pool, spec.gamma, lam, steps, spec.measured)
@@ -181,13 +181,13 @@ def _fragment_sets(pool: Pool, spec: GradientSpec) -> list[list[np.ndarray]]:
 
 
 def _endless(pool: Pool, spec: GradientSpec) -> Float[np.ndarray, "L n"]:
-    """Advantages at the first lambda with no cut but the pool's end, far behind."""
+    """Return advantages at the first lambda with no cut but the pool's end, far behind."""
     lam = spec.lambdas[0]
     return fragment_advantages(pool, spec.gamma, lam, pool.steps, pool.steps)[: spec.measured]
 
 
 def objective_parts(spec: GradientSpec) -> dict[str, dict[str, float]]:
-    """The parts of each objective that is measured by itself, with their coefficients."""
+    """Return the parts of each objective that is measured by itself, with their coefficients."""
     found = {"actor": {"actor": 1.0}, "critic": {"critic": 1.0}}
     if spec.joined:
         found["total"] = {"actor": 1.0, "critic": spec.value_coefficient}
@@ -207,7 +207,7 @@ def _objectives(
 
 
 def _chains(pool: Pool, chains: slice) -> Pool:
-    """Some chains of the pool; their observations stay where they are."""
+    """Return some chains of the pool; their observations stay where they are."""
     return Pool(*(array[:, chains] for array in pool))
 
 
@@ -234,7 +234,7 @@ class Sketch:
         self._maps = [_map(size, places, numpy_stream(seed, "sketch", g)) for g in range(GROUPS)]
 
     def __call__(self, vectors: Float[np.ndarray, "... P"]) -> Float[np.ndarray, "G ... m"]:
-        """The sketches of each group."""
+        """Return the sketches of each group."""
         flat = vectors.reshape(-1, vectors.shape[-1])
         shape = (*vectors.shape[:-1], -1)
         return np.stack([np.asarray(flat @ one).reshape(shape) for one in self._maps])
@@ -277,7 +277,7 @@ class SlabPlan:
     seed: int = 0
 
     def blocks(self, chains: int) -> Iterator[slice]:
-        """The chains in blocks that differ by one at most, none larger than a slab's."""
+        """Return the chains in blocks that differ by one at most, none larger than a slab's."""
         count = -(-chains // self.chains)
         for place in range(count):
             yield slice(place * chains // count, (place + 1) * chains // count)
@@ -286,7 +286,7 @@ class SlabPlan:
 def plan_for(
     foot: Footprint, chains: int, spec: GradientSpec, memory: int, seed: int = 0
 ) -> SlabPlan:
-    """A plan whose program and vectors each take about half of `memory` bytes at most."""
+    """Plan slabs so that program and vectors each take at most about half of `memory` bytes."""
     rows = max(1, min(memory // 2, foot.slab_bytes) // foot.row_bytes)
     allowed = max(1, memory // 2 // foot.row_bytes)
     most = min(foot.chains, chains)
@@ -306,7 +306,7 @@ def plan_for(
 
 
 def _slab_steps(spec: GradientSpec, rows: int, chains: int) -> int:
-    """Steps of a slab: the most that fit, out of those that fragments either fill or are filled by.
+    """Choose the most steps that fit, of those that fragments fill or are filled by.
 
     If none fits, the fewest.
     """
@@ -316,19 +316,19 @@ def _slab_steps(spec: GradientSpec, rows: int, chains: int) -> int:
 
 
 def vector_bytes(foot: Footprint, chains: int, spec: GradientSpec, plan: SlabPlan) -> int:
-    """Bytes of all chains' vectors, as they are or sketched."""
+    """Return bytes of all chains' vectors, as they are or sketched."""
     if not plan.places:
         return written_bytes(foot, chains, spec)
     return _sets(spec) * chains * _plan_objectives(spec) * GROUPS * plan.places * _BYTES
 
 
 def written_bytes(foot: Footprint, chains: int, spec: GradientSpec) -> int:
-    """Bytes of the vectors of so many chains, written out for every objective."""
+    """Return bytes of the vectors of so many chains, written out for every objective."""
     return _sets(spec) * chains * foot.vectors * _BYTES
 
 
 def _places(foot: Footprint, chains: int, spec: GradientSpec, memory: int) -> int:
-    """Places of a sketch's group so that all chains' vectors fit; 0 if they fit as they are."""
+    """Return places of a sketch's group so that all vectors fit; 0 if they fit as they are."""
     if written_bytes(foot, chains, spec) <= memory:
         return 0
     return max(
@@ -337,10 +337,10 @@ def _places(foot: Footprint, chains: int, spec: GradientSpec, memory: int) -> in
 
 
 def _sets(spec: GradientSpec) -> int:
-    """Vectors of each objective that every chain has."""
+    """Return vectors of each objective that every chain has."""
     return len(spec.steps) * len(spec.lambdas) + spec.sums
 
 
 def _plan_objectives(spec: GradientSpec) -> int:
-    """Gradients that are measured by themselves."""
+    """Return gradients that are measured by themselves."""
     return 3 if spec.joined else 2

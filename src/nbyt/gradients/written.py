@@ -45,7 +45,7 @@ def sum_written(
 
 
 def batch_norm_sq(xp: Any, scores: Scores, fragment: Weights, steps: tuple[int, ...]) -> Any:
-    """Sums over updates of the squared norm of all chains' summed contributions, [K, M]."""
+    """Return sums over updates of the squared norm of all chains' summed contributions, [K, M]."""
     rows = []
     for place, length in enumerate(steps):
         found = []
@@ -73,13 +73,13 @@ def _fragments(xp: Any, scores: Scores, weights: Weights, length: int) -> tuple[
 
 
 def _each(weights: Weights) -> Iterator[Weights]:
-    """The weights of one lambda after the other: each writes its fragments down."""
+    """Return the weights of one lambda after the other: each writes its fragments down."""
     for place in range(len(next(iter(weights.values())))):
         yield {part: w[place] for part, w in weights.items()}
 
 
 def _folded(scores: Scores, weights: Weights, length: int) -> tuple[Scores, Weights]:
-    """Scores [c, f, t, P] and weights [c, f, t] of fragments; what is left over is dropped."""
+    """Cut scores [c, f, t, P] and weights [c, f, t] into fragments; drop the rest."""
     count = next(iter(weights.values())).shape[-1] // length
     cut = slice(0, count * length)
     rows = {part: s[:, cut].reshape(len(s), count, length, -1) for part, s in scores.items()}
@@ -100,7 +100,7 @@ def _step_square(xp: Any, scores: Scores, weights: Weights) -> Any:
 
 
 def _step_pairs(xp: Any, scores: Scores, weights: Weights) -> Any:
-    """Products of each chain with the others at the same time, summed over them and over time."""
+    """Sum products of each chain with the others at the same time."""
     total: Any = 0.0
     for a, here in weights.items():
         for b, there in weights.items():

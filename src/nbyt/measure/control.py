@@ -1,4 +1,4 @@
-"""Controls: problems whose exact answer is calculated and printed beside the measured one."""
+"""Controls: problems whose exact answer is calculated and printed with the measured one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ def beside_exact(
     chains: int = 128,
     progress: Progress = lambda what, done, total: None,
 ) -> tuple[Measurement, list[dict[str, Any]]]:
-    """The control's measurement, and a row for every number that has an exact counterpart."""
+    """Measure a control; also return a row for every number that has an exact counterpart."""
     measured = probe(
         control.env,
         control.stage,
@@ -52,7 +52,7 @@ def beside_exact(
 
 
 def exact_numbers(exact: GradientMoments, envs: int) -> dict[str, float | None]:
-    """The exact counterparts of `GradientEstimates` for N envs; None where undefined."""
+    """Return the exact counterparts of `GradientEstimates` for N envs; None where undefined."""
     return {
         "individual": exact.individual / envs,
         "covariance": exact.covariance / envs,

@@ -56,7 +56,7 @@ class FrozenPolicy(Protocol):
         ...
 
     def collect(self, plan: PoolPlan, progress: Progress) -> Pool:
-        """The pool that `plan` asks for."""
+        """Collect the pool that `plan` asks for."""
         ...
 
 
@@ -99,14 +99,14 @@ class FrozenStage:
         return hashed(to_tensors(self.stage.params))
 
     def collect(self, plan: PoolPlan, progress: Progress) -> Pool:
-        """The pool that `plan` asks for."""
+        """Collect the pool that `plan` asks for."""
         if self.collector is not None and isinstance(self.env, HostEnv):
             return self.collector(self.env, self.stage, plan, progress)
         return collect_pool(self.env, self.stage.policy, self.stage.params, plan, progress)
 
 
 def hashed(tensors: Mapping[str, np.ndarray]) -> str:
-    """A hash of named arrays."""
+    """Return a hash of named arrays."""
     sum_slab = hashlib.sha256()
     for name, array in sorted(tensors.items()):
         sum_slab.update(name.encode() + array.tobytes())

@@ -37,7 +37,7 @@ class LiveBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class Loss:
-    """What the training makes small: the numbers of its objective that a gradient depends on.
+    """The coefficients of the training's loss that a gradient depends on.
 
     value_coefficient weighs (V - target)² / 2. normalise: advantages get mean 0 and spread 1.
     """
@@ -49,7 +49,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class BatchMeasurement:
-    """What a batch says about its gradients.
+    """The measured gradients of one batch.
 
     units: how many parts were taken as independent, of unit_steps each; whole: they are the
     streams of the envs, uncut. measured: units that were looked at, the others being like them.
@@ -96,7 +96,7 @@ class BatchMeasurement:
         return "\n".join([*lines, *(f"note: {one}" for one in self.warnings)])
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "units": {
                 "count": self.units,
@@ -112,7 +112,7 @@ class BatchMeasurement:
 def measure_batch(
     engine: Engine, batch: LiveBatch, loss: Loss, *, memory: int = 2**30
 ) -> BatchMeasurement:
-    """The noise of a batch's gradients, and what it is made of; at the weights that made it."""
+    """Measure the noise of a batch's gradients, at the weights that collected it."""
     steps, envs = batch.advantage.shape
     cuts = pieces(envs, steps)
     length, units = steps // cuts, envs * cuts
@@ -152,7 +152,7 @@ def measure_batch(
 
 
 def pieces(envs: int, steps: int) -> int:
-    """Into how many pieces each env's stream is cut: as few as give enough units.
+    """Return into how many pieces each env's stream is cut: as few as give enough units.
 
     A piece of one step would show no covariance.
     """
@@ -169,14 +169,14 @@ def pieces(envs: int, steps: int) -> int:
 
 
 def _chosen(engine: Engine, units: int, spec: GradientSpec) -> np.ndarray:
-    """The units that are looked at: all, or as many as are affordable, evenly spread."""
+    """Choose the units to measure: all, or as many as are affordable, evenly spread."""
     row = engine.footprint(spec).row_bytes
     affordable = max(_LEAST, _MOST // (row * spec.measured))
     return np.unique(np.linspace(0, units - 1, min(units, affordable)).round().astype(int))
 
 
 def _pool(batch: LiveBatch, cuts: int, chosen: np.ndarray) -> Pool:
-    """The units as chains of a pool whose rewards are the advantages.
+    """Return the units as chains of a pool whose rewards are the advantages.
 
     With gamma 0 and a critic that says 0 a step's advantage is its reward, so the advantages go
     through as they are, cut nowhere.
@@ -187,7 +187,7 @@ def _pool(batch: LiveBatch, cuts: int, chosen: np.ndarray) -> Pool:
 
 
 def _units(array: np.ndarray, cuts: int) -> np.ndarray:
-    """[T, N, ...] as [T / cuts, cuts * N, ...], pieces of the same time beside each other."""
+    """Cut [T, N, ...] into [T / cuts, cuts * N, ...], pieces of the same time together."""
     length, (envs, *rest) = len(array) // cuts, array.shape[1:]
     cut = array[: cuts * length].reshape(cuts, length, envs, *rest).swapaxes(0, 1)
     return cut.reshape(length, cuts * envs, *rest)

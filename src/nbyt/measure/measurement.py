@@ -108,7 +108,7 @@ class Measurement:
         }
 
     def _ranking(self, ranking: Ranking) -> list[dict[str, Any]]:
-        """Layouts from the best to the worst, with what each would lose."""
+        """Return layouts from the best to the worst, with what each would lose."""
         best = ranking.order[0]
         return [
             {

@@ -1,4 +1,4 @@
-"""A picture of bias and noise: batch gradients of the actor beside the true one, in a plane.
+"""A picture of bias and noise: batch gradients of the actor and the true one, in a plane.
 
 The plane holds the true gradient G* (first axis) and the mean gradient of a layout (second axis:
 what of it is not along G*). Half of the chains decide where it lies; the other half is shown in
@@ -32,7 +32,7 @@ def draw_plane(
     resources: Resources,
     progress: Progress,
 ) -> list[dict[str, Any]]:
-    """For each T: mean, spread and some batch gradients, in units of the true gradient's length.
+    """Draw batch gradients for each T, in units of the true gradient's length.
 
     scale: of the advantages at each of the request's T, at its first lambda.
     """
@@ -78,7 +78,7 @@ def _pool(
 def _axes(
     reference: Float[np.ndarray, " P"], mean: Float[np.ndarray, " P"]
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Unit vectors along the reference, and along what of the mean is across it; its length."""
+    """Return unit vectors along the reference and along the rest of the mean; its length."""
     size = max(float(np.linalg.norm(reference)), 1e-30)
     along = reference / size
     rest = mean - (along @ mean) * along
@@ -88,7 +88,7 @@ def _axes(
 def _drawn(
     fragments: Float[np.ndarray, "2 fragments"], request: Request, steps: int
 ) -> dict[str, Any]:
-    """Batches of N fragments each, drawn from those that there are."""
+    """Return batches of N fragments each, drawn from those that there are."""
     envs = request.batch // steps
     generator = numpy_stream(request.seed, "plane", steps)
     count = fragments.shape[1]
@@ -105,7 +105,7 @@ def _drawn(
 
 
 def _pieces(pool: Pool, chains: slice, rows: int) -> list[slice]:
-    """Cuts in time such that all chains' rows of one are few enough for one pass."""
+    """Return cuts in time such that all chains' rows of one are few enough for one pass."""
     width = len(range(*chains.indices(pool.chains)))
     step = max(1, _ROWS // width)
     return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
@@ -114,7 +114,7 @@ def _pieces(pool: Pool, chains: slice, rows: int) -> list[slice]:
 def _gradient(
     engine: Engine, pool: Pool, weight: Float[np.ndarray, "L n"], chains: slice
 ) -> Float[np.ndarray, " P"]:
-    """The mean over steps of weight times score."""
+    """Return the mean over steps of weight times score."""
     total: Any = 0.0
     for time in _pieces(pool, chains, len(weight)):
         own = {"actor": weight[time, chains].reshape(-1)}
@@ -125,7 +125,7 @@ def _gradient(
 def _projections(
     engine: Engine, pool: Pool, directions: list[np.ndarray], chains: slice
 ) -> Float[np.ndarray, "2 L n"]:
-    """Every step's score along each direction."""
+    """Return every step's score along each direction."""
     found = []
     for time in _pieces(pool, chains, pool.steps):
         seen = _steps(pool, time, chains)
@@ -135,6 +135,6 @@ def _projections(
 
 
 def _steps(pool: Pool, time: slice, chains: slice) -> tuple[np.ndarray, np.ndarray]:
-    """Observations and actions, step after step in one row."""
+    """Return observations and actions, step after step in one row."""
     some = (pool.observation[time, chains], pool.action[time, chains])
     return some[0].reshape(-1, *some[0].shape[2:]), some[1].reshape(-1, *some[1].shape[2:])

@@ -77,7 +77,7 @@ def make_request(
     start: Start = "stationary",
     seed: int = 0,
 ) -> Request:
-    """The request; what is not given comes from a stage's `facts`, or is the usual value."""
+    """Check a request; what is not given comes from a stage's `facts`, or is the default."""
     known = facts.get("settings", {})
     batch, chain_steps = require(SIZE, batch=batch, chain_steps=chain_steps)
     chains = CHAIN_COUNT.check(chains, "chains")
@@ -106,7 +106,7 @@ def make_request(
 
 
 def _chain_steps(lengths: tuple[int, ...], wanted: int | None) -> int:
-    """Steps that every T divides if that costs little, and never fewer than the longest T."""
+    """Choose steps that every T divides if that costs little, at least the longest T."""
     longest = lengths[-1]
     if wanted is not None and wanted < longest:
         raise LayoutError(

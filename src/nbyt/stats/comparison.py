@@ -31,7 +31,7 @@ class Candidate:
     envs: int
 
     def rho(self, samples: Samples) -> Replicates:
-        """ρ = x / √z in every sample, nan where z <= 0.
+        """Return ρ = x / √z in every sample, nan where z <= 0.
 
         ρ|ρ| is the alignment times |G*|², which all layouts share: it orders them alike, and the
         reference, which is measured worst of all, drops out. Where each T has a reference of its
@@ -102,7 +102,7 @@ def compare(first: Candidate, second: Candidate) -> Comparison:
 
 
 def compare_rho(first: Replicates, second: Replicates, chains: int) -> Comparison:
-    """The same from ρ in the full sample and with each chain left out."""
+    """Compare ρ in the full sample and with each chain left out."""
     gap = first - second
     if not np.all(np.isfinite(gap)):
         nothing = undetermined(NO_LENGTH, chains)
@@ -116,12 +116,12 @@ def compare_rho(first: Replicates, second: Replicates, chains: int) -> Compariso
 
 
 def common_samples(candidates: list[Candidate]) -> Samples:
-    """Samples without one chain, or one sketch group, that fit all candidates."""
+    """Return samples without one chain, or one sketch group, that fit all candidates."""
     return leave_one_out(*common_sizes(candidates))
 
 
 def common_sizes(candidates: list[Candidate]) -> tuple[int, int]:
-    """Chains and sketch groups of candidates that were measured on the same chains."""
+    """Return chains and sketch groups of candidates that were measured on the same chains."""
     chains = {candidate.products.chains for candidate in candidates}
     groups = {candidate.products.groups for candidate in candidates} - {1}
     if len(chains) != 1 or len(groups) > 1:
@@ -140,13 +140,13 @@ def _ratio(first: Replicates, second: Replicates, chains: int) -> Estimate:
 
 
 def _far_from_zero(replicates: Replicates, chains: int) -> bool:
-    """Whether a divisor is twice as far from 0 as is needed to tell; else luck may have done it."""
+    """Return whether a divisor is twice as far from 0 as significance needs."""
     shape = spread(deviations(replicates, chains), chains)
     return abs(float(replicates[0])) > 2 * shape.quantile() * math.sqrt(shape.variance)
 
 
 def _needed(gap: Replicates, chains: int) -> int | None:
-    """n (t s / d)²: the error falls with the root of the chains, the difference stays."""
+    """Return n (t s / d)²: the error falls with the root of the chains, the difference stays."""
     shape = spread(deviations(gap, chains), chains)
     if gap[0] == 0.0:
         return None

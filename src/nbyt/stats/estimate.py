@@ -18,7 +18,7 @@ _DUST = 1e-12  # of the last decimal: what is smaller is the rounding of floats,
 
 
 def rounded(x: float, decimals: int) -> str:
-    """The number with so many decimals, or with two digits of its own where it would show none.
+    """Round to so many decimals, or to two digits where that would show none.
 
     The decimals follow from the width of an interval. A number that is small beside that width
     would print as 0 otherwise, which is another number.
@@ -67,7 +67,7 @@ class Estimate:
     approximate: bool = False
 
     def as_dict(self) -> dict[str, float | str | bool | None]:
-        """The form that JSON output promises for every measured number; infinity becomes null."""
+        """Return the JSON form of every measured number; infinity becomes null."""
         numbers = {"value": self.value, "low": self.low, "high": self.high}
         found: dict[str, float | str | bool | None] = {
             name: number if number is not None and math.isfinite(number) else None
@@ -92,7 +92,7 @@ class Estimate:
 
 
 def undetermined(reason: str, replicates: int) -> Estimate:
-    """No value and no bounds, with the reason."""
+    """Return an estimate without value and bounds, with the reason."""
     return Estimate(None, None, None, replicates, reason)
 
 
@@ -125,7 +125,7 @@ def mean(values: Float[np.ndarray, " n"]) -> Estimate:
 
 
 def _digits(width: float, value: float) -> int:
-    """Decimals that the interval's width justifies: two digits of the width."""
+    """Return decimals that the interval's width justifies: two digits of the width."""
     scale = width if 0 < width < math.inf else abs(value)
     if scale == 0 or not math.isfinite(scale):
         return 1
@@ -133,7 +133,7 @@ def _digits(width: float, value: float) -> int:
 
 
 def added(first: Estimate, second: Estimate, correlation: float) -> Estimate:
-    """The sum of two estimates from the same chains."""
+    """Add two estimates from the same chains."""
     a, b = _known(first), _known(second)
     value = a[0] + b[0]
     low = value - _length(a[0] - a[1], b[0] - b[1], correlation)
@@ -142,7 +142,7 @@ def added(first: Estimate, second: Estimate, correlation: float) -> Estimate:
 
 
 def divided(first: Estimate, second: Estimate, correlation: float) -> Estimate:
-    """The ratio of an estimate of either sign to a positive one, from the same chains.
+    """Divide an estimate of either sign by a positive one, from the same chains.
 
     The bounds are those of the product with 1/second, so they never divide by what may be 0.
     """
@@ -156,7 +156,7 @@ def divided(first: Estimate, second: Estimate, correlation: float) -> Estimate:
 
 
 def mapped(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
-    """A rising or falling function of an estimate, with the same coverage."""
+    """Apply a rising or falling function to an estimate, with the same coverage."""
     ends = [None if end is None else function(end) for end in (estimate.low, estimate.high)]
     if None not in ends:
         ends.sort()

@@ -24,12 +24,12 @@ class Samples:
     groups: Float[np.ndarray, "samples G"]
 
     def mean(self, values: Float[np.ndarray, "_ n"]) -> Replicates:
-        """The mean over chains in every sample: Σ_a w_a v_a / Σ_a w_a."""
+        """Return the mean over chains in every sample: Σ_a w_a v_a / Σ_a w_a."""
         sums = np.asarray(values, float) @ self.chains.T
         return self.over_groups(sums / self.chains.sum(-1))
 
     def mean_of_pairs(self, gram: Float[np.ndarray, "_ n n"]) -> Replicates:
-        """The mean over pairs of different chains: Σ_{a≠b} w_a w_b K_ab / Σ_{a≠b} w_a w_b.
+        """Return the mean over pairs of different chains: Σ_{a≠b} w_a w_b K_ab / Σ_{a≠b} w_a w_b.
 
         A chain is never paired with itself, nor with its own copy in a redrawn sample. So the
         expectation is the product of the chains' means, however a chain depends on itself.
@@ -43,14 +43,14 @@ class Samples:
         return self.over_groups(sums / np.where(pairs > 0, pairs, np.nan))
 
     def over_groups(self, values: Float[np.ndarray, "_ samples"]) -> Replicates:
-        """The mean over sketch groups in every sample. Exact products have one, which is all."""
+        """Average over sketch groups in every sample; exact products have one group."""
         if len(values) == 1:
             return np.asarray(values[0])
         return np.asarray(np.sum(values.T * self.groups, axis=-1) / self.groups.sum(-1))
 
 
 def leave_one_out(chains: int, groups: int = 1) -> Samples:
-    """The full sample, then every sample without one chain, then every one without one group."""
+    """Return the full sample, then those without one chain, then those without one group."""
     left_out = np.ones((1 + chains, chains))
     left_out[1:] -= np.eye(chains)
     if groups == 1:
@@ -63,7 +63,7 @@ def leave_one_out(chains: int, groups: int = 1) -> Samples:
 
 
 def redrawn(chains: int, draws: int, generator: np.random.Generator, groups: int = 1) -> Samples:
-    """Samples of the same size, drawn with replacement from the whole chains (bootstrap).
+    """Return samples of the same size, drawn with replacement from the whole chains (bootstrap).
 
     Sketch groups are redrawn too, so that the spread over draws holds the error of the sketch.
     """
@@ -95,12 +95,12 @@ class Spread:
     freedom: float
 
     def quantile(self, level: float = LEVEL) -> float:
-        """Student's t quantile that bounds the central `level` of the error."""
+        """Return Student's t quantile that bounds the central `level` of the error."""
         return float(special.stdtrit(self.freedom, 0.5 + level / 2))
 
 
 def deviations(replicates: Replicates, chains: int) -> Deviations:
-    """How far each chain, and then each sketch group, pulls the statistic.
+    """Return how far each chain, and then each sketch group, pulls the statistic.
 
     Their squares add to its variance, (n-1)/n Σ (θ_(i) - mean θ_(i))² over chains and the same over
     groups: samples of chains say nothing about the error of the sketch that all of them share.
@@ -110,7 +110,7 @@ def deviations(replicates: Replicates, chains: int) -> Deviations:
 
 
 def spread(pulls: Deviations, chains: int) -> Spread:
-    """Variance, skewness and degrees of freedom of a statistic whose chains pull like this.
+    """Return variance, skewness and degrees of freedom of a statistic whose chains pull like this.
 
     n-1 degrees of freedom hold for normal pulls. A few chains that pull hard make the variance
     itself uncertain: Var(s²)/s⁴ = (k-1)/n for kurtosis k, which is that of 2n/(k-1) degrees.
@@ -125,33 +125,33 @@ def spread(pulls: Deviations, chains: int) -> Spread:
 
 
 def correlation(first: Replicates, second: Replicates, chains: int) -> float:
-    """How the errors of two statistics of the same chains go together, from -1 to 1."""
+    """Return how the errors of two statistics of the same chains go together, from -1 to 1."""
     a, b = deviations(first, chains), deviations(second, chains)
     scale = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / scale if scale > 0 else 0.0
 
 
 def bias_corrected(replicates: Replicates, chains: int) -> float:
-    """The statistic less its bias of order 1/n: θ - (n-1)(mean θ_(i) - θ), for groups alike."""
+    """Subtract the bias of order 1/n: θ - (n-1)(mean θ_(i) - θ), for groups alike."""
     full = replicates[0]
     parts = (replicates[1 : 1 + chains], replicates[1 + chains :])
     return float(full - sum((len(part) - 1) * (part.mean() - full) for part in parts if len(part)))
 
 
 def is_rough(replicates: Replicates, chains: int) -> bool:
-    """Whether an interval is approximate: there are few chains, or few of them decide."""
+    """Return whether an interval is approximate: there are few chains, or few of them decide."""
     return chains < DEPENDABLE or spread(deviations(replicates, chains), chains).freedom < FEW
 
 
 def student(replicates: Replicates, chains: int, level: float = LEVEL) -> Bounds:
-    """Student's t interval on the jackknife variance."""
+    """Return Student's t interval on the jackknife variance."""
     shape = spread(deviations(replicates, chains), chains)
     half = shape.quantile(level) * math.sqrt(shape.variance)
     return float(replicates[0]) - half, float(replicates[0]) + half
 
 
 def skewed(replicates: Replicates, chains: int, level: float = LEVEL) -> Bounds:
-    """Student's t interval, corrected for skewness (Hall 1992).
+    """Return Student's t interval, corrected for skewness (Hall 1992).
 
     T + γT²/3 + γ²T³/27 + γ/6 is nearly symmetric when T = (θ̂ - θ)/s is the mean of skewed values,
     γ being the skewness of that mean; the interval is solved for θ.
@@ -163,20 +163,20 @@ def skewed(replicates: Replicates, chains: int, level: float = LEVEL) -> Bounds:
 
 
 def real(replicates: Replicates, chains: int) -> Estimate:
-    """A quantity of either sign, made of means: plain scale, corrected for skewness."""
+    """Estimate a quantity of either sign, made of means: plain scale, corrected for skewness."""
     low, high = skewed(replicates, chains)
     rough = is_rough(replicates, chains)
     return Estimate(float(replicates[0]), low, high, chains, approximate=rough)
 
 
 def positive(replicates: Replicates, chains: int) -> Estimate:
-    """A positive quantity that is nearly a mean: log scale, corrected for skewness."""
+    """Estimate a positive quantity that is nearly a mean: log scale, corrected for skewness."""
     logarithms = _logarithms(replicates)
     return _exponential(replicates, logarithms, skewed(logarithms, chains), chains)
 
 
 def positive_ratio(replicates: Replicates, chains: int) -> Estimate:
-    """A ratio of positive quantities from the same chains: log scale, plain t.
+    """Estimate a ratio of positive quantities from the same chains: log scale, plain t.
 
     Hall's correction is for means. In a ratio the curvature of the ratio works against the
     skewness of its parts, and correcting for one alone covers worse than for neither.
@@ -192,7 +192,7 @@ def _pulls(part: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
 
 
 def _freedom(unit: Deviations, chains: int) -> float:
-    """Degrees of freedom of the whole variance, its two parts pooled after Satterthwaite."""
+    """Return degrees of freedom of the whole variance, its two parts pooled after Satterthwaite."""
     by_chain, by_group = unit[:chains], unit[chains:]
     first, second = float(np.sum(by_chain**2)), float(np.sum(by_group**2))
     shares = second**2 / (len(by_group) - 1) if len(by_group) else 0.0
@@ -204,14 +204,14 @@ def _freedom(unit: Deviations, chains: int) -> float:
 
 
 def _unskewed(value: float, skewness: float) -> float:
-    """The T whose corrected form is `value`."""
+    """Return the T whose corrected form is `value`."""
     if abs(skewness) < 1e-9:
         return value
     return 3 / skewness * (math.cbrt(1 + skewness * (value - skewness / 6)) - 1)
 
 
 def _logarithms(replicates: Replicates) -> Replicates:
-    """Logarithms relative to the full sample, or their linear form if one does not exist."""
+    """Return logarithms relative to the full sample, or their linear form if one does not exist."""
     relative = replicates / replicates[0]
     return np.asarray(np.log(relative) if np.all(relative > 0) else relative - 1)
 
@@ -230,7 +230,7 @@ EVERYTHING: list[Bounds] = [(-math.inf, math.inf)]
 
 
 def ratio_set(numerator: Replicates, denominator: Replicates, chains: int) -> list[Bounds]:
-    """All h for which numerator - h denominator lies within t jackknife errors of 0, in pieces.
+    """Return all h for which numerator - h denominator is within t errors of 0, in pieces.
 
     One piece if the denominator is clearly not 0, else two that reach to infinity, or all numbers.
     Both are corrected for their bias of order 1/n, which is as large as the error itself where the
@@ -252,7 +252,7 @@ def ratio_set(numerator: Replicates, denominator: Replicates, chains: int) -> li
 
 
 def within(pieces: list[Bounds], least: float, most: float) -> Bounds | None:
-    """The smallest interval that holds the set's part in [least, most]; None if it has none."""
+    """Return the smallest interval with the set's part in [least, most]; None if empty."""
     cut = [(max(low, least), min(high, most)) for low, high in pieces]
     kept = [piece for piece in cut if piece[0] <= piece[1]]
     if not kept:
@@ -261,7 +261,7 @@ def within(pieces: list[Bounds], least: float, most: float) -> Bounds | None:
 
 
 def _at_most_zero(square: float, linear: float, constant: float) -> list[Bounds]:
-    """Where square h² + linear h + constant <= 0."""
+    """Solve square h² + linear h + constant <= 0."""
     if square == 0.0:
         return _half_line(linear, constant)
     inside = linear * linear - 4 * square * constant

@@ -24,7 +24,7 @@ class PhaseProducts:
 
 
 def phase_variance(products: PhaseProducts) -> Estimate:
-    """mean_j |E_j G|² - |mean_j E_j G|², from each block alone; t interval over blocks.
+    """Estimate mean_j |E_j G|² - |mean_j E_j G|² from each block alone; t interval over blocks.
 
     It adds to V/N in the variance over updates, and more envs do not make it smaller.
     """
@@ -122,7 +122,7 @@ def lag_profile(products: LagProducts) -> LagProfile:
 
 
 def _second_order(replicates: Replicates) -> Replicates:
-    """Replicates whose spread is that of a statistic made of pairs alone.
+    """Return replicates whose spread is that of a statistic made of pairs alone.
 
     If chains are independent, the mean product of their deviations is 0 whatever the other chain
     does, so no chain has an effect of its own; leaving a chain out then shows each pair's effect

@@ -99,12 +99,12 @@ class PoolMoments:
         return np.asarray(self.square - self.mean_sq)
 
     def second_moment(self, envs: int | float) -> Replicates:
-        """z = |E G|² + V(T) / N: the mean squared length of the gradient of N envs."""
+        """Return z = |E G|² + V(T) / N: the mean squared length of the gradient of N envs."""
         return self.mean_sq + self.variance / envs
 
 
 def moments_of(products: Products, samples: Samples) -> PoolMoments:
-    """The moments of a gradient in every sample."""
+    """Return the moments of a gradient in every sample."""
     return PoolMoments(
         square=samples.mean(products.square),
         mean_sq=samples.mean_of_pairs(products.means),
@@ -114,7 +114,7 @@ def moments_of(products: Products, samples: Samples) -> PoolMoments:
 
 
 def step_variance(products: Products, samples: Samples) -> Replicates:
-    """Mean over steps of tr Var(g_t), in samples that leave out at most one chain.
+    """Return mean over steps of tr Var(g_t), in samples that leave out at most one chain.
 
     E|g_t|² less the mean product of different chains at the same time. A chain left out takes its
     products with it twice, as chain and as partner: hence twice the sum, less the total.

@@ -25,7 +25,7 @@ Scores = Float[np.ndarray, " seeds"]
 
 
 def iqm(scores: Float[np.ndarray, "... seeds"], axis: int = -1) -> Float[np.ndarray, "..."]:
-    """The interquartile mean: the mean of the seeds without the lowest and highest quarter."""
+    """Return the interquartile mean: without the lowest and highest quarter of the seeds."""
     ordered = np.sort(scores, axis=axis)
     count = ordered.shape[axis]
     cut = count // 4
@@ -33,7 +33,7 @@ def iqm(scores: Float[np.ndarray, "... seeds"], axis: int = -1) -> Float[np.ndar
 
 
 def iqm_estimate(scores: Scores, generator: np.random.Generator) -> Estimate:
-    """The IQM of one score a seed, with its interval."""
+    """Return the IQM of one score a seed, with its interval."""
     count = len(scores)
     if not count:
         return undetermined(NO_SEED, 0)
@@ -43,12 +43,12 @@ def iqm_estimate(scores: Scores, generator: np.random.Generator) -> Estimate:
 def redrawn(
     seeds: int, generator: np.random.Generator, draws: int = DRAWS
 ) -> Int[np.ndarray, "draws seeds"]:
-    """Which seeds each draw takes, with replacement."""
+    """Return which seeds each draw takes, with replacement."""
     return generator.integers(0, seeds, (draws, seeds))
 
 
 def interval(value: float, drawn: Float[np.ndarray, " draws"], seeds: int) -> Estimate:
-    """The value with the percentile interval of its draws.
+    """Return the value with the percentile interval of its draws.
 
     Plain percentiles are too narrow for few seeds, as the normal law would be in the place of
     Student's t. They are taken further out by as much as that would change a mean's interval; with
@@ -64,7 +64,7 @@ def interval(value: float, drawn: Float[np.ndarray, " draws"], seeds: int) -> Es
 def improvement(
     first: Float[np.ndarray, " seeds"], second: Float[np.ndarray, " others"]
 ) -> Estimate:
-    """The probability that a training of the first is better than one of the second.
+    """Estimate the probability that a training of the first is better than one of the second.
 
     All pairs of seeds are compared, and ties count half. The interval holds every probability p
     with |p - value| <= z sqrt(V(p)); V is the variance that the share of pairs has where
@@ -90,7 +90,7 @@ def _levels(seeds: int) -> tuple[float, float]:
 
 
 def _end(value: float, first: int, second: int) -> float:
-    """The lower end of the interval of a probability; the upper one is that of its opposite."""
+    """Return the lower end of a probability's interval; the upper is that of its opposite."""
     if value <= 0:
         return 0.0
     counts = (value, first, second)
@@ -98,7 +98,7 @@ def _end(value: float, first: int, second: int) -> float:
 
 
 def _beyond(p: float, value: float, first: int, second: int) -> float:
-    """Above 0 where p is too far from the value, given so many seeds of each."""
+    """Return above 0 where p is too far from the value, given so many seeds of each."""
     z = float(special.ndtri(0.5 + LEVEL / 2))
     mean_count = (first + second) / 2
     spread = 1 + (mean_count - 1) * ((1 - p) / (2 - p) + p / (1 + p))
@@ -120,7 +120,7 @@ Draws = Float[np.ndarray, "draws layouts"]
 
 
 def losses(scores: Sequence[Row], generator: np.random.Generator, draws: int = DRAWS) -> Draws:
-    """How far each layout is below the best, in every draw.
+    """Return how far each layout is below the best, in every draw.
 
     The best layout is chosen with one half of the seeds and all are held against it with the
     other: whoever is chosen for being best in the same seeds looks better than it is. Every draw
@@ -134,7 +134,7 @@ def losses(scores: Sequence[Row], generator: np.random.Generator, draws: int = D
 
 
 def regrets(scores: Sequence[Row], generator: np.random.Generator) -> tuple[Estimate, ...]:
-    """What each layout loses against the best one, in the unit of the scores.
+    """Estimate what each layout loses against the best one, in the unit of the scores.
 
     The intervals are those of halves of the seeds, so they hold the truth more often than they
     say. Layouts with too few seeds are left out.
@@ -156,7 +156,7 @@ def behind(
     other: Float[np.ndarray, " others"],
     drawn: Float[np.ndarray, " draws"],
 ) -> Estimate:
-    """How far a layout's IQM is below that of the one that looks best. drawn: the same in draws.
+    """Estimate how far a layout's IQM is below the leader's; drawn: the same in draws.
 
     Whoever looks best owes some of it to luck, so the value is too large rather than too small;
     the interval still holds the truth nearly as often as it says.
@@ -171,7 +171,7 @@ def behind(
 def rank_correlation(
     heights: Float[np.ndarray, "*draws layouts"], foretold: Float[np.ndarray, " layouts"]
 ) -> Float[np.ndarray, "*draws"]:
-    """Spearman's, of what was foretold of the layouts and what they reached; nan where all tie."""
+    """Return Spearman's correlation of predicted and reached scores; nan where all tie."""
     ranks = [rankdata(one, axis=-1) for one in (heights, foretold)]
     apart = [one - one.mean(axis=-1, keepdims=True) for one in ranks]
     sizes = [np.sqrt((one**2).sum(axis=-1)) for one in apart]
@@ -184,7 +184,7 @@ def rank_agreement(
     foretold: Float[np.ndarray, " layouts"],
     generator: np.random.Generator,
 ) -> Estimate:
-    """Spearman's correlation of the forecast with the IQMs; layouts may have different seeds.
+    """Estimate Spearman's correlation of the forecast with the IQMs.
 
     The forecast is taken as it is; what varies is the seeds.
     """
@@ -204,7 +204,7 @@ def rank_agreement(
 def _halves(
     row: Row, generator: np.random.Generator, draws: int
 ) -> tuple[Float[np.ndarray, " draws"], Float[np.ndarray, " draws"]]:
-    """A layout's IQM in both halves of its seeds, in every draw."""
+    """Return a layout's IQM in both halves of its seeds, in every draw."""
     seeds = row.shape[-1]
     order = generator.permuted(np.tile(np.arange(seeds), (draws, 1)), axis=1)
     first, second = order[:, : seeds // 2], order[:, seeds // 2 :]

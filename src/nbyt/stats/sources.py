@@ -68,12 +68,12 @@ class SourceEstimates:
     """policy / (environment + policy)."""
 
     def over(self, envs: int) -> "SourceEstimates":
-        """The sources with N envs: every variance is divided by N, shares stay."""
+        """Return the sources with N envs: every variance is divided by N, shares stay."""
         parts = {name: _divided(part, envs) for name, part in self._parts() if name not in _SHARES}
         return replace(self, **parts)
 
     def as_dict(self) -> dict[str, dict[str, Any]]:
-        """Every estimate by its name, as JSON output has it."""
+        """Return every estimate by its name, as JSON output has it."""
         return {name: part.as_dict() for name, part in self._parts()}
 
     def _parts(self) -> list[tuple[str, Estimate]]:
@@ -81,7 +81,7 @@ class SourceEstimates:
 
 
 def source_estimates(blocks: SourceBlocks) -> SourceEstimates:
-    """Means over blocks with Student's t intervals; shares by the jackknife over blocks."""
+    """Estimate means over blocks with Student's t intervals; shares by the jackknife."""
     blocks = SourceBlocks(*(np.asarray(values, float) for values in blocks))
     if len(blocks.sampling) < LEAST_BLOCKS:
         raise UsageError(
@@ -107,7 +107,7 @@ def source_estimates(blocks: SourceBlocks) -> SourceEstimates:
 
 
 def _share(part: Blocks, whole: Blocks) -> Estimate:
-    """The ratio of two means, from the jackknife's pseudo-values."""
+    """Return the ratio of two means, from the jackknife's pseudo-values."""
     count = len(part)
     others = whole.sum() - whole
     if not np.all(others > 0):

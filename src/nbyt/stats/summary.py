@@ -45,7 +45,7 @@ class Direction:
 
 
 def direction(products: Products, moments: PoolMoments, variance: Estimate, envs: int) -> Direction:
-    """Cosine, bias factor, noise factor and alignment, each null with a reason where undefined.
+    """Estimate cosine, bias factor, noise factor and alignment, or say why one is undefined.
 
     Cosine, bias factor and alignment are approximate together: where the cosine may be ±1, the top
     of its range, its error has no part of first order and intervals are wide, 98 % or more; and
@@ -68,7 +68,7 @@ def direction(products: Products, moments: PoolMoments, variance: Estimate, envs
 
 
 def _cosine(top: Replicates, lengths: dict[str, Replicates], chains: int) -> Estimate:
-    """x / √(product of two squared lengths), which the truth keeps in [-1, 1]: its Fieller set.
+    """Estimate x / √(product of two squared lengths), in [-1, 1]: its Fieller set.
 
     Where the interval ends at -1 or 1, one of its sides cannot err: it covers more than 95 %.
     """
@@ -89,7 +89,7 @@ def _cosine(top: Replicates, lengths: dict[str, Replicates], chains: int) -> Est
 
 
 def _bounds(top: Replicates, lengths: list[Replicates], chains: int) -> Bounds | None:
-    """The part in [-1, 1] of all c for which x - c √(yz) lies within t errors of 0.
+    """Return the part in [-1, 1] of all c for which x - c √(yz) lies within t errors of 0.
 
     x|x| - c|c| yz does not need yz > 0, so it serves where some sample says otherwise; but a square
     is skewed where x is but a few errors from 0, and its sets are twice as wide.
@@ -104,7 +104,7 @@ def _bounds(top: Replicates, lengths: list[Replicates], chains: int) -> Bounds |
 def noise_factor(
     products: Products, moments: PoolMoments, variance: Estimate, envs: int | float
 ) -> Estimate:
-    """u / (u + V/N) = r / (r + 1), from the interval of the ratio r = u / (V/N), kept in [0, 1].
+    """Estimate u / (u + V/N) = r / (r + 1) from the interval of r = u / (V/N), in [0, 1].
 
     The estimate of u may be negative, a share may not. An interval that lies below 0 as a whole
     holds no share at all: cut at 0, it would say that there is surely no signal.
@@ -121,7 +121,7 @@ def noise_factor(
 
 
 def _share(ratio: float) -> float:
-    """r / (r + 1), and 0 where r is negative."""
+    """Return r / (r + 1), and 0 where r is negative."""
     if ratio <= 0:
         return 0.0
     return 1.0 if math.isinf(ratio) else ratio / (1 + ratio)
@@ -154,14 +154,14 @@ class BatchEstimates:
     noise_scale: Estimate
 
     def as_dict(self) -> dict[str, dict[str, float | str | bool | None]]:
-        """The form that JSON output promises."""
+        """Return the form that JSON output promises."""
         return {field.name: getattr(self, field.name).as_dict() for field in fields(self)}
 
 
 def describe_batch(
     products: Products, units: int | float, *, rough: bool = False
 ) -> BatchEstimates:
-    """The estimates of a batch of so many units, some or all of which gave the products.
+    """Estimate everything reported of a batch of so many units, some or all of them measured.
 
     rough: whether all of it is approximate, as where units are pieces of one stream and so only
     nearly independent, or where the scale of the advantages is itself estimated.
@@ -187,7 +187,7 @@ def describe_batch(
 
 
 def noise_scale(noise: Estimate, batch: int | float) -> Estimate:
-    """B (1/f - 1) for the noise factor f of a batch of B: noise and signal are equal at f = 1/2."""
+    """Estimate B (1/f - 1) for the noise factor f of a batch of B: signal equals noise there."""
     if noise.value is None:
         return undetermined(noise.reason, noise.replicates)
     value, high, low = (
@@ -222,7 +222,7 @@ class GradientEstimates:
     alignment: Estimate
 
     def as_dict(self) -> dict[str, dict[str, float | str | bool | None]]:
-        """The form that JSON output promises."""
+        """Return the form that JSON output promises."""
         return {field.name: getattr(self, field.name).as_dict() for field in fields(self)}
 
 
@@ -279,7 +279,7 @@ def describe(products: Products, envs: int) -> GradientEstimates:
 
 
 def _normalised(found: GradientEstimates) -> GradientEstimates:
-    """With normalised advantages: what they were divided by rises and falls with the variance.
+    """Mark what normalised advantages make approximate: their divisor varies too.
 
     The intervals take it as known, and so are wider than need be.
     """
@@ -288,7 +288,7 @@ def _normalised(found: GradientEstimates) -> GradientEstimates:
 
 
 def _mse(products: Products, moments: PoolMoments, bias: Estimate, variance: Estimate) -> Estimate:
-    """E|G_B - G*|² = squared bias + variance."""
+    """Return E|G_B - G*|² = squared bias + variance."""
     if variance.value is None:
         return variance
     squared = moments.mean_sq - 2 * moments.along + moments.reference_sq

@@ -39,7 +39,7 @@ LARGE = 1e6
 
 
 def squared_length(gram: Float[np.ndarray, "G n n"]) -> Estimate:
-    """|E D|² from the Gram matrix of independent D_n; its sign is kept.
+    """Estimate |E D|² from the Gram matrix of independent D_n; its sign is kept.
 
     U = mean over n≠m of <D_n, D_m> is unbiased. With S = Cov D, nU has mean n|E D|² and variance
     2 tr(S²) + 4n |E D|² s, s being the variance along E D. So has s(χ'²_ν(n|E D|²/s) - ν) with
@@ -64,7 +64,7 @@ def squared_length(gram: Float[np.ndarray, "G n n"]) -> Estimate:
 
 
 def dimension(gram: Float[np.ndarray, "G n n"]) -> float:
-    """In how many directions the vectors spread: tr(S)² / tr(S²). Infinite if they do not."""
+    """Return in how many directions the vectors spread, tr(S)² / tr(S²); infinite if none."""
     if gram.shape[-1] < LEAST:
         return 0.0
     trace, trace_of_square = _traces(np.asarray(gram, float))
@@ -72,14 +72,14 @@ def dimension(gram: Float[np.ndarray, "G n n"]) -> float:
 
 
 def _carriers(gram: Float[np.ndarray, "G n n"]) -> float:
-    """How many vectors are long: (Σ |D_n|²)² / Σ |D_n|⁴, all of them if they are alike."""
+    """Return how many vectors are long: (Σ |D_n|²)² / Σ |D_n|⁴, all of them if they are alike."""
     square = np.diagonal(gram.mean(0))
     total = float(np.sum(square**2))
     return float(square.sum()) ** 2 / total if total > 0 else math.inf
 
 
 def _error_of_sketch(by_group: Float[np.ndarray, " G"]) -> float:
-    """Half the width of the t interval of a mean over groups."""
+    """Return half the width of the t interval of a mean over groups."""
     quantile = float(special.stdtrit(len(by_group) - 1, 0.5 + LEVEL / 2))
     return quantile * float(by_group.std(ddof=1)) / math.sqrt(len(by_group))
 
@@ -101,7 +101,7 @@ def _bounds(gram: Float[np.ndarray, "G n n"], value: float) -> Bounds:
 
 
 def _traces(gram: Float[np.ndarray, "G n n"]) -> tuple[float, float]:
-    """tr(S) and tr(S²), both without bias.
+    """Return tr(S) and tr(S²), both without bias.
 
     tr(S²) is the mean squared product of different vectors, centred by means that leave both out
     (Székely and Rizzo's U-centring): fourth moments do not enter, as they do by the normal formula.
@@ -140,7 +140,7 @@ def _over_pairs_of_groups(values: Float[np.ndarray, "G ..."]) -> float:
 def _variance_along(
     gram: Float[np.ndarray, "G n n"], value: float, trace: float, trace_of_square: float
 ) -> float:
-    """s, the variance along the mean vector, drawn towards tr(S²)/tr(S) where that is but noise.
+    """Estimate s, the variance along the mean vector, shrunk towards tr(S²)/tr(S).
 
     <D_n, mean of the others> has variance E D' S E D + tr(S²)/(n-1).
     """
@@ -154,7 +154,7 @@ def _variance_along(
 
 
 def _noncentrality(found: float, freedom: float, probability: float) -> float:
-    """λ such that χ'²_ν(λ) lies below `found` with this probability; negative beyond λ = 0."""
+    """Return λ such that χ'²_ν(λ) is below `found` with this probability; may be negative."""
     if found + freedom > LARGE:
         return _normal_noncentrality(found - freedom, freedom, float(special.ndtri(probability)))
     if found <= 0 or special.chndtr(found, freedom, 0.0) <= probability:
@@ -163,7 +163,7 @@ def _noncentrality(found: float, freedom: float, probability: float) -> float:
 
 
 def _normal_noncentrality(excess: float, freedom: float, z: float) -> float:
-    """λ such that excess = λ + z √(2ν + 4λ): mean and variance of the law, without its shape."""
+    """Return λ such that excess = λ + z √(2ν + 4λ): mean and variance of the law only."""
     at_zero = z * math.sqrt(2 * freedom)
     if excess <= at_zero:
         return excess - at_zero
@@ -194,12 +194,12 @@ def sample_variance(
 
 
 def bias_sq(products: Products) -> Estimate:
-    """|E G - G*|², paired on the same chains: what they share drops out before it is squared."""
+    """Estimate |E G - G*|², paired on the same chains: what they share drops out first."""
     return squared_length(products.difference)
 
 
 def bias_parts(products: Products) -> BiasParts:
-    """The two parts of the squared bias, undetermined where starts were not synchronised."""
+    """Estimate the two parts of the squared bias; undetermined without synchronised starts."""
     grams = (products.advantage_part, products.phase_part)
     found = [
         undetermined(NO_SPLIT, products.chains) if gram is None else squared_length(gram)
@@ -227,7 +227,7 @@ class Decomposition:
 def decompose(
     products: Products, moments: PoolMoments, samples: Samples, envs: int | float
 ) -> Decomposition:
-    """The variance of the gradient of N envs, split into its two parts.
+    """Estimate the variance of the gradient of N envs and its two parts.
 
     Var(G_B) = V(T)/N; individual = (1/N T²) Σ_t tr Var(g_t); covariance is the rest, of either
     sign. ESS/NT = individual / variance, never clipped at 1; share = covariance / variance.
@@ -246,7 +246,7 @@ def decompose(
 
 
 def is_zero(products: Products) -> bool:
-    """Whether the gradient vanishes on every chain."""
+    """Return whether the gradient vanishes on every chain."""
     return not np.any(products.square)
 
 
@@ -281,7 +281,7 @@ class Drawn(NamedTuple):
 
 
 def penalty(sampler: Drawn, shuffled: Drawn) -> Estimate:
-    """Var(G_mb) of one way to draw over that of another, from the same batches.
+    """Estimate Var(G_mb) of one way to draw over that of another, from the same batches.
 
     Var(G_mb) = E|G_mb|² - |E G_mb|², the second by products of different batches. So a sampler
     that prefers some samples is measured right too: its mean need not be that of the batch.

@@ -34,7 +34,7 @@ _ROWS = 3
 def reached_leaves(
     function: Callable[..., Any], part: str, params: Any, rows: tuple[Any, ...]
 ) -> tuple[int, ...]:
-    """Places of the float leaves of `params` that function(params, *rows) depends on.
+    """Return places of the float leaves of `params` that function(params, *rows) depends on.
 
     Refused where there are none, or where the function does not give one number for each row.
     """
@@ -72,7 +72,7 @@ def _reached(
 
 
 def _reach_inputs(program: Jaxpr, outputs: set[int]) -> set[int]:
-    """Places of the inputs that the outputs at these places depend on."""
+    """Return places of the inputs that the outputs at these places depend on."""
     wanted = {program.outvars[place] for place in outputs if _is_variable(program.outvars[place])}
     for equation in reversed(program.eqns):
         used = {place for place, made in enumerate(equation.outvars) if made in wanted}
@@ -83,7 +83,7 @@ def _reach_inputs(program: Jaxpr, outputs: set[int]) -> set[int]:
 
 
 def _sources(equation: JaxprEqn, used: set[int]) -> list[Any]:
-    """What the used outputs of an equation are made of, as far as a gradient goes back."""
+    """Return what the used outputs of an equation are made of, as far as a gradient goes back."""
     if equation.primitive.name == "stop_gradient":
         return []
     if equation.primitive.name == "jit" and not equation.effects:
@@ -239,7 +239,7 @@ def _along(
 def _objectives(
     parts: dict[str, Part], params: Any, slab: Slab
 ) -> Iterator[tuple[str, dict[str, jax.Array]]]:
-    """Each objective with its parts' scores [c, t, P], 0 where a part does not reach."""
+    """Return each objective with its parts' scores [c, t, P], 0 where a part does not reach."""
     shape = slab.observation.shape[:2]
     flat = [x.reshape(-1, *x.shape[2:]) for x in (slab.observation, slab.action)]
     scores = {part: _scores(parts, part, params, *flat) for part in slab.parts}
@@ -259,7 +259,7 @@ def _objectives(
 def _scores(
     parts: dict[str, Part], part: str, params: Any, observation: Any, action: Any
 ) -> dict[int, jax.Array]:
-    """Every step's gradient of one part to each leaf that it depends on, by the leaf's place."""
+    """Return every step's gradient of one part to each leaf it depends on, by place."""
     places = parts[part].leaves
 
     def one(own: list[jax.Array], *row: jax.Array) -> jax.Array:
@@ -281,7 +281,7 @@ def _inputs(part: str, observation: Any, action: Any) -> tuple[Any, ...]:
 
 
 def _leaves(parts: dict[str, Part], some: Any) -> tuple[int, ...]:
-    """Places of the leaves that some of the parts depend on."""
+    """Return places of the leaves that some of the parts depend on."""
     return tuple(sorted({place for part in some for place in parts[part].leaves}))
 
 
@@ -291,7 +291,7 @@ def _own(params: Any, places: tuple[int, ...]) -> list[jax.Array]:
 
 
 def _filled(params: Any, places: tuple[int, ...], own: list[jax.Array]) -> Any:
-    """The parameters with these leaves in these places."""
+    """Return the parameters with these leaves in these places."""
     leaves, form = jax.tree.flatten(params)
     for place, leaf in zip(places, own, strict=True):
         leaves[place] = leaf
@@ -299,6 +299,6 @@ def _filled(params: Any, places: tuple[int, ...], own: list[jax.Array]) -> Any:
 
 
 def _joined(columns: list[jax.Array], shape: tuple[int, ...]) -> Float[Array, "... P"]:
-    """Arrays [*shape, ...] or [prod(shape), ...] as one, with all that follows in one axis."""
+    """Concatenate arrays [*shape, ...] or [prod(shape), ...] along one last axis."""
     flat = [column.reshape(*shape, -1) for column in columns]
     return jnp.concatenate(flat, axis=-1).astype(jnp.float32)

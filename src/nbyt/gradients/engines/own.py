@@ -51,7 +51,7 @@ class StageEngine(JaxEngine):
 
 
 def one_row(policy: ActorCritic, params: Params) -> tuple[jax.Array, jax.Array]:
-    """An observation and an action of the policy's kind."""
+    """Return an observation and an action of the policy's kind."""
     index = policy.kind == "index"
     shape, kind = (() if index else policy.shape), (jnp.int32 if index else jnp.float32)
     observation = jnp.zeros((1, *shape), kind)
@@ -60,7 +60,7 @@ def one_row(policy: ActorCritic, params: Params) -> tuple[jax.Array, jax.Array]:
 
 
 def program_bytes(engine: StageEngine, spec: GradientSpec, plan: SlabPlan) -> int:
-    """Memory of the compiled program with its arguments and results."""
+    """Return memory of the compiled program with its arguments and results."""
     rows = (plan.chains, plan.steps)
     observation, action = (
         jax.ShapeDtypeStruct((*rows, *x.shape[1:]), x.dtype)

@@ -67,7 +67,7 @@ class TorchEngine:
         return self.sizes["total"] >= LARGE and can_be_layered(self.functions)
 
     def footprint(self, spec: GradientSpec) -> Footprint:
-        """What measuring takes."""
+        """Return what measuring takes."""
         sizes, parts = self.sizes, objective_parts(spec)
         vectors = sum(sizes[name] for name in parts)
         if self.by_layers:
@@ -81,7 +81,7 @@ class TorchEngine:
     def sum_slab(
         self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
     ) -> dict[str, SlabSums]:
-        """A slab's sums for each objective."""
+        """Sum a slab for each objective."""
         if self.by_layers:
             rows = self._layers(slab.observation, slab.action, slab.parts)
             return jax.device_get(sum_slab_layers(rows, slab.fragment, slab.whole, steps, lags))
@@ -94,7 +94,7 @@ class TorchEngine:
     def batch_norm_sq(
         self, slab: Slab, steps: tuple[int, ...]
     ) -> dict[str, Float[np.ndarray, "K M"]]:
-        """Sums over updates of the squared norm of all chains' summed contributions."""
+        """Return sums over updates of the squared norm of all chains' summed contributions."""
         if self.by_layers:
             seen, done = np.swapaxes(slab.observation, 0, 1), np.swapaxes(slab.action, 0, 1)
             rows = self._layers(seen, done, slab.parts)
@@ -110,7 +110,7 @@ class TorchEngine:
         action: Shaped[np.ndarray, "R ..."],
         weights: dict[str, Float[np.ndarray, " R"]],
     ) -> Float[np.ndarray, " P"]:
-        """The weighted sum over steps of each part's gradient, to all weights there are."""
+        """Return the weighted sum over steps of each part's gradient, to all weights there are."""
         total: Any = 0.0
         for first in range(0, len(observation), _ROWS):
             some = slice(first, first + _ROWS)
@@ -124,7 +124,7 @@ class TorchEngine:
         action: Shaped[np.ndarray, "R ..."],
         direction: Float[np.ndarray, " P"],
     ) -> Float[np.ndarray, " R"]:
-        """Every step's score along a direction among all weights."""
+        """Return every step's score along a direction among all weights."""
         functions = self.functions
         rows = functions.inputs("actor", *self.policy.rows(observation, action))
         vector = self.policy.tensor(direction)
@@ -159,7 +159,7 @@ class TorchEngine:
         return _numpy(torch.cat([g.reshape(-1) for g in filled]))
 
     def _layers(self, observation: Any, action: Any, parts: tuple[str, ...]) -> list[Layer]:
-        """The layers of steps that lie in two axes, one after the other."""
+        """Return the layers of steps that lie in two axes, one after the other."""
         return torch_layers(self.functions, self._rows(observation, action), parts)
 
     def _rows(self, observation: Any, action: Any) -> tuple[Any, Tensor]:
@@ -167,7 +167,7 @@ class TorchEngine:
         return self.policy.rows(flat[0], flat[1])
 
     def _objectives(self, slab: Slab) -> Iterator[tuple[str, Any, Any, Any]]:
-        """Each objective with its parts' scores [c, t, P] and their weights."""
+        """Return each objective with its parts' scores [c, t, P] and their weights."""
         shape, functions = slab.observation.shape[:2], self.functions
         rows = self._rows(slab.observation, slab.action)
         with quietly():
@@ -180,7 +180,7 @@ class TorchEngine:
     def _beside(
         self, scores: dict[str, Tensor], names: Mapping[str, None], shape: tuple[int, ...]
     ) -> Tensor:
-        """Scores to the named parameters in one row a step, 0 where a part does not reach."""
+        """Join scores to the named parameters in one row a step, 0 where a part does not reach."""
         rows = len(next(iter(scores.values())))
         columns = [
             scores[name].reshape(rows, -1).float()

@@ -35,7 +35,7 @@ class Trace(NamedTuple):
 def torch_layers(
     functions: TorchFunctions, rows: tuple[Any, Tensor], parts: tuple[str, ...]
 ) -> list[Layer]:
-    """All layers at R steps, with the signals of `parts`, as NumPy arrays."""
+    """Return all layers at R steps, with the signals of `parts`, as NumPy arrays."""
     modules = layered(functions)
     with quietly():
         traces = {part: _traces(functions, part, rows, modules) for part in parts}
@@ -55,7 +55,7 @@ def torch_layers(
 
 
 def can_be_layered(functions: TorchFunctions) -> bool:
-    """Whether layers give the gradients that torch gives: held against them at one step.
+    """Return whether layers give the gradients that torch gives: held against them at one step.
 
     They do not where a parameter is used beside its module, or where a module sees something else
     than one row for each step.
@@ -78,7 +78,7 @@ def can_be_layered(functions: TorchFunctions) -> bool:
 
 
 def layered(functions: TorchFunctions) -> list[Module]:
-    """The modules that are taken by inputs and signals: known ones that share no parameter."""
+    """Return the modules taken by inputs and signals: known ones that share no parameter."""
     every = list(functions.policy.module.modules())
     own = {one: list(one.parameters(recurse=False)) for one in every}
     uses = [id(parameter) for some in own.values() for parameter in some]
@@ -103,7 +103,7 @@ def _known(module: Module) -> bool:
 def _traces(
     functions: TorchFunctions, part: str, rows: tuple[Any, Tensor], modules: list[Module]
 ) -> dict[Module, Trace]:
-    """The modules that a part's gradient reaches; positions of several calls lie side by side."""
+    """Trace the modules that a part's gradient reaches; calls of one lie next to each other."""
     passed: list[tuple[Module, Tensor, Tensor]] = []
     with _watched(modules, passed):
         output = functions.calls[part](*functions.inputs(part, *rows))
@@ -122,7 +122,7 @@ def _traces(
 
 @contextmanager
 def _watched(modules: list[Module], passed: list[tuple[Module, Tensor, Tensor]]) -> Iterator[None]:
-    """What goes through the modules is noted; they go on with a copy, which they may overwrite."""
+    """Record what goes through the modules; they go on with a copy that they may overwrite."""
 
     def note(module: Module, given: Any, output: Tensor) -> Tensor:
         passed.append((module, given[0], output))
@@ -137,7 +137,7 @@ def _watched(modules: list[Module], passed: list[tuple[Module, Tensor, Tensor]])
 
 
 def _inputs(module: Module, inputs: Tensor) -> Tensor:
-    """[R, Q, I]: for a convolution, the patch under the kernel at every pixel."""
+    """Return [R, Q, I]: for a convolution, the patch under the kernel at every pixel."""
     if isinstance(module, torch.nn.Conv2d):
         around: Any = module.padding
         unfolded = torch.nn.functional.unfold(
@@ -160,19 +160,19 @@ def _signal(module: Module, signal: Tensor) -> Tensor:
 def _others(
     functions: TorchFunctions, part: str, rows: tuple[Any, Tensor], modules: list[Module]
 ) -> dict[str, Tensor]:
-    """Scores to the parameters that no layer holds."""
+    """Return scores to the parameters that no layer holds."""
     held = {id(p) for module in modules for p in module.parameters(recurse=False)}
     names = tuple(n for n in functions.reached[part] if id(functions.trained[n]) not in held)
     return functions.scores(part, *rows, names=names) if names else {}
 
 
 def _gradient(trace: Trace | None) -> Tensor | None:
-    """The sum over steps of a layer's gradient, [I, O]."""
+    """Return the sum over steps of a layer's gradient, [I, O]."""
     return None if trace is None else torch.einsum("rqi,rqo->io", trace.inputs, trace.signal)
 
 
 def _stacked(module: Module, gradients: dict[int, Tensor | None]) -> Tensor | None:
-    """The same as torch has it, weight and bias below each other."""
+    """Return the same as torch has it, weight and bias below each other."""
     found = [gradients[id(p)] for p in module.parameters(recurse=False)]
     if any(one is None for one in found):
         return None

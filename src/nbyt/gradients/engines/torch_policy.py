@@ -27,7 +27,7 @@ __all__ = ["Module", "Tensor", "torch"]
 
 @contextmanager
 def undisturbed(seed: int) -> Iterator[None]:
-    """Randomness of its own inside; outside, every generator goes on as if nothing had been.
+    """Return randomness of its own inside; outside, every generator goes on as if nothing had been.
 
     Those of Python, of NumPy and of torch, on all its devices: envs and policies may use any.
     """
@@ -45,7 +45,7 @@ def undisturbed(seed: int) -> Iterator[None]:
 
 @contextmanager
 def frozen(module: Module) -> Iterator[None]:
-    """The module as it acts: without dropout, and with every generator and mode as it was after."""
+    """Run the module as it acts: without dropout, generators and modes restored after."""
     modes = [(one, one.training) for one in module.modules()]
     module.eval()
     try:
@@ -58,7 +58,7 @@ def frozen(module: Module) -> Iterator[None]:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Gradients on, and no checks of distributions, which decide on values and cannot be batched.
+    """Turn gradients on, and checks of distributions off: they branch on values.
 
     Gradients that the user has under way are left alone: nothing here writes to `.grad`.
     """
@@ -72,7 +72,7 @@ def quietly() -> Iterator[None]:
 
 
 def without_gradients() -> Any:
-    """A context in which torch keeps no graph."""
+    """Return a context in which torch keeps no graph."""
     return torch.no_grad()
 
 
@@ -100,23 +100,23 @@ class TorchPolicy:
         return next(iter(self.module.parameters())).device
 
     def rows(self, observation: np.ndarray, action: np.ndarray) -> tuple[Any, Tensor]:
-        """Observations and actions as the functions take them."""
+        """Return observations and actions as the functions take them."""
         if self.tensors is not None:
             return self.tensors(observation, action)
         return self.tensor(observation), self.tensor(action)
 
     def tensor(self, array: np.ndarray) -> Tensor:
-        """A NumPy array on the module's device."""
+        """Return a NumPy array as a tensor on the module's device."""
         return torch.as_tensor(np.require(array, requirements=["C", "W"]), device=self.device)
 
 
 def joined(modules: list[Module]) -> Module:
-    """Several modules as one."""
+    """Return several modules as one."""
     return modules[0] if len(modules) == 1 else torch.nn.ModuleList(modules)
 
 
 def require_scores(module: Module, *, trained_here: bool = False) -> None:
-    """Nothing, where the score of a single step can be had of a module.
+    """Return nothing, where the score of a single step can be had of a module.
 
     trained_here: it is some other code that puts it into training mode.
     """
@@ -142,12 +142,12 @@ def require_scores(module: Module, *, trained_here: bool = False) -> None:
 
 
 def weights_of(module: Module) -> dict[str, np.ndarray]:
-    """The module's parameters as arrays, by name."""
+    """Return the module's parameters as arrays, by name."""
     return {name: p.detach().cpu().numpy() for name, p in module.named_parameters()}
 
 
 def pointing(module: Module, direction: np.ndarray) -> float | None:
-    """The cosine of a step against the module's `.grad` with a direction; None where one is 0.
+    """Return the cosine of a step against `.grad` with a direction; None where one is 0.
 
     direction: among all trained parameters, as `TorchEngine.gradient` gives them.
     """
@@ -229,7 +229,7 @@ class TorchFunctions:
         return {part: _Call(policy.module, f) for part, f in functions.items() if f is not None}
 
     def called(self, part: str, trained: dict[str, Tensor], rows: tuple[Any, ...]) -> Tensor:
-        """A part's output with these tensors in place of the parameters that they are named for."""
+        """Return a part's output with these tensors in place of the parameters they name."""
         given = {slot: trained[name] for slot, name in self._slots.items() if name in trained}
         return torch.func.functional_call(self.calls[part], given, rows, tie_weights=False)
 
@@ -242,7 +242,7 @@ class TorchFunctions:
     def scores(
         self, part: str, observation: Any, action: Tensor, names: tuple[str, ...] | None = None
     ) -> dict[str, Tensor]:
-        """Every step's gradient of one part to the parameters it depends on, or to some of them."""
+        """Return every step's gradient of one part to the parameters it depends on, or some."""
         names = self.reached[part] if names is None else names
         rows = self.inputs(part, observation, action)
 
@@ -261,7 +261,7 @@ class TorchFunctions:
         return self._row_by_row(part, names, rows)
 
     def gradients(self, part: str, rows: tuple[Any, Tensor]) -> dict[int, Tensor | None]:
-        """The gradient of one part's sum over rows to every trained parameter, by its identity."""
+        """Return the gradient of one part's sum over rows to every trained parameter."""
         output = self.calls[part](*self.inputs(part, *rows))
         tensors = list(self.trained.values())
         return dict(zip(map(id, tensors), _gradients(output, tensors), strict=True))
@@ -281,7 +281,7 @@ class TorchFunctions:
 
 
 def _map(function: Callable[[Tensor], Tensor], tree: Any) -> Any:
-    """The function on every tensor of a tuple or dictionary of them."""
+    """Return the function on every tensor of a tuple or dictionary of them."""
     if isinstance(tree, dict):
         return {name: _map(function, one) for name, one in tree.items()}
     if isinstance(tree, tuple):
@@ -290,12 +290,12 @@ def _map(function: Callable[[Tensor], Tensor], tree: Any) -> Any:
 
 
 def first(tree: Any) -> Tensor:
-    """The first tensor of a tensor, or of a dictionary of them."""
+    """Return the first tensor of a tensor, or of a dictionary of them."""
     return first(next(iter(tree.values()))) if isinstance(tree, dict) else tree
 
 
 def _gradients(output: Tensor, tensors: list[Tensor]) -> list[Tensor | None]:
-    """The gradient to each tensor, None for those that the output does not depend on."""
+    """Return the gradient to each tensor, None for those that the output does not depend on."""
     if not output.requires_grad:
         return [None] * len(tensors)
     return list(torch.autograd.grad(output.sum(), tensors, allow_unused=True))
