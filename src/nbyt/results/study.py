@@ -110,7 +110,7 @@ class Titled(Figure, frozen=True, kw_only=True):
 
     @property
     def form(self) -> tuple[str, ...]:
-        """What it has in common with the same figure in other frames of a slider."""
+        """Return what it has in common with the same figure in other frames of a slider."""
         return (type(self).__name__,)
 
 
@@ -168,7 +168,7 @@ class Heatmap(Titled, frozen=True, kw_only=True, tag="heatmap"):
 
     @property
     def form(self) -> tuple[str, ...]:
-        """As of every figure, and whether its values are written."""
+        """Return the form of the figure, and whether its values are written."""
         return ("Heatmap", str(self.written))
 
 
@@ -214,7 +214,7 @@ class Row(Figure, frozen=True, kw_only=True, tag="row"):
 
     @property
     def form(self) -> tuple[str, ...]:
-        """The forms of all its figures."""
+        """Return the forms of all its figures."""
         return ("Row", *(word for one in self.figures for word in one.form))
 
 
