@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 MODULES = (
+    "nbyt.advice.run",
     "nbyt.integrations.jax",
     "nbyt.integrations.sb3.callback",
     "nbyt.integrations.torch",

@@ -16,7 +16,7 @@ ALLOWED = {
     ("store/atomic.py", "os.open"): "reads, never through a link",
     ("user_file.py", "os.open"): "reads a file that the user names",
     ("cli/main.py", "os.open"): "/dev/null, where a reader has gone",
-    ("processes/serving.py", "os.open"): "/dev/null, in place of the driver's orders",
+    ("processes/worker.py", "os.open"): "/dev/null, in place of the driver's orders",
     ("cli/output.py", "open w"): "stdout or stderr again, by number, where an env has closed it",
     ("processes/heartbeat.py", ".open r+b"): "a temporary file of the driver's, mapped into memory",
     ("processes/heartbeat.py", "tempfile.mkstemp"): "that file: new, and closed to others",

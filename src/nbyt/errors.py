@@ -34,11 +34,11 @@ class NbytError(Exception):
         return f"{self.message}{place}{remedy}"
 
     def as_dict(self) -> dict[str, str]:
-        """The four fields that `--json` promises."""
+        """Return the four fields that `--json` promises."""
         return {"code": self.code, "message": self.message, "where": self.where, "fix": self.fix}
 
     def as_facts(self) -> dict[str, str]:
-        """Plain values, for another process; `error_from` makes an error of them again."""
+        """Return plain values for another process; `error_from` rebuilds the error from them."""
         return {"kind": type(self).__name__, **self.as_dict()}
 
 
@@ -115,14 +115,14 @@ class RunInterruptedError(NbytError):
 
 
 def remade(kind: type[NbytError], message: str, *, where: str, fix: str) -> NbytError:
-    """An error of that kind with these three parts, whatever else its kind asks for."""
+    """Return an error of that kind with these three parts, whatever else its kind asks for."""
     error = kind.__new__(kind)
     NbytError.__init__(error, message, where=where, fix=fix)
     return error
 
 
 def error_from(facts: dict[str, str]) -> NbytError:
-    """The error that `as_facts` described."""
+    """Rebuild the error that `as_facts` described."""
     kind = globals().get(facts["kind"], EnvError)
     return remade(kind, facts["message"], where=facts["where"], fix=facts["fix"])
 
@@ -147,7 +147,7 @@ def shown(value: object) -> str:
 
 
 def own_lines(cause: BaseException | None) -> list[str]:
-    """Where in the user's own code an exception arose, outermost first; nothing for ours alone."""
+    """List where in the user's own code an exception arose, outermost first."""
     if cause is None:
         return []
     frames = traceback.extract_tb(cause.__traceback__)
@@ -157,7 +157,7 @@ def own_lines(cause: BaseException | None) -> list[str]:
 
 
 def _is_installed(file: Path) -> bool:
-    """Whether a file belongs to nbyt, to an installed package or to Python, and not to the user."""
+    """Return True if a file belongs to nbyt, an installed package or Python, not to the user."""
     ours = Path(__file__).resolve().parent
     roots = (ours, *map(Path, sysconfig.get_paths().values()))
     return str(file).startswith("<") or any(file.is_relative_to(root) for root in roots)

@@ -101,7 +101,8 @@ class Layout:
 
 def batch_of(envs: int, steps: int) -> int:
     """Return N x T, if all three are sizes that can be."""
-    return SIZE.check(SIZE.check(envs, "envs") * SIZE.check(steps, "steps"), "envs x steps")
+    batch = SIZE.check(envs, "envs") * SIZE.check(steps, "steps")
+    return int(SIZE.check(batch, "envs x steps"))
 
 
 def nearest_divisors(number: int, wanted: int) -> list[int]:

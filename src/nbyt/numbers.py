@@ -9,6 +9,7 @@ import numbers
 import operator
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -20,6 +21,7 @@ from nbyt.errors import LayoutError, UsageError
 _LONGEST = 100
 _MOST_IN_A_LIST = 1_000
 _SHOWN = 40
+_WITH_UNIT = r"([0-9_.]+(?:e[0-9]+)?)\s*([a-zA-Z]*)"
 _MOST_BITS = 1024
 _SAID = {"lam": "lambda"}
 
@@ -38,89 +40,53 @@ class Kind(Protocol):
 
 
 @dataclass(frozen=True)
-class Whole:
-    """A whole number from `low` to `high`, also written 500_000 or 1e6."""
+class Number:
+    """A number from `low` to `high`.
 
-    low: int
-    high: int
+    whole: written 500_000 or 1e6 too. units: a text needs one of them, such as 512M, and a value
+    is in the smallest. bounds: `low` and `high` in words. note: what follows them in an error.
+    """
+
+    low: float
+    high: float
+    whole: bool = False
+    units: Mapping[str, int] = field(default_factory=lambda: {"": 1}, hash=False)
+    bounds: str = ""
     error: type[UsageError] = UsageError
     note: str = ""
     fix: str = ""
 
-    def read(self, text: str, name: str) -> int:
-        """Return the number that a text states."""
-        found = _decimal(text)
-        if found is None or not self.low <= found <= self.high or found != int(found):
+    def read(self, text: str, name: str) -> Any:
+        """Return the number that a text states, in the smallest unit."""
+        digits, unit = text, 1
+        if len(self.units) > 1:
+            form = re.fullmatch(_WITH_UNIT, text.strip()[: _LONGEST + 1])
+            digits, unit = (form[1], self.units.get(form[2], 0)) if form else ("", 0)
+        stated = _decimal(digits)
+        # Compared before it is converted: 1e999999 has a million digits.
+        if stated is None or not unit or stated > self.high:
             raise self._wrong(name, text)
-        return int(found)
+        if not self.whole:
+            return self.check(float(stated * unit), name, text)
+        if stated < self.low or stated != int(stated):
+            raise self._wrong(name, text)
+        return int(stated)
 
-    def check(self, value: Any, name: str) -> int:
-        """Return an integer of Python's or NumPy's as an int."""
-        try:
-            found = None if isinstance(value, bool) else operator.index(value)
-        except TypeError:
-            found = None
-        if found is None or not self.low <= found <= self.high:
-            raise self._wrong(name, value)
-        return found
+    def check(self, value: Any, name: str, given: Any = None) -> Any:
+        """Return a number of any library as one of Python's. given: as the user wrote it."""
+        known: Any = None
+        with suppress(TypeError):  # of what has no index, or several
+            if not isinstance(value, bool) and (self.whole or isinstance(value, numbers.Real)):
+                known = operator.index(value) if self.whole else value
+        if known is None or not self.low <= known <= self.high:
+            raise self._wrong(name, value if given is None else given)
+        return known if type(known) in (int, float) else float(known)
 
     def _wrong(self, name: str, value: Any) -> UsageError:
-        words = f"a whole number from {self.low:,} to {self.high:,}{self.note}"
-        return _wrong(self.error, name, words, value, self.fix)
-
-
-@dataclass(frozen=True)
-class Real:
-    """A number from `low` to `high`."""
-
-    low: float
-    high: float
-
-    def read(self, text: str, name: str) -> float:
-        """Return the number that a text states."""
-        found = _decimal(text)
-        if found is None or not self.low <= float(found) <= self.high:
-            raise self._wrong(name, text)
-        return float(found)
-
-    def check(self, value: Any, name: str) -> float:
-        """Return a number of Python's; NumPy's as a float."""
-        known = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if not known or not self.low <= value <= self.high:
-            raise self._wrong(name, value)
-        return value if type(value) in (int, float) else float(value)
-
-    def _wrong(self, name: str, value: Any) -> UsageError:
-        return _wrong(UsageError, name, f"between {self.low:g} and {self.high:g}", value)
-
-
-@dataclass(frozen=True)
-class Amount:
-    """A number with a unit, such as 512M; `bounds` says the least and the most in words."""
-
-    units: Mapping[str, int] = field(hash=False)
-    low: float
-    high: float
-    bounds: str
-    example: str
-
-    def read(self, text: str, name: str) -> float:
-        """Return the amount that a text states, in the smallest unit."""
-        form = re.fullmatch(r"([0-9_.]+(?:e[0-9]+)?)\s*([a-zA-Z]*)", text.strip()[: _LONGEST + 1])
-        number, unit = (_decimal(form[1]), self.units.get(form[2])) if form else (None, None)
-        if number is None or unit is None or number > self.high:
-            raise self._wrong(name, text)
-        return self.check(float(number * unit), name)
-
-    def check(self, value: Any, name: str) -> float:
-        """Return an amount in the smallest unit."""
-        try:
-            return Real(self.low, self.high).check(value, name)
-        except UsageError:
-            raise self._wrong(name, value) from None
-
-    def _wrong(self, name: str, value: Any) -> UsageError:
-        return _wrong(UsageError, name, self.bounds, value, f"such as {self.example}")
+        words = f"between {self.low:g} and {self.high:g}"
+        if self.whole:
+            words = f"a whole number from {self.low:,} to {self.high:,}{self.note}"
+        return _wrong(self.error, name, self.bounds or words, value, self.fix)
 
 
 @dataclass(frozen=True)
@@ -188,30 +154,46 @@ class Split:
 
 # The table. Upper bounds are beyond all that anybody means, and low enough that nothing which is
 # counted or divided on the way takes long.
-SIZE = Whole(1, 2**31, LayoutError)
-PASSES = Whole(1, 100_000, LayoutError)
-COUNT = Whole(1, 100_000)
-STEPS = Whole(1, 10**15, LayoutError)
-RETRIES = Whole(0, 100)
-WORKERS = Whole(1, 1024, fix="leave it out for one for each core, or give such as 2")
-CHAIN_COUNT = Whole(4, 2**20)
+SIZE = Number(1, 2**31, whole=True, error=LayoutError)
+PASSES = Number(1, 100_000, whole=True, error=LayoutError)
+COUNT = Number(1, 100_000, whole=True)
+STEPS = Number(1, 10**15, whole=True, error=LayoutError)
+RETRIES = Number(0, 100, whole=True)
+WORKERS = Number(1, 1024, whole=True, fix="leave it out for one for each core, or give such as 2")
+CHAIN_COUNT = Number(4, 2**20, whole=True)
 # JAX keeps 32 bits of a seed: with more, two seeds would be one.
-SEED = Whole(0, 2**32 - 1, fix="use a small number, such as 0")
-PROBABILITY = Real(0, 1)
+SEED = Number(0, 2**32 - 1, whole=True, fix="use a small number, such as 0")
+PROBABILITY = Number(0, 1)
 # Numbers of learning are float32: what is beyond would be 0 or infinite there.
-POSITIVE = Real(1e-30, 1e30)
-COEFFICIENT = Real(0, 1e30)
+POSITIVE = Number(1e-30, 1e30)
+COEFFICIENT = Number(0, 1e30)
 _TIMES = {"s": 1, "m": 60, "h": 3600}
-DURATION = Amount(_TIMES, 0.001, 10 * 365 * 86400, "a time from 1 ms to 10 years", "90s, 30m or 2h")
+DURATION = Number(
+    0.001,
+    10 * 365 * 86400,
+    units=_TIMES,
+    bounds="a time from 1 ms to 10 years",
+    fix="such as 90s, 30m or 2h",
+)
 _BYTES = {
     prefix + end: 2 ** (10 * power)
     for power, letter in enumerate(("", "k", "m", "g", "t"))
     for prefix in {letter, letter.upper()}
     for end in ("", "b", "B", "ib", "iB")
 }
-MEMORY = Amount(_BYTES, 2**20, 2**50, "an amount of memory from 1M to 1024T", "512M or 4G")
-SAMPLES = Amount(
-    {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}, 1, 10**15, "1 to 1e15 samples", "500k, 2M or 1e6"
+MEMORY = Number(
+    2**20,
+    2**50,
+    units=_BYTES,
+    bounds="an amount of memory from 1M to 1024T",
+    fix="such as 512M or 4G",
+)
+SAMPLES = Number(
+    1,
+    10**15,
+    units={"": 1, "k": 10**3, "M": 10**6, "G": 10**9},
+    bounds="1 to 1e15 samples",
+    fix="such as 500k, 2M or 1e6",
 )
 BUDGET = Either(
     (DURATION, SAMPLES),

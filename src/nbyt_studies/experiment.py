@@ -17,8 +17,7 @@ from nbyt.measure.request import Progress
 from nbyt.policy.stage import Stage
 from nbyt.processes.heartbeat import Heartbeat
 from nbyt.processes.reaper import ProcessReaper
-from nbyt.processes.serving import Say, serve
-from nbyt.processes.worker import Bell, WorkerProcess, basic_setup
+from nbyt.processes.worker import Bell, Say, WorkerProcess, basic_setup, serve
 from nbyt.results.values import Data
 from nbyt.store.atomic import canonical
 from nbyt.store.files import EXPERIMENT, METRICS, RESULT, STUDY_TRAINING

@@ -110,9 +110,7 @@ def without_normalising(settings: PPOSettings) -> PPOSettings:
 
 def plain(estimate: Estimate) -> dict[str, Any]:
     """Return the estimate as plain data, in four digits."""
-    found: dict[str, Any] = estimate.as_dict()
-    return {key: _short(value) for key, value in found.items()}
-
-
-def _short(value: Any) -> Any:
-    return float(f"{value:.4g}") if isinstance(value, float) else value
+    return {
+        key: float(f"{value:.4g}") if isinstance(value, float) else value
+        for key, value in estimate.as_dict().items()
+    }

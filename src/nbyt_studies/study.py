@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from nbyt.advice.run import OVERALL
+from nbyt.advice.request import OVERALL
 from nbyt.errors import StoreError
 from nbyt.measure.request import Progress
 from nbyt.report.pages.study import write_study_page

@@ -1,6 +1,5 @@
 """nbyt.advise from end to end, on small problems with real training and real measurements."""
 
-import doctest
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -112,12 +111,6 @@ def test_an_advice_prints_its_answer_and_its_cost(advised) -> None:
     best = advised.per_sample
     assert f"per_sample={best['envs']}x{best['steps']}" in repr(advised)
     assert len(repr(advised)) < 100
-
-
-def test_the_example_of_the_docstring_runs() -> None:
-    finder = doctest.DocTestFinder(recurse=False)
-    (example,) = finder.find(advising.advise, "advise", globs={})
-    assert doctest.DocTestRunner().run(example) == (0, 5)
 
 
 def test_another_question_is_refused(advised) -> None:

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from nbyt.advice.run import OVERALL
+from nbyt.advice.request import OVERALL
 from nbyt.cli.progress import overall_progress
 
 

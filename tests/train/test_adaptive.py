@@ -1,102 +1,125 @@
-"""Layouts that adapt: the batch stays, changes are told, and a resumed run is the unbroken one."""
+"""The controller moves T towards what probes agree on; a probe is right, step by step."""
 
-import csv
-import json
-from pathlib import Path
-
+import jax
+import numpy as np
 import pytest
-from tests.train.test_loop import StopAfter, content
 
-from nbyt.cli.main import run as command
-from nbyt.errors import LayoutError, RunInterruptedError
-from nbyt.store.run import open_run
-from nbyt.train.adaptive import AdaptivePlan, LayoutController, first_layout, lengths_of
-from nbyt.train.loop import train
+from nbyt.collect.device import collect, start
+from nbyt.collect.rollout import next_value
+from nbyt.envs import resolve
+from nbyt.policy.actor_critic import build
+from nbyt.train.adaptive import LayoutController, controller_for, probe_rollout
 from nbyt.train.plan import PPOSettings
+from nbyt.train.sources import coefficients_of
 
-BATCH, UPDATES = 64, 10
-# Believes every look: it moves as often as it can.
-RESTLESS = LayoutController(every=2, fewest=2, window=2, sure=-1e9)
-TABLE = PPOSettings(network="table", normalise_rewards=True)
+LENGTHS = (1, 2, 4, 8)
 
 
-def plan(env: str = "tabular:FrozenLake-v1", most: int = 32) -> AdaptivePlan:
-    layout = first_layout(BATCH, 16, 2, most)
-    total = UPDATES * BATCH
-    return AdaptivePlan(env, layout, total, 3, TABLE, (5, 10), "sync", RESTLESS, most)
+def _probes(means, *, count=24, noise=1.0, seed=0):
+    generator = np.random.default_rng(seed)
+    common = generator.normal(size=(count, 1))  # what makes a whole rollout hard
+    return np.asarray(means) + common + noise * generator.normal(size=(count, len(means)))
 
 
-class Notes:
-    """A listener that keeps what is told."""
+@pytest.mark.parametrize(("means", "goes_to"), [((0, 0, 3, 0), 2), ((9, 9, 0, 0), 3)])
+def test_it_goes_one_step_towards_a_neighbour_that_is_ahead(means, goes_to):
+    decision = LayoutController().decide(_probes(means), 3, 24, LENGTHS)
+    assert decision.place == goes_to
+    assert bool(decision.reason) == (goes_to != 3)
 
-    def __init__(self) -> None:
-        self.told: list[str] = []
 
-    def on_update(self, row: dict) -> None:
-        """Ignore the update."""
+def test_the_reason_names_both_lengths_and_the_probes():
+    reason = LayoutController().decide(_probes((0, 0, 3, 0)), 3, 24, LENGTHS).reason
+    assert "after 4 steps" in reason and "after 8" in reason and "24 looks" in reason
 
-    def on_note(self, note: str) -> None:
-        self.told.append(note)
+
+@pytest.mark.parametrize(("count", "since"), [(11, 11), (24, 11)])
+def test_few_probes_change_nothing(count, since):
+    assert (
+        LayoutController().decide(_probes((0, 0, 9, 0), count=count), 3, since, LENGTHS).place == 3
+    )
+
+
+def test_noise_alone_seldom_moves_it():
+    moved = [
+        LayoutController().decide(_probes((0, 0, 0, 0), seed=seed), 2, 24, LENGTHS).place != 2
+        for seed in range(1000)
+    ]
+    # Two neighbours, each ahead by two standard errors in 2.5 to 3 of 100 cases.
+    assert 0.02 < np.mean(moved) < 0.09
+
+
+def test_probes_of_long_ago_do_not_count():
+    before, now = _probes((0, 0, 9, 0), count=100), _probes((0, 0, -9, 0))
+    assert LayoutController().decide(np.vstack([before, now]), 3, 24, LENGTHS).place == 3
+
+
+def test_longer_runs_look_back_further():
+    assert controller_for(100).window == 24
+    assert controller_for(10_000).window == 500
+
+
+ENVS, STEPS, PROBED = 3, 16, (1, 4, 8)
+SETTINGS = PPOSettings(network="5", gamma=0.9, lam=0.8)
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("adaptive") / "whole"
-    notes, wanted = Notes(), plan()
-    result = train(wanted, open_run(folder, wanted.identity()), (notes,))
-    return folder, notes, result
+def seen():
+    env = resolve("CartPole-v1")
+    policy = build(env.observation_space, env.action_space, SETTINGS.parsed_network)
+    params = policy.init(jax.random.key(1))
+    runner = start(env, ENVS, jax.random.key(2))
+    _, rollout, _ = collect(env, policy, params, runner, jax.random.key(3), STEPS)
+    # One row is no experience, as after the end of an episode in some vector envs.
+    return policy, params, rollout._replace(valid=rollout.valid.at[5, 1].set(False))
 
 
-@pytest.mark.learns
-def test_the_batch_stays_and_layouts_move_by_powers_of_two(whole):
-    folder, notes, result = whole
-    rows = list(csv.DictReader((folder / "metrics.csv").open()))
-    layouts = [(int(row["envs"]), int(row["rollout_steps"])) for row in rows]
-    assert {envs * steps for envs, steps in layouts} == {BATCH}
-    looked, free = layouts[1::2], layouts[0::2]
-    assert set(looked) == {(8, 8)}
-    changes = result.findings["changes"]
-    assert len(changes) >= 2 and len(notes.told) == len(changes)
-    for one in changes:
-        (_, old), (_, new) = one["from"], one["to"]
-        assert new in (2 * old, old // 2) and "standard errors" in one["reason"]
-        assert any(note.startswith(f"update {one['after_update']}:") for note in notes.told)
-    assert layouts[0] == (16, 4) and len(set(free)) > 1
-    assert json.loads((folder / "result.json").read_text())["facts"]["changes"] == changes
-
-
-@pytest.mark.parametrize("stop", [3, 6])
-def test_a_resumed_run_is_the_unbroken_one(whole, tmp_path: Path, stop: int):
-    wanted = plan()
-    folder = open_run(tmp_path / "broken", wanted.identity())
-    with pytest.raises(RunInterruptedError):
-        train(wanted, folder, (StopAfter(stop),))
-    result = train(wanted, folder)
-    assert content(tmp_path / "broken") == content(whole[0])
-    assert result.findings == whole[2].findings
-
-
-def test_host_envs_move_too(tmp_path: Path):
-    wanted = plan("gym:FrozenLake-v1")
-    result = train(wanted, open_run(tmp_path / "host", wanted.identity()))
-    sizes = {envs for one in result.findings["changes"] for envs, _ in (one["from"], one["to"])}
-    assert sizes == {16, 32}
-
-
-def test_lengths_are_powers_of_two_within_the_envs_allowed():
-    assert lengths_of(2048, 2**62) == (1, 2, 4, 8, 16, 32, 64, 128)
-    assert lengths_of(2048, 64) == (32, 64, 128)
-    for batch, most in ((32, 100), (2047, 100), (2048, 8)):
-        with pytest.raises(LayoutError):
-            lengths_of(batch, most)
-
-
-def test_the_command(tmp_path: Path, capsys):
-    words = "train tabular:FrozenLake-v1 --layout auto --batch 64 --minibatch 16 --total 640"
-    given = [*words.split(), "--network", "table", "--out", str(tmp_path / "run"), "--json"]
-    assert command(given) == 0
-    data = json.loads(capsys.readouterr().out)["data"]
-    assert (
-        data["changes"] == [] and data["last_layout"]["envs"] * data["last_layout"]["steps"] == 64
+def _advantages(rollout, gamma, lam, steps):
+    reward, value, following = (
+        np.asarray(x, float) for x in (rollout.reward, rollout.value, next_value(rollout))
     )
-    assert command(["train", "FrozenLake-v1", "--batch", "64", "--json"]) == 2
+    ended = np.asarray(rollout.terminated | rollout.truncated)
+    valid = np.asarray(rollout.valid)
+    found = np.zeros((STEPS, ENVS))
+    for env in range(ENVS):
+        for time in reversed(range(STEPS)):
+            if not valid[time, env]:
+                continue
+            cut = ended[time, env] or (time + 1) % steps == 0
+            later = 0.0 if cut else found[time + 1, env]
+            delta = reward[time, env] + gamma * following[time, env] - value[time, env]
+            found[time, env] = delta + gamma * lam * later
+    return found[: STEPS // 2]
+
+
+def _standardised(advantage, valid):
+    own = advantage[valid]
+    return np.where(valid, (advantage - own.mean()) / own.std(), 0.0)
+
+
+def _scores(policy, params, rollout):
+    def chance(actor, observation, action):
+        own = params._replace(actor=actor)
+        return policy.head.log_prob(policy.parameters(own, observation[None]), action[None])[0]
+
+    rows = STEPS // 2
+    gradient = jax.vmap(jax.vmap(jax.grad(chance), (None, 0, 0)), (None, 0, 0))
+    found = gradient(params.actor, rollout.observation[:rows], rollout.action[:rows])
+    leaves = [np.asarray(leaf, float).reshape(rows, ENVS, -1) for leaf in jax.tree.leaves(found)]
+    return np.concatenate(leaves, axis=-1)
+
+
+def test_agreement_is_the_product_of_different_envs_gradients(seen):
+    policy, params, rollout = seen
+    valid = np.asarray(rollout.valid)[: STEPS // 2]
+    scores = _scores(policy, params, rollout)
+    waited = _standardised(_advantages(rollout, SETTINGS.gamma, 1.0, STEPS), valid)
+    reference = np.einsum("tn,tnp->np", waited, scores)
+    expected = []
+    for steps in PROBED:
+        own = _standardised(_advantages(rollout, SETTINGS.gamma, SETTINGS.lam, steps), valid)
+        gradient = np.einsum("tn,tnp->np", own, scores)
+        pairs = [gradient[a] @ reference[b] for a in range(ENVS) for b in range(ENVS) if a != b]
+        expected.append(sum(pairs) / valid.sum() ** 2)
+    found = probe_rollout(policy, params, rollout, coefficients_of(SETTINGS), PROBED)
+    np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-6)

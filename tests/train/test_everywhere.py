@@ -4,10 +4,8 @@ import math
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.spaces import Box, MultiDiscrete
 
 from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
@@ -20,52 +18,14 @@ LAYOUT = Layout(envs=4, steps=16, minibatch=32, epochs=2)
 TINY = Layout(envs=2, steps=2, minibatch=2, epochs=1)  # a large picture takes a while
 
 
-class Dials(gymnasium.Env):
-    """Two dials; one point a step for setting the second to 2. Cut after 20 steps."""
-
-    observation_space = Box(-1, 1, (3,), np.float64)
-    action_space = MultiDiscrete([2, 3])
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
-        super().reset(seed=seed)
-        self._time = 0
-        return self.np_random.uniform(-1, 1, 3), {}
-
-    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict]:
-        self._time += 1
-        return self.np_random.uniform(-1, 1, 3), float(action[1] == 2), False, self._time >= 20, {}
-
-
-class Pictures(gymnasium.Env):
-    """A bright or a dark picture, channels first, bytes; one point for naming it.
-
-    It is the smallest that gets the network for large pictures: others only take longer.
-    """
-
-    observation_space = Box(0, 255, (4, 36, 36), np.uint8)
-    action_space = gymnasium.spaces.Discrete(2)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
-        super().reset(seed=seed)
-        return self._next(), {}
-
-    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict]:
-        right = float(action == self._bright)
-        return self._next(), right, bool(self.np_random.random() < 0.2), False, {}
-
-    def _next(self) -> np.ndarray:
-        self._bright = int(self.np_random.integers(2))
-        return np.full((4, 36, 36), 200 * self._bright, np.uint8)
-
-
 CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "table": ("tabular:CliffWalking-v1", {}, {}),
     "two rewards for one state": ("tabular:CliffWalkingSlippery-v1", {}, {}),
     "one-hot": ("tabular:CliffWalking-v1", {"network": "8"}, {}),
     "continuous": ("gymnax:Pendulum-v1", {"network": "8", "normalise_rewards": True}, {}),
     "images": ("gymnax:Breakout-MinAtar", {}, {}),
-    "large images": ("tests.train.test_everywhere:Pictures", {"shared": True}, {"layout": TINY}),
-    "dials": ("tests.train.test_everywhere:Dials", {"network": "8", "stagger": True}, {}),
+    "large images": ("tests.train.toy_envs:Pictures", {"shared": True}, {"layout": TINY}),
+    "dials": ("tests.train.toy_envs:Dials", {"network": "8", "stagger": True}, {}),
     "processes": ("gym:CartPole-v1", {"network": "8", "stagger": True}, {"vector": "async"}),
     "mujoco": ("gym:Hopper-v5", {"network": "8", "normalise_observations": True}, {}),
     "envpool": ("envpool:CartPole-v1", {"network": "8", "stagger": True}, {}),
@@ -103,7 +63,7 @@ def test_dials_are_learned(tmp_path: Path) -> None:
     """Independent choices each get their own credit: the second dial is found."""
     layout = Layout(envs=8, steps=64, minibatch=128, epochs=8)
     settings = PPOSettings(network="16", learning_rate=3e-3)
-    env = "tests.train.test_everywhere:Dials"
+    env = "tests.train.toy_envs:Dials"
     plan = PPOPlan(env, layout, 40 * layout.batch, 1, settings, (40,))
     result = train(plan, open_run(tmp_path, plan.identity()))
     assert result.final_return.low > 15  # by chance 20 / 3

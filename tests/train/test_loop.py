@@ -8,46 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
+from tests.train.small_runs import StopAfter, content, plan, run
 
 from nbyt.errors import EnvError, RunInterruptedError, StoreError
-from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
 from nbyt.store.files import CHECKPOINT, METRICS, STAGE
 from nbyt.store.run import Folder, open_run, verify
-from nbyt.train import loop
 from nbyt.train.loop import kept_stages, train
-from nbyt.train.plan import PPOPlan, PPOSettings, stage_updates
-
-LAYOUT = Layout(envs=4, steps=8, minibatch=16, epochs=2)
-SETTINGS = PPOSettings(network="8", anneal=True, normalise_observations=True, stagger=True)
-
-
-def plan(env: str = "gymnax:CartPole-v1", updates: int = 6, **changes: object) -> PPOPlan:
-    settings = changes.pop("settings", SETTINGS)
-    return PPOPlan(
-        env, LAYOUT, updates * LAYOUT.batch, 3, settings, stage_updates(updates), **changes
-    )
-
-
-def run(wanted: PPOPlan, folder: Path, *listeners: object) -> loop.Result:
-    return train(wanted, open_run(folder, wanted.identity()), listeners)
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    """Every file that must not depend on when or how the run was made."""
-    files = [*folder.glob("stage-*/*"), folder / "metrics.csv", folder / "result.json"]
-    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
-
-
-class StopAfter:
-    """A listener that presses Ctrl-C after some updates."""
-
-    def __init__(self, updates: int) -> None:
-        self._updates = updates
-
-    def on_update(self, row: dict) -> None:
-        if row["update"] == self._updates:
-            signal.raise_signal(signal.SIGINT)
+from nbyt.train.plan import PPOSettings
 
 
 def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -73,7 +41,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from nbyt.train import loop
-from tests.train.test_loop import plan, run
+from tests.train.small_runs import plan, run
 loop._CHECKPOINT_SECONDS = 0.0
 class Die:
     def on_update(self, row):

@@ -13,6 +13,10 @@ from nbyt.numbers import COUNT, MEMORY, PASSES, PROBABILITIES, SEED, SIZE, STEPS
 from nbyt.results.values import Objective
 from nbyt.train.plan import PPOPlan, PPOSettings
 
+# The name of the progress bar of the whole work.
+OVERALL = "parts done"
+
+
 # Lambdas compared in addition to the one that is trained with.
 LAMBDAS = (0.0, 0.8, 0.95, 1.0)
 

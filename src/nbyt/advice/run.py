@@ -10,7 +10,7 @@ from typing import Any
 from nbyt.advice.assemble import AdviceInputs, advice_data
 from nbyt.advice.costs import Costs, costs_from, measure_costs
 from nbyt.advice.estimate import startable
-from nbyt.advice.request import HOST_ENVS, AdviceRequest, make_advice_request
+from nbyt.advice.request import HOST_ENVS, OVERALL, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
 from nbyt.advice.stages import (
     StageToMeasure,
@@ -38,9 +38,6 @@ from nbyt.store.paths import at_work
 from nbyt.store.run import Folder
 from nbyt.train import hardware
 from nbyt.train.plan import PPOSettings
-
-# The name of the progress bar of the whole work.
-OVERALL = "parts done"
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,7 @@ from nbyt.envs.lookup import import_code
 from nbyt.envs.watched_env import CheckedEnv, StoppedError
 from nbyt.errors import NbytError, described, own_lines
 from nbyt.processes.heartbeat import BUILT, IMPORTED, ON_DEVICE, Heartbeat
-from nbyt.processes.serving import Say, serve
+from nbyt.processes.worker import Say, serve
 from nbyt.train import hardware
 
 # Limits of one step that a device env may take: nobody sees its steps one by one.

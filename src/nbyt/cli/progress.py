@@ -16,7 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from nbyt.advice.run import OVERALL
+from nbyt.advice.request import OVERALL
 from nbyt.processes.signals import stop_on_signal
 
 if TYPE_CHECKING:

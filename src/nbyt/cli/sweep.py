@@ -1,4 +1,4 @@
-"""`nbyt sweep`: what really happens at every layout of a batch, seed by seed."""
+"""`nbyt sweep`: train every layout of a batch with every seed, and compare them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -41,7 +41,7 @@ from nbyt.store.run import Folder
 from nbyt.store.text import plain
 from nbyt.sweep.cells import InProcessRunner, Runner
 from nbyt.sweep.grid import Grid, make_grid
-from nbyt.sweep.run import Sweep, Tally, command_line, conclude, open_sweep, run_cells
+from nbyt.sweep.run import Sweep, command_line, conclude, open_sweep, run_cells
 from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
 from nbyt.train.plan import PPOSettings
@@ -51,7 +51,7 @@ _PARTIAL = 3
 
 @dataclass(frozen=True)
 class SweepOptions:
-    """What is trained, by whom, and where it is kept."""
+    """What is trained, where, and the folder that keeps it."""
 
     batch: Size
     """Samples of a batch, N x T, the same for all layouts."""
@@ -63,19 +63,19 @@ class SweepOptions:
     """Environment steps of each training."""
 
     layouts: SplitsText = ""
-    """Layouts such as 8x256,64x32; without, all powers of two."""
+    """Layouts such as 8x256,64x32; by default all powers of two."""
 
     minibatch: Size | None = None
-    """Samples of one gradient step; without, 256 or the next divisor of the batch below."""
+    """Samples of one gradient step; by default 256 or the next smaller divisor of the batch."""
 
     epochs: Passes = EPOCHS
     """Passes over the batch in one update."""
 
     max_envs: Size | None = None
-    """Most envs of a layout; without, 64 for host envs."""
+    """Most envs of a layout; by default 64 for host envs."""
 
     advice: Annotated[bool, Parameter(negative="--no-advice")] = True
-    """Ask for the advice too, and show it beside what happened."""
+    """Also ask for the advice, and compare it with the trainings."""
 
     retries: Retries = 0
     """How often a cell that failed is tried again at once."""
@@ -84,13 +84,13 @@ class SweepOptions:
     """Also try again the cells that an earlier run gave up."""
 
     workers: WorkerCount | None = None
-    """Host envs: trainings at once, each in a process of its own; without, one for each core."""
+    """Host envs: trainings at once, each in its own process; by default one for each core."""
 
     step_limit: DurationText = "60s"
     """Host envs: how long one step may take before its training is given up."""
 
     cell_limit: DurationText = ""
-    """How long a training may take before it is given up; without, as long as it wants."""
+    """How long a training may take before it is given up; by default not limited."""
 
     ray: str = ""
     """Train on Ray: auto, or the address of a cluster (extra `ray`); see docs/scale.md."""
@@ -99,7 +99,7 @@ class SweepOptions:
     """The first seed."""
 
     out: Path | None = None
-    """Folder of the sweep; giving the same command again goes on."""
+    """Folder of the sweep; the same command resumes it."""
 
     force: bool = False
     """Clear another sweep from that folder."""
@@ -111,7 +111,7 @@ class SweepOptions:
     """Where JAX computes."""
 
     dry_run: bool = False
-    """Say what would be done, and what it costs, and stop."""
+    """Print what would be done and what it costs, and stop."""
 
 
 def run(
@@ -121,7 +121,7 @@ def run(
     settings: Annotated[Settings, Parameter(name="*")] = PPOSettings(),
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
-    """Train every layout of a batch with every seed, and show what came of each."""
+    """Train every layout of a batch with every seed, and compare what they reach."""
     limits = _limits(options)
     with _cluster(options, *limits) as cluster:  # Ray comes before JAX
         hardware.prepare(options.device, quiet=common.quiet)
@@ -152,8 +152,8 @@ def _show_trace(failures: Sequence[Failure], console: Console) -> None:
         console.print(Text(plain(line), style="dim"), soft_wrap=True)
 
 
-def _found(env: str, options: SweepOptions) -> DeviceEnv | HostEnv:
-    """The env; one that does not come back from being built is given up."""
+def _resolve(env: str, options: SweepOptions) -> DeviceEnv | HostEnv:
+    """Build the env; give up one that takes longer than a step may."""
     step, _ = _limits(options)
     try:
         with Watchdog(step, lambda: None):
@@ -164,7 +164,7 @@ def _found(env: str, options: SweepOptions) -> DeviceEnv | HostEnv:
 
 def _grid(env: str, options: SweepOptions, settings: PPOSettings) -> Grid:
     return make_grid(
-        _found(env, options),
+        _resolve(env, options),
         batch=options.batch,
         seeds=options.seeds,
         total=options.total,
@@ -184,7 +184,14 @@ def _sweep(
     try:
         with at_work(folder.path):
             with watched_cells(console, len(grid.cells), grid.points[-1]) as progress:
-                tally = _cells(grid, folder, runner, options, progress)
+                tally = run_cells(
+                    grid,
+                    folder,
+                    runner=runner,
+                    retries=options.retries,
+                    retry_failed=options.retry_failed,
+                    progress=progress,
+                )
             with watched(console) as steps:
                 step, _ = _limits(options)
                 return conclude(
@@ -199,21 +206,8 @@ def _sweep(
         ) from error
 
 
-def _cells(
-    grid: Grid, folder: Folder, runner: Runner, options: SweepOptions, progress: Any
-) -> Tally:
-    return run_cells(
-        grid,
-        folder,
-        runner=runner,
-        retries=options.retries,
-        retry_failed=options.retry_failed,
-        progress=progress,
-    )
-
-
 def _runner(grid: Grid, options: SweepOptions, step: float, cell: float | None) -> Runner:
-    """Who trains: processes where an env may hang or somebody set a limit, else this process."""
+    """Choose worker processes if an env may hang or there is a limit, else this process."""
     if isinstance(grid.env, HostEnv):
         return Workers(options.workers, step, cell)
     # Seeds of a device env are trained together, and use all cores by themselves.
@@ -222,7 +216,7 @@ def _runner(grid: Grid, options: SweepOptions, step: float, cell: float | None) 
 
 @contextmanager
 def _cluster(options: SweepOptions, step: float, cell: float | None) -> Iterator[Runner | None]:
-    """The cluster, where one is asked for; it is left afterwards."""
+    """Connect to the cluster, if one is asked for; disconnect afterwards."""
     if not options.ray or options.dry_run:
         yield None
         return
@@ -233,7 +227,7 @@ def _cluster(options: SweepOptions, step: float, cell: float | None) -> Iterator
 
 
 def _limits(options: SweepOptions) -> tuple[float, float | None]:
-    """Seconds of a step and, where it is limited, of a training."""
+    """Return the seconds of a step and, if limited, of a training."""
     step = DURATION.read(options.step_limit, "--step-limit")
     return step, read_if_given(DURATION, options.cell_limit, "--cell-limit")
 

@@ -22,7 +22,6 @@ from nbyt.policy.actor_critic import build
 from nbyt.policy.q_policy import build_q
 from nbyt.train import hardware
 from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout
-from nbyt.train.algorithms.dqn import buffer_bytes
 from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
 from nbyt.train.plan import PPOPlan, PPOSettings
 
@@ -179,6 +178,8 @@ def _dqn_plan(
 
 
 def _dqn_dry_run(plan: DQNPlan, *, as_json: bool) -> Outcome:
+    from nbyt.train.algorithms.dqn import buffer_bytes  # PPO needs none of it
+
     sizes = plan.layout
     waiting = (sizes.warm_up - 1) // sizes.fresh  # updates that come before learning begins
     data = {

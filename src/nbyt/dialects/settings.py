@@ -7,7 +7,7 @@ from typing import Any
 from nbyt.dialects.dialect import Dialect
 from nbyt.dialects.vocabulary import unknown_key
 from nbyt.errors import DialectError, UsageError
-from nbyt.numbers import Whole, is_huge, value_shown
+from nbyt.numbers import Number, is_huge, value_shown
 
 LARGEST = 10**15
 LARGEST_RATE = 1e30
@@ -48,7 +48,7 @@ def number(raw: Any) -> float | None:
 
 
 def _whole(dialect: Dialect, name: str, raw: Any, *, least: int) -> int:
-    kind = Whole(least, LARGEST)
+    kind = Number(least, LARGEST, whole=True)
     try:
         return kind.check(raw, name) if isinstance(raw, int) else kind.read(str(raw), name)
     except UsageError:

@@ -23,7 +23,7 @@ Speeds = tuple[dict[int, float], list[Fault]]
 
 
 def speeds(measure: Callable[[int], Speed], counts: tuple[int, ...]) -> Speeds:
-    """The speed with each number of envs; none at all from the first fault on."""
+    """Measure the speed with each number of envs; stop at the first fault."""
     found = {}
     for envs in counts:
         found[envs], faults = measure(envs)
@@ -33,7 +33,7 @@ def speeds(measure: Callable[[int], Speed], counts: tuple[int, ...]) -> Speeds:
 
 
 def host_speed(env: Any, envs: int, seed: int) -> Speed:
-    """The speed of N host envs that take one action over and over."""
+    """Measure the speed of N host envs that take one action over and over."""
     try:
         running = env.start(envs)
         try:
@@ -47,7 +47,7 @@ def host_speed(env: Any, envs: int, seed: int) -> Speed:
 
 
 def device_speed(env: Any, envs: int, seed: int) -> Speed:
-    """The speed of N device envs, in one compiled program."""
+    """Measure the speed of N device envs, in one compiled program."""
     import jax
 
     from nbyt.envs.check_device import rows_of, sampled, value_faults
@@ -70,7 +70,7 @@ def device_speed(env: Any, envs: int, seed: int) -> Speed:
 
 
 def _timed(env: Any, running: Any, envs: int, seed: int) -> Speed:
-    """Steps per second, looking at every answer while the clock stands still."""
+    """Measure steps per second, checking every answer while the clock stands still."""
     space, seeds = env.observation_space, list(range(seed, seed + envs))
     places = [_place(at, envs, one) for at, one in enumerate(seeds)]
     faults = list(_row_faults(running.reset(seeds), space, [f"reset 0{one}" for one in places]))
@@ -88,7 +88,7 @@ def _timed(env: Any, running: Any, envs: int, seed: int) -> Speed:
 
 
 def _step_faults(step: HostStep, space: Any, places: list[str]) -> Iterator[Fault]:
-    """What is wrong with the numbers of one step of N envs."""
+    """Find what is wrong with the numbers of one step of N envs."""
     yield from _row_faults(step.observation, space, places)
     if step.final_observation is not None:
         ended = np.flatnonzero(step.terminated | step.truncated)
@@ -104,12 +104,12 @@ def _row_faults(rows: np.ndarray, space: Any, places: list[str]) -> Iterator[Fau
 
 
 def _place(at: int, envs: int, seed: int) -> str:
-    """What follows the number of a step, so that it can be found again."""
+    """Say which env of a speed test it is, after the number of a step."""
     return f" of the speed test (env {at} of {envs}, seed {seed})"
 
 
 def _rate(call: Callable[[], object], steps: int) -> float:
-    """Steps per second of `call`, repeated for a fixed time after one call to warm up."""
+    """Measure steps per second of `call`, repeated for a fixed time after one call to warm up."""
     call()
     began, calls = time.perf_counter(), 0
     while time.perf_counter() - began < _SECONDS:
@@ -141,7 +141,7 @@ def check(
     steps: int = 200,
     speeds: tuple[int, ...] = (1, 8, 64),
 ) -> Report:
-    """The report on an env: run twice with `seed`, then timed with each number of envs in `speeds`.
+    """Check an env: run it twice with `seed`, then time it with each number of envs in `speeds`.
 
     Speeds are measured only for an env without faults; what is wrong on the way is a fault too.
     """
@@ -212,7 +212,7 @@ class _FirstRow:
         self._last: HostStep | None = None
 
     def reset(self, *, seed: int | None = None) -> tuple[Any, dict]:
-        """The first observation: of a new run with a seed, of the next episode without."""
+        """Return the first observation: of a new run with a seed, of the next episode without."""
         if seed is not None:
             return self._envs.reset([seed])[0], {}
         if isinstance(self._last, HostStep) and not self._resets_in_place():
@@ -221,7 +221,7 @@ class _FirstRow:
         return self._last.observation[0], {}
 
     def step(self, action: Any) -> tuple[Any, Any, Any, Any, dict]:
-        """The five values of a Gymnasium step, from row 0."""
+        """Return the five values of a Gymnasium step, from row 0."""
         step = self._last = self._envs.step(np.array([action]))
         ended = step.terminated[0] or step.truncated[0]
         rows = step.final_observation if ended else step.observation

@@ -15,7 +15,7 @@ from nbyt.errors import EnvError, described
 
 
 def judge(env: Any, seed: int, steps: int) -> tuple[list[Fault], list[str]]:
-    """Every fault of a device env, and notes that are no faults."""
+    """List every fault of a device env, and notes that are not faults."""
     found = [*_unhashable(env), *spaces.faults(env.observation_space, env.action_space)]
     structure = list(_structure(env))
     found.extend(structure)
@@ -31,7 +31,7 @@ def judge(env: Any, seed: int, steps: int) -> tuple[list[Fault], list[str]]:
 
 
 def advance(env: Any, carry: tuple[Any, Any], action: Any) -> tuple[tuple[Any, Any], Any]:
-    """One step and, where it ended the episode, the reset; a scan body, for one env."""
+    """Take one step and reset where it ended the episode; a scan body, for one env."""
     key, state = carry
     key, step_key, reset_key = jax.random.split(key, 3)
     transition = env.step(step_key, state, action)
@@ -42,7 +42,7 @@ def advance(env: Any, carry: tuple[Any, Any], action: Any) -> tuple[tuple[Any, A
 
 
 def sampled(space: Space, seed: int, count: int) -> np.ndarray:
-    """`count` actions of a space, always the same for a seed."""
+    """Sample `count` actions of a space, always the same for a seed."""
     space.seed(seed)
     return np.array([space.sample() for _ in range(count)])
 
@@ -56,7 +56,7 @@ def _unhashable(env: Any) -> Iterator[Fault]:
 
 
 def _structure(env: Any) -> Iterator[Fault]:
-    """Faults of shapes and dtypes, found by tracing and without running anything."""
+    """Find faults of shapes and dtypes by tracing, without running anything."""
     key = jax.random.key(0)
     try:
         started = jax.eval_shape(env.reset, key)
@@ -77,7 +77,7 @@ def _structure(env: Any) -> Iterator[Fault]:
 
 
 def step_faults(state: Any, stepped: Any, space: Any) -> Iterator[Fault]:
-    """Faults of shapes and dtypes of what `step` made of a state, as JAX traced it."""
+    """Find faults of shapes and dtypes in what `step` returned, as JAX traced it."""
     following, after, reward, terminated, truncated = stepped
     yield from _state(state, following)
     yield from _observation_type("step", after, space)
@@ -125,13 +125,13 @@ def _observation_type(where: str, seen: Any, space: Any) -> Iterator[Fault]:
 
 
 def rows_of(env: Any, key: Any, actions: Any) -> Any:
-    """Observations, rewards, terminated and truncated of one run, a row for each action."""
+    """Return observations, rewards, terminated and truncated of one run, a row for each action."""
     state, _ = env.reset(key)
     return jax.lax.scan(partial(advance, env), (key, state), actions)[1]
 
 
 def value_faults(rows: tuple[np.ndarray, ...], space: Any, place: str = "") -> Iterator[Fault]:
-    """What is wrong with the rows of a run; place: what follows the number of a step."""
+    """Find what is wrong with the rows of a run; place: what follows the number of a step."""
     named = [[(f"step {i}{place}", row) for i, row in enumerate(column)] for column in rows]
     yield from observation_faults(named[0], space)
     yield from reward_faults(named[1])

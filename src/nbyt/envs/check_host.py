@@ -43,7 +43,7 @@ class Trace:
 
 
 def record(make: Callable[[], Any], seed: int, steps: int) -> Trace:
-    """One run of up to `steps` steps with sampled actions, and all that went wrong on the way."""
+    """Record one run of up to `steps` steps with sampled actions, and all its errors."""
     trace = Trace()
     env = _attempt(trace, "constructor", "the constructor", make)
     if env is None:
@@ -61,7 +61,7 @@ def record(make: Callable[[], Any], seed: int, steps: int) -> Trace:
 
 
 def is_step(answer: Any) -> bool:
-    """Whether an answer of `step` has the five values."""
+    """Return True if an answer of `step` has the five values."""
     return isinstance(answer, tuple) and len(answer) == 5
 
 
@@ -129,7 +129,7 @@ def _step(trace: Trace, env: Any, action: Any, number: int) -> bool:
 
 
 def _own(error: BaseException) -> str:
-    """What the env raised; nbyt's own error would advise to run the check that is running."""
+    """Describe what the env raised; nbyt's own error would advise to run this very check."""
     own = error.__cause__ if isinstance(error, NbytError) and error.__cause__ else error
     if isinstance(own, NbytError):
         return f"{type(own).__name__}: {own.message}"
@@ -149,7 +149,7 @@ def _true(flag: Any) -> bool:
 
 
 def judge(first: Trace, second: Trace) -> list[Fault]:
-    """Every fault of two runs that should be the same."""
+    """List every fault of two runs that should be the same."""
     found = list(first.raised)
     for check in _CHECKS:
         found.extend(check(first, second))
@@ -157,7 +157,7 @@ def judge(first: Trace, second: Trace) -> list[Fault]:
 
 
 def notes(trace: Trace, other_seed: Trace) -> list[str]:
-    """Things a user may want to know that are no faults."""
+    """List things a user may want to know that are not faults."""
     said = []
     if trace.steps and not trace.ends:
         said.append(f"no episode ended in {len(trace.steps)} random steps")

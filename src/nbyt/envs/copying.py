@@ -75,7 +75,7 @@ class HostState:
 
 
 def copyable(env: Env) -> bool:
-    """Whether `save_state` and `load_state` give a bit-identical future for this env."""
+    """Return True if `save_state` and `load_state` give a bit-identical future for this env."""
     *wrappers, inner = _layers(env)
     known = all(
         type(wrapper).__module__.startswith("gymnasium.wrappers.")
@@ -86,7 +86,7 @@ def copyable(env: Env) -> bool:
 
 
 def save_state(env: Env) -> HostState:
-    """The state of an env, independent of what the env does next."""
+    """Save the state of an env, independent of what the env does next."""
     if not copyable(env):
         raise EnvUsageError(
             f"the state of {env} cannot be copied",

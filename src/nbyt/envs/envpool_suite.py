@@ -35,7 +35,7 @@ class EnvPoolEnv:
         self.time_limit: int | None = None if limit >= _NO_LIMIT else limit
 
     def start(self, envs: int, *, vector: str = "sync") -> "EnvPoolEnvs":
-        """N running envs; both words of `vector` mean EnvPool's own threads."""
+        """Start N envs; both values of `vector` mean EnvPool's own threads."""
         if envs < 1:
             raise EnvUsageError(
                 f"{envs} envs of '{self.id}' cannot be started", fix="use 1 or more"
@@ -46,7 +46,7 @@ class EnvPoolEnv:
         return EnvPoolEnvs(self, self._name, envs)
 
     def start_one(self) -> None:
-        """None: EnvPool has no single env."""
+        """Return None: EnvPool has no single env."""
         return None
 
 
@@ -64,7 +64,7 @@ class EnvPoolEnvs:
         self._ended = np.zeros(envs, bool)
 
     def reset(self, seeds: list[int]) -> np.ndarray:
-        """First observations, N rows, env i started with seeds[i] whatever N is.
+        """Return the first observations, N rows, env i started with seeds[i] whatever N is.
 
         EnvPool takes seeds only when it is built, so a reset builds the pool anew.
         """
@@ -84,7 +84,7 @@ class EnvPoolEnvs:
         return observation
 
     def step(self, action: np.ndarray) -> HostStep:
-        """One step of every env; the filler row after an end is not valid."""
+        """Step every env; the filler row after an end is not valid."""
         # EnvPool hands over fresh arrays on every step, so nothing is copied here.
         actions = np.ascontiguousarray(action, dtype=self._action_dtype)
         try:
@@ -98,7 +98,7 @@ class EnvPoolEnvs:
         return HostStep(observation, reward, terminated, truncated, valid, final)
 
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
-        """The observations, where the mask is set those of an episode just begun."""
+        """Begin new episodes where the mask is set, and return the observations of all envs."""
         fresh = observation.copy()
         fresh[mask], _ = self._pool.reset(np.flatnonzero(mask))
         self._ended &= ~mask
@@ -109,13 +109,13 @@ class EnvPoolEnvs:
         self._pool = None
 
     def where(self, env: int) -> str:
-        """The place of env number `env` now, as errors give it."""
+        """Say where env number `env` is now, as errors give it."""
         seed = f", seed {self._seeds[env]}" if env < len(self._seeds) else ""
         return f"env {env}, step {self._steps}{seed}"
 
 
 def find(name: str) -> EnvPoolEnv | None:
-    """The env that EnvPool knows as `name`, None if it does not know it."""
+    """Find the env that EnvPool knows as `name`; None if it does not know it."""
     return EnvPoolEnv(name) if name in _envpool().list_all_envs() else None
 
 

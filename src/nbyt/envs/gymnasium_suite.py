@@ -32,32 +32,32 @@ class GymnasiumEnv:
     autoreset = "same step"
 
     def __init__(self, env_id: str, factory: Callable[[], Env], first: Env | None = None) -> None:
-        """first: an env that the factory has made already."""
+        """Keep the factory. first: an env that it has already built."""
         self.id = env_id
         self._factory, self._first = factory, first
 
     def renamed(self, env_id: str) -> "GymnasiumEnv":
-        """The same env under another id."""
+        """Return the same env under another id."""
         return GymnasiumEnv(env_id, self._factory)
 
     @cached_property
     def observation_space(self) -> Space:
-        """The space of one env's observations, counted from 0."""
+        """Return the space of one env's observations, counted from 0."""
         return self._spaces[0]
 
     @cached_property
     def action_space(self) -> Space:
-        """The space of one env's actions, counted from 0."""
+        """Return the space of one env's actions, counted from 0."""
         return self._spaces[1]
 
     @cached_property
     def time_limit(self) -> int | None:
-        """The step at which Gymnasium's TimeLimit truncates an episode."""
+        """Return the step at which Gymnasium's TimeLimit truncates an episode."""
         return self._facts[2]
 
     @cached_property
     def copyable(self) -> bool:
-        """Whether the simulator's state can be saved and put back."""
+        """Return True if the simulator's state can be saved and put back."""
         return self._facts[3]
 
     def start(
@@ -69,7 +69,7 @@ class GymnasiumEnv:
         step_seconds: float = 60.0,
         place: Place | None = None,
     ) -> HostEnvs:
-        """N running envs: a loop here ("sync") or a process each ("async").
+        """Start N envs: in a loop here ("sync") or in a process each ("async").
 
         autoreset "next" leaves Gymnasium's filler rows in, masked by `valid`. step_seconds is how
         long an env may take over one step; in one process that needs the main thread. place: where
@@ -99,7 +99,7 @@ class GymnasiumEnv:
         )
 
     def start_one(self) -> Env:
-        """A single Gymnasium env; its spaces may be ones that `start` refuses."""
+        """Build a single Gymnasium env; its spaces may be ones that `start` refuses."""
         first, self._first = self._first, None
         with calling_user_code(lambda error: _not_built(self.id, error)):
             return _build(self._factory) if first is None else zero_based(first)
@@ -124,7 +124,7 @@ class GymnasiumEnv:
 
 
 def find(name: str) -> GymnasiumEnv | None:
-    """The env that Gymnasium registers as `name`, None if it does not know it.
+    """Find the env that Gymnasium registers as `name`; None if it does not know it.
 
     `module:id` imports the module first, as gymnasium.make does, so that it can register the id.
     """
@@ -146,7 +146,7 @@ def find(name: str) -> GymnasiumEnv | None:
 
 
 def from_factory(env_id: str, factory: Callable[[], Env], first: Env | None = None) -> GymnasiumEnv:
-    """The env that a user's factory builds; the factory is called once per env.
+    """Return the env that a user's factory builds; the factory is called once per env.
 
     first: an env that it has made already.
     """
@@ -165,7 +165,7 @@ def names() -> list[str]:
 
 
 def time_limit(env: Env) -> int | None:
-    """The smallest limit of the TimeLimit wrappers around an env, None without one.
+    """Return the smallest limit of the TimeLimit wrappers around an env, None without one.
 
     The spec's max_episode_steps is not asked: `env.unwrapped` keeps it and does not obey it.
     """

@@ -54,14 +54,14 @@ class VectorEnvs:
             self._vector = _start(makers, processes, _MODES[autoreset])
 
     def reset(self, seeds: list[int]) -> np.ndarray:
-        """First observations, N rows, env i started with seeds[i]."""
+        """Return the first observations, N rows, env i started with seeds[i]."""
         self._seeds, self._steps = list(seeds), 0
         self._ended = np.zeros(self.envs, bool)
         observation, _ = self._ask("reset", seed=list(seeds))
         return observation
 
     def step(self, action: np.ndarray) -> HostStep:
-        """One step of every env; filler rows of next-step resets are not valid."""
+        """Step every env; filler rows of next-step resets are not valid."""
         actions = np.array(action, dtype=self._vector.single_action_space.dtype)
         observation, reward, terminated, truncated, info = self._ask("step", actions)
         for name, rows in (("reward", reward), ("terminated", terminated)):
@@ -74,7 +74,7 @@ class VectorEnvs:
         return HostStep(observation, reward, terminated, truncated, valid, final)
 
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
-        """The observations, where the mask is set those of an episode just begun."""
+        """Begin new episodes where the mask is set, and return the observations of all envs."""
         fresh, _ = self._ask("reset", options={"reset_mask": mask})
         self._ended &= ~mask
         return np.where(mask.reshape(-1, *(1,) * (observation.ndim - 1)), fresh, observation)
@@ -85,7 +85,7 @@ class VectorEnvs:
             self._vector.close()
 
     def where(self, env: int) -> str:
-        """The place of env number `env` now, as errors give it."""
+        """Say where env number `env` is now, as errors give it."""
         seed = f", seed {self._seeds[env]}" if env < len(self._seeds) else ""
         return f"env {env}, step {self._steps}{seed}"
 
@@ -145,18 +145,18 @@ class _InItsProcess(Wrapper):
         self._calling = calling_user_code(_sendable)
 
     def reset(self, **options: Any) -> Any:
-        """The first observation."""
+        """Reset the env."""
         with self._calling:
             return self.env.reset(**options)
 
     def step(self, action: Any) -> Any:
-        """One step."""
+        """Step the env."""
         with self._calling:
             return self.env.step(action)
 
 
 def _sendable(error: BaseException) -> Exception:
-    """The exception, or its words where it may not survive the way to another process."""
+    """Return the exception, or its text where it may not survive pickling."""
     simple = all(isinstance(part, str | int | float) for part in error.args)
     if simple and isinstance(error, Exception) and type(error).__module__ == "builtins":
         return error
@@ -191,7 +191,7 @@ class _Workers(AsyncVectorEnv):
     """AsyncVectorEnv whose failures name the env and whose close always ends."""
 
     def silent(self) -> int:
-        """The first env that has not answered."""
+        """Return the first env that has not answered."""
         waiting = (i for i, pipe in enumerate(self.parent_pipes) if not pipe.poll(0))
         return next(waiting, 0)
 
@@ -215,7 +215,7 @@ class _Workers(AsyncVectorEnv):
     def close_extras(  # type: ignore[override]
         self, timeout: int | float | None = None, terminate: bool = False
     ) -> None:
-        """Workers ended: asked first, killed when they do not answer in time."""
+        """End the workers: ask first, kill those that do not answer in time."""
         if not terminate:
             self._ask_to_close(_CLOSE_SECONDS if timeout is None else timeout)
         for process in self.processes:
@@ -255,7 +255,7 @@ class _Workers(AsyncVectorEnv):
 
 
 class _watching:  # noqa: N801 (a context manager used as a word)
-    """Turns a broken pipe into the name and exit code of the worker that went away."""
+    """A context that turns a broken pipe into the name and exit code of the worker that ended."""
 
     def __init__(self, workers: _Workers) -> None:
         self._workers = workers
@@ -284,7 +284,7 @@ def _start(makers: list[Callable[[], Env]], processes: bool, mode: AutoresetMode
 
 
 def _rebuilt(kind: Any, value: Any, trace: str) -> BaseException:
-    """The worker's exception again, with its traceback as a note."""
+    """Rebuild the worker's exception, with its traceback as a note."""
     original = value if isinstance(value, BaseException) else RuntimeError(f"{kind}: {value}")
     original.add_note(trace)
     return original

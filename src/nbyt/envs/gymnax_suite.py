@@ -76,12 +76,12 @@ class GymnaxEnv:
         require_supported(self.observation_space, self.action_space, where=self.id)
 
     def reset(self, key: jax.Array) -> tuple[Any, jax.Array]:
-        """A start state and its observation."""
+        """Return a start state and its observation."""
         observation, state = self._env.reset_env(key, self._settings)
         return _strong(state), self._observation(observation)
 
     def step(self, key: jax.Array, state: Any, action: jax.Array) -> Transition:
-        """The transition that `action` makes; no reset."""
+        """Return the transition that `action` causes; no reset."""
         observation, state, reward, terminated, _ = self._env.step_env(
             key, state, action, self._settings
         )
@@ -96,7 +96,7 @@ class GymnaxEnv:
         )
 
     def changed(self, **changes: float) -> "GymnaxEnv":
-        """The environment with some of gymnax's parameters changed, the others as by default."""
+        """Return the env with some of gymnax's parameters changed, the others as by default."""
         return GymnaxEnv(self._name, self._env, **changes)
 
     def _observation(self, observation: jax.Array) -> jax.Array:
@@ -105,13 +105,13 @@ class GymnaxEnv:
 
 
 def names() -> list[str]:
-    """Ids of gymnax."""
+    """List the ids of gymnax."""
     return list(gymnax.registered_envs)
 
 
 @lru_cache(maxsize=64)
 def find(name: str) -> GymnaxEnv | None:
-    """The gymnax env of that name, or None; one object a name, so that programs are shared."""
+    """Find the gymnax env of that name, or None; one object a name, so that programs are shared."""
     if name not in gymnax.registered_envs:
         return None
     try:
@@ -142,6 +142,6 @@ def _space(space: Any) -> Space:
 
 
 def _strong(state: Any) -> Any:
-    """The state without weak types: a Python 0 in a start state would compile a second program."""
+    """Remove weak types from a state: a Python 0 in it would compile a second program."""
     cast: Callable[[Any], jax.Array] = lambda leaf: jnp.asarray(leaf, jnp.asarray(leaf).dtype)  # noqa: E731
     return jax.tree.map(cast, state)

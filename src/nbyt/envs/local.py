@@ -46,7 +46,7 @@ class LocalEnvs:
         self._action_dtype = self._running[0].action_space.dtype
 
     def reset(self, seeds: list[int]) -> np.ndarray:
-        """First observations, N rows, env i started with seeds[i]."""
+        """Return the first observations, N rows, env i started with seeds[i]."""
         self._seeds, self._steps = list(seeds), 0
         rows: list = []
         with self._calling("in reset"), self._watchdog:
@@ -57,7 +57,7 @@ class LocalEnvs:
         return self._stack(rows)
 
     def step(self, action: np.ndarray) -> HostStep:
-        """One step of every env; envs whose episode ended are already reset."""
+        """Step every env; envs whose episode ended are already reset."""
         # A copy, because an env may write into its action and the caller still needs it.
         actions = np.array(action, dtype=self._action_dtype)
         finals: dict[int, np.ndarray] = {}
@@ -76,7 +76,7 @@ class LocalEnvs:
         return step
 
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
-        """The observations, where the mask is set those of an episode just begun."""
+        """Begin new episodes where the mask is set, and return the observations of all envs."""
         fresh = observation.copy()
         with self._calling("in reset"), self._watchdog:
             for env in np.flatnonzero(mask):
@@ -99,7 +99,7 @@ class LocalEnvs:
             raise failed
 
     def where(self, env: int) -> str:
-        """The place of env number `env` now, as errors give it."""
+        """Say where env number `env` is now, as errors give it."""
         seed = f", seed {self._seeds[env]}" if env < len(self._seeds) else ""
         return f"env {env}, step {self._steps}{seed}"
 
@@ -139,7 +139,7 @@ class LocalEnvs:
         return self._numbers(rows, "observation", self._observation_space.dtype)
 
     def _numbers(self, rows: list, name: str, dtype: np.dtype | None) -> np.ndarray:
-        """One array of the rows; the shape is compared so that nothing is broadcast in silence."""
+        """Stack the rows; the shape is compared so that nothing is broadcast silently."""
         shape = self._observation_space.shape if name == "observation" else ()
         try:
             stacked = np.array(rows, dtype=dtype)
@@ -168,7 +168,7 @@ class LocalEnvs:
 
 
 def fits(row: object, shape: tuple[int, ...] | None) -> bool:
-    """Tell whether an answer is numbers of this shape."""
+    """Return True if an answer is numbers of this shape."""
     try:
         return np.asarray(row, dtype=np.float64).shape == shape
     except (ArithmeticError, TypeError, ValueError):
@@ -178,7 +178,7 @@ def fits(row: object, shape: tuple[int, ...] | None) -> bool:
 def malformed(
     env_id: str, name: str, row: object, shape: tuple[int, ...] | None, where: str
 ) -> EnvError:
-    """The error of an env that returned something else than promised."""
+    """Return the error of an env that returned something else than promised."""
     return EnvError(
         f"env '{env_id}' returned as {name} {shown(row)}, not numbers of shape {shape}",
         where=where,
@@ -187,7 +187,7 @@ def malformed(
 
 
 def raised(env_id: str, error: BaseException | str, doing: str, where: str) -> EnvError:
-    """The error of an env that raised, with the user's own exception in the message."""
+    """Return the error of an env that raised, with the user's own exception in the message."""
     what = error if isinstance(error, str) else described(error)
     return EnvError(
         f"env '{env_id}' raised {what} {doing}",
@@ -197,7 +197,7 @@ def raised(env_id: str, error: BaseException | str, doing: str, where: str) -> E
 
 
 def hung(env_id: str, seconds: float, doing: str, step: int, where: str) -> EnvError:
-    """The error of an env that did not answer."""
+    """Return the error of an env that did not answer."""
     return EnvError(
         f"env '{env_id}' gave no answer for {seconds:g} s at step {step} ({doing})",
         where=where,
@@ -206,7 +206,7 @@ def hung(env_id: str, seconds: float, doing: str, step: int, where: str) -> EnvE
 
 
 def died(env_id: str, exit_code: int | None, where: str, *, fix: str) -> EnvError:
-    """The error of an env whose process went away without a word; fix: where it was no signal."""
+    """Return the error of an env whose process ended; fix: where it was not a signal."""
     if exit_code is not None and exit_code < 0:
         fix = "signal 9 is often too little memory: use fewer envs; otherwise debug the simulator"
     how = "without a word" if exit_code is None else how_it_ended(exit_code)

@@ -30,22 +30,22 @@ class Found(Protocol):
 
     @property
     def id(self) -> str:
-        """The id that finds this env."""
+        """Return the id that finds this env."""
         ...
 
     @property
     def observation_space(self) -> Space:
-        """The space of one env's observations."""
+        """Return the space of one env's observations."""
         ...
 
     @property
     def action_space(self) -> Space:
-        """The space of one env's actions."""
+        """Return the space of one env's actions."""
         ...
 
     @property
     def time_limit(self) -> int | None:
-        """The step at which an episode is truncated; None where it never is."""
+        """Return the step at which an episode is truncated; None where it never is."""
         ...
 
 
@@ -58,11 +58,11 @@ class DeviceEnv(Found, Protocol):
     """
 
     def reset(self, key: Any) -> tuple[Any, Any]:
-        """A start state and its observation."""
+        """Return a start state and its observation."""
         ...
 
     def step(self, key: Any, state: Any, action: Any) -> Transition:
-        """The transition that `action` makes from `state`; no reset."""
+        """Return the transition that `action` causes from `state`; no reset."""
         ...
 
 
@@ -99,7 +99,7 @@ class HostEnvs(Protocol):
         ...
 
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
-        """The observations, where the mask is set those of an episode just begun."""
+        """Begin new episodes where the mask is set, and return the observations of all envs."""
         ...
 
     def close(self) -> None:
@@ -113,13 +113,13 @@ class HostEnv(Found, Protocol):
 
     @property
     def copyable(self) -> bool:
-        """Whether the simulator's state can be saved and put back (envs.copying)."""
+        """Return True if the simulator's state can be saved and put back (envs.copying)."""
         ...
 
     def start(self, envs: int, *, vector: str = "sync") -> HostEnvs:
-        """N running environments; `vector` is "sync" (one process) or "async" (a process each)."""
+        """Start N envs; `vector` is "sync" (one process) or "async" (a process each)."""
         ...
 
     def start_one(self) -> Env | None:
-        """A single Gymnasium env, or None where the suite has no such thing (EnvPool)."""
+        """Build a single Gymnasium env, or return None where the suite has none (EnvPool)."""
         ...

@@ -50,7 +50,7 @@ _ACTION_REST = (
 
 
 def faults(observation_space: Any, action_space: Any) -> list[Fault]:
-    """What is wrong with an env's two spaces; empty where both are served."""
+    """List what is wrong with an env's two spaces; empty where both are supported."""
     found = [*_observation_faults(observation_space), *_action_faults(action_space)]
     return found or [
         *_size_faults("observation", observation_space),
@@ -59,7 +59,7 @@ def faults(observation_space: Any, action_space: Any) -> list[Fault]:
 
 
 def require_supported(observation_space: Any, action_space: Any, *, where: str) -> None:
-    """Nothing, or an EnvUsageError that names every space we do not serve and its wrapper."""
+    """Raise an EnvUsageError that names every unsupported space and its wrapper."""
     found = faults(observation_space, action_space)
     if found:
         message = "; ".join(fault.message for fault in found)
@@ -67,7 +67,7 @@ def require_supported(observation_space: Any, action_space: Any, *, where: str) 
 
 
 def words(space: Any) -> str:
-    """The space in a few words: kind, shape, type, and bounds where all are alike."""
+    """Describe a space in a few words: kind, shape, type, and bounds where all are alike."""
     if not isinstance(space, Box):
         return str(space)
     low, high = np.unique(space.low), np.unique(space.high)
@@ -76,7 +76,7 @@ def words(space: Any) -> str:
 
 
 def zero_based(env: Env) -> Env:
-    """The same env with Discrete and MultiDiscrete spaces counted from 0."""
+    """Return the same env with Discrete and MultiDiscrete spaces counted from 0."""
     return _zero_based_observation(_zero_based_action(env))
 
 
@@ -112,7 +112,7 @@ def _action_faults(space: Any) -> list[Fault]:
 
 
 def _size_faults(name: str, space: Any) -> list[Fault]:
-    """What is wrong with a space that no network could have as its input or output."""
+    """Refuse a space that no network could have as its input or output."""
     count = int(space.n) if isinstance(space, Discrete) else math.prod(space.shape)
     if count <= _LARGEST:
         return []
@@ -150,7 +150,7 @@ Seen = Sequence[tuple[str, Any]]  # (where, value) in the order they were seen
 
 
 def observation_faults(seen: Seen, space: Any) -> Iterator[Fault]:
-    """At most one fault of each kind; nothing for spaces that are refused as a whole."""
+    """Find at most one fault of each kind; none for spaces that are refused as a whole."""
     if not isinstance(space, Box | Discrete):
         return
     arrays = []
@@ -171,7 +171,7 @@ def observation_faults(seen: Seen, space: Any) -> Iterator[Fault]:
 
 
 def all_sound(rows: np.ndarray, space: Any) -> bool:
-    """Whether every row is an observation of the space; quick, where there are many rows."""
+    """Return True if every row is an observation of the space; fast for many rows."""
     low, high = _limits(space)
     if rows.shape[1:] != space.shape or not np.isfinite(rows).all():
         return False
@@ -179,13 +179,13 @@ def all_sound(rows: np.ndarray, space: Any) -> bool:
 
 
 def reward_faults(seen: Seen) -> Iterator[Fault]:
-    """A reward that is not one number, or not a finite one."""
+    """Find a reward that is not one number, or not a finite one."""
     yield from _first(_reward_type(where, reward) for where, reward in seen)
     yield from _first(_reward_finite(where, reward) for where, reward in seen)
 
 
 def flag_faults(name: str, seen: Seen) -> Iterator[Fault]:
-    """A `terminated` or `truncated` that is not one boolean."""
+    """Find a `terminated` or `truncated` that is not one boolean."""
     yield from _first(_flag(name, where, flag) for where, flag in seen)
 
 
@@ -244,7 +244,6 @@ def _bounds(where: str, array: np.ndarray, space: Any) -> Fault | None:
 
 
 def _limits(space: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the greatest that the space allows."""
     if isinstance(space, Box):
         return space.low, space.high
     return np.asarray(space.start), np.asarray(space.start + space.n - 1)
@@ -285,7 +284,7 @@ def _flag(name: str, where: str, flag: Any) -> Fault | None:
 
 
 def _numbers(value: Any) -> np.ndarray | None:
-    """The value as an array of numbers; None for anything that is not numbers as it stands."""
+    """Return the value as an array of numbers; None for anything else."""
     if not isinstance(value, np.ndarray | np.generic | int | float):
         return None
     array = np.asarray(value)

@@ -162,27 +162,27 @@ class TabularEnv:
 
     @property
     def transition(self) -> Float[np.ndarray, "S A S"]:
-        """The probability of each next state, with whatever reward and end."""
+        """Return the probability of each next state, with whatever reward and end."""
         return self.outcomes.by_state(self.outcomes.probability)
 
     @property
     def observation_space(self) -> Space:
-        """The numbers of the states."""
+        """Return the numbers of the states."""
         return Discrete(self.outcomes.state.shape[0])
 
     @property
     def action_space(self) -> Space:
-        """The numbers of the actions."""
+        """Return the numbers of the actions."""
         return Discrete(self.outcomes.state.shape[1])
 
     def reset(self, key: jax.Array) -> tuple[TabularState, jax.Array]:
-        """A start state and its number."""
+        """Return a start state and its number."""
         below = jnp.asarray(_cumulative(self.start), jnp.float32)
         number = _draw(key, below)
         return TabularState(number, jnp.int32(0)), number
 
     def step(self, key: jax.Array, state: TabularState, action: jax.Array) -> Transition:
-        """The transition that `action` makes; no reset."""
+        """Return the transition that `action` causes; no reset."""
         draws = jax.tree.map(lambda leaf: jnp.asarray(leaf)[state.number, action], self._draws)
         chosen = _draw(key, draws.below)
         number, time = draws.state[chosen], state.time + 1
@@ -214,7 +214,7 @@ def from_arrays(
     time_limit: int | None = None,
     id: str = "tabular:arrays",
 ) -> TabularEnv:
-    """The environment of the tables [S, A, S], [S, A, S], [S, A, S] and [S]."""
+    """Build the env of the tables [S, A, S], [S, A, S], [S, A, S] and [S]."""
     try:
         transition, reward = np.asarray(transition, float), np.asarray(reward, float)
         terminated, start = np.asarray(terminated, bool), np.asarray(start, float)
@@ -232,7 +232,7 @@ def from_arrays(
 def from_outcomes(
     outcomes: Any, start: Any, *, time_limit: int | None = None, id: str = "tabular:outcomes"
 ) -> TabularEnv:
-    """The environment of lists of outcomes, such as a toy-text env of Gymnasium has in its `P`.
+    """Build the env of lists of outcomes, such as a toy-text env of Gymnasium has in its `P`.
 
     outcomes[state][action] is a list of (probability, next state, reward, terminated). The next
     state may be listed more than once, with other rewards or ends; equal outcomes are merged.
@@ -252,7 +252,7 @@ def from_outcomes(
 
 @lru_cache(maxsize=64)
 def find(name: str) -> TabularEnv | None:
-    """The Gymnasium env of that name as tables, or None where it has none."""
+    """Find the Gymnasium env of that name as tables, or None where it has none."""
     spec = gymnasium.registry.get(name)
     if spec is None or "toy_text" not in str(spec.entry_point):
         return None
@@ -271,14 +271,14 @@ def names() -> list[str]:
 
 
 def _draw(key: jax.Array, below: jax.Array) -> jax.Array:
-    """An index drawn with the cumulative probabilities `below`."""
+    """Draw an index with the cumulative probabilities `below`."""
     luck = jax.random.uniform(key)
     # The last index also takes what rounding leaves between the last cumulative value and 1.
     return jnp.minimum(jnp.sum(luck >= below), below.shape[0] - 1).astype(jnp.int32)
 
 
 def _cumulative(law: np.ndarray) -> np.ndarray:
-    """Cumulative probabilities that end in exactly 1, so that nothing impossible is ever drawn."""
+    """Return cumulative probabilities that end in exactly 1, so nothing impossible is drawn."""
     below = np.cumsum(law, axis=-1)
     return below / below[..., -1:]
 

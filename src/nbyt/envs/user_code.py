@@ -80,7 +80,7 @@ class _Alarm:
         self._told = False
 
     def start(self, tick: float) -> None:
-        """Tick from now on, unless SIGALRM belongs to somebody else."""
+        """Start ticking, unless SIGALRM is already in use."""
         if not (hasattr(signal, "setitimer") and hasattr(signal, "SIGALRM")):  # Windows
             return
         handler = signal.getsignal(signal.SIGALRM)
@@ -96,7 +96,7 @@ class _Alarm:
         self.tick, self._idle = tick, 0
 
     def stop(self) -> None:
-        """Tick no more."""
+        """Stop ticking."""
         if self.tick is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             self.tick = None
@@ -153,7 +153,7 @@ def end_fork_of(process: int) -> None:
 
 
 def imported(name: str, *, where: str, fix: str, error: type[UsageError] = UsageError) -> Any:
-    """What `package.module:name` names; the working directory is on the import path."""
+    """Import what `package.module:name` names; the working directory is on the import path."""
     module, _, attribute = name.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:
@@ -195,17 +195,17 @@ class _NamedEnv:
 
     @property
     def observation_space(self) -> Space:
-        """The space of one env's observations."""
+        """Return the space of one env's observations."""
         return self.env.observation_space
 
     @property
     def action_space(self) -> Space:
-        """The space of one env's actions."""
+        """Return the space of one env's actions."""
         return self.env.action_space
 
     @property
     def time_limit(self) -> int | None:
-        """The step at which an episode is truncated."""
+        """Return the step at which an episode is truncated."""
         return self.env.time_limit
 
 
@@ -213,14 +213,14 @@ class NamedDeviceEnv(_NamedEnv):
     """A device env of the user's; what it raises while JAX traces it is an EnvError."""
 
     def reset(self, key: Any) -> tuple[Any, Any]:
-        """A start state and its observation."""
+        """Return a start state and its observation."""
         try:
             return self.env.reset(key)
         except Exception as error:
             raise self._raised(error, "reset") from error
 
     def step(self, key: Any, state: Any, action: Any) -> Transition:
-        """The transition that `action` makes from `state`; no reset."""
+        """Return the transition that `action` causes from `state`; no reset."""
         from nbyt.envs.check_device import step_faults
 
         try:
@@ -249,20 +249,20 @@ class NamedHostEnv(_NamedEnv):
 
     @property
     def copyable(self) -> bool:
-        """Whether the simulator's state can be saved and put back."""
+        """Return True if the simulator's state can be saved and put back."""
         return self.env.copyable
 
     @property
     def autoreset(self) -> str:
-        """When envs are reset."""
+        """Say when envs are reset."""
         return getattr(self.env, "autoreset", "unknown")
 
     def start(self, envs: int, *, vector: str = "sync") -> HostEnvs:
-        """N running environments."""
+        """Start N envs."""
         return self.env.start(envs, vector=vector)
 
     def start_one(self) -> Env | None:
-        """A single Gymnasium env, or None where there is no such thing."""
+        """Build a single Gymnasium env, or return None where there is none."""
         return self.env.start_one()
 
 

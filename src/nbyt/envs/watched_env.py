@@ -27,31 +27,31 @@ class WatchedEnv:
 
     @property
     def id(self) -> str:
-        """The id that finds this env."""
+        """Return the id that finds this env."""
         return self._env.id
 
     @property
     def observation_space(self) -> Space:
-        """The space of one env's observations."""
+        """Return the space of one env's observations."""
         return self._asked("observation_space")
 
     @property
     def action_space(self) -> Space:
-        """The space of one env's actions."""
+        """Return the space of one env's actions."""
         return self._asked("action_space")
 
     @property
     def time_limit(self) -> int | None:
-        """The step at which an episode is truncated."""
+        """Return the step at which an episode is truncated."""
         return self._asked("time_limit")
 
     @property
     def copyable(self) -> bool:
-        """Whether the simulator's state can be saved and put back."""
+        """Return True if the simulator's state can be saved and put back."""
         return self._asked("copyable")
 
     def start(self, envs: int, *, vector: str = "sync") -> HostEnvs:
-        """N running environments."""
+        """Start N envs."""
         loop = isinstance(self._env, GymnasiumEnv) and vector == "sync"
         # Envs in a loop are seen one by one; others are built who knows how.
         turns = 1 if loop else envs
@@ -59,7 +59,7 @@ class WatchedEnv:
             return _WatchedEnvs(self._started(envs, vector), self._heartbeat, turns)
 
     def start_one(self) -> Env | None:
-        """A single env; only how it is built is watched."""
+        """Build a single env; only its construction is recorded."""
         with self._heartbeat.calling(BUILT):
             return self._env.start_one()
 
@@ -83,20 +83,20 @@ class _WatchedEnvs:
         self._running, self._heartbeat, self._turns, self._steps = running, heartbeat, turns, 0
 
     def reset(self, seeds: list[int]) -> np.ndarray:
-        """The first observations."""
+        """Return the first observations."""
         self._steps = 0
         with self._heartbeat.calling(RESET):
             return self._running.reset(seeds)
 
     def step(self, action: np.ndarray) -> HostStep:
-        """One step of every env."""
+        """Step every env."""
         with self._heartbeat.calling(STEP, step=self._steps):
             made = self._running.step(action)
         self._steps += 1
         return made
 
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
-        """The observations, where the mask is set those of an episode just begun."""
+        """Begin new episodes where the mask is set, and return the observations of all envs."""
         with self._heartbeat.calling(RESET, step=self._steps):
             return self._running.restart(mask, observation)
 
@@ -122,11 +122,11 @@ class CheckedEnv(WatchedEnv):
 
     @property
     def autoreset(self) -> str:
-        """When envs are reset."""
+        """Say when envs are reset."""
         return getattr(self._env, "autoreset", "unknown")
 
     def start_one(self) -> Any:
-        """A single env; None where the suite has no such thing."""
+        """Build a single env; return None where the suite has none."""
         one = super().start_one()
         return None if one is None else _CheckedOne(one, self._heartbeat, self._seconds)
 
@@ -142,11 +142,11 @@ class _CheckedOne:
         self.action_space = getattr(env, "action_space", None)
 
     def reset(self, **options: Any) -> Any:
-        """Whatever the env answers."""
+        """Return what the env answers."""
         return self._call(RESET, lambda: self._env.reset(**options))
 
     def step(self, action: Any) -> Any:
-        """Whatever the env answers."""
+        """Return what the env answers."""
         answer = self._call(STEP, lambda: self._env.step(action))
         self._steps += 1
         return answer

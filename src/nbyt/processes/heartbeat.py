@@ -44,12 +44,12 @@ class HeartbeatState(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What the env is doing."""
+        """Say what the env is doing."""
         return DOING[self.doing]
 
     @property
     def where(self) -> str:
-        """The place, as errors give it."""
+        """Say where the env is, as errors give it."""
         return f"env {self.place}, step {self.step}, training seed {self.seed}"
 
 
@@ -60,7 +60,7 @@ class Heartbeat:
     """
 
     def __init__(self, path: Path) -> None:
-        """path: of a file that `new` has made."""
+        """Map the file at `path`, which `new` has created."""
         self.path = path
         with path.open("r+b") as file:
             self._numbers = memoryview(mmap.mmap(file.fileno(), _SIZE)).cast("q")
@@ -95,20 +95,20 @@ class Heartbeat:
 
     @property
     def place(self) -> memoryview:
-        """Where to write the number of the env at work."""
+        """Return where to write the number of the env at work."""
         return self._numbers[:1]
 
     def read(self) -> HeartbeatState:
-        """What it says now."""
+        """Return the present state."""
         return HeartbeatState(*self._numbers)
 
     def begin(self, seed: int) -> None:
-        """Nothing; the next training has this seed."""
+        """Set the seed of the next training."""
         self._numbers[5] = seed
 
     @contextmanager
     def calling(self, doing: int, *, turns: int = 1, step: int = 0) -> Iterator[None]:
-        """While it lasts, the heartbeat says that the env is doing this."""
+        """Record what the env is doing while the context lasts."""
         numbers = self._numbers
         numbers[0] = 0
         numbers[1] += 1

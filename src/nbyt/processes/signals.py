@@ -71,7 +71,7 @@ def sigterm_raises() -> Iterator[None]:
 
 @contextmanager
 def stop_on_signal(patience: float = _PATIENCE) -> Iterator[StopRequest]:
-    """Return a request that SIGINT or SIGTERM sets; outside the main thread neither does.
+    """Return a request that SIGINT or SIGTERM sets; outside the main thread nothing sets it.
 
     patience: seconds that SIGTERM waits for the request to be answered.
     """

@@ -14,12 +14,47 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from queue import SimpleQueue
-from typing import Any
+from typing import IO, Any
 
 from nbyt.processes.heartbeat import Heartbeat, HeartbeatState
 from nbyt.processes.reaper import ProcessReaper
-from nbyt.processes.serving import CUT_OFF
 from nbyt.system import MARK, own_group
+
+# The exit code of a worker that can no longer reach its driver.
+CUT_OFF = 74
+Say = Callable[[dict[str, Any]], None]
+
+
+def serve(begin: Callable[[dict[str, Any], Say], Callable[[dict[str, Any]], None]]) -> None:
+    """Do tasks until no more come.
+
+    begin: called with the setup and with what sends a line to the driver; returns what does a task
+    and sends its answers.
+    """
+    tasks, answers = _pipes()
+
+    def say(words: dict[str, Any]) -> None:
+        answers.write(json.dumps(words).encode() + b"\n")
+        answers.flush()
+
+    do = begin(json.loads(tasks.readline()), say)
+    try:
+        with tasks, answers:
+            for line in tasks:
+                do(json.loads(line))
+    except BrokenPipeError:  # nobody listens any more
+        os._exit(1)
+    except OSError:  # the env has closed the pipe
+        os._exit(CUT_OFF)
+
+
+def _pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """Return where tasks come from and answers go to; an env that reads or prints uses neither."""
+    tasks, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    return tasks, answers
+
 
 # A step that hangs in Python is found by the env's own watchdog, which can say where, within a
 # quarter more than the limit; this process comes after it.
@@ -112,7 +147,7 @@ class WorkerProcess:
         return answer
 
     def look(self) -> dict[str, Any] | None:
-        """How the task ended, or None while it is under way.
+        """Return how the task ended, or None while it is under way.
 
         Either `answers`, or why there are none, with the state of the heartbeat: `ended` with an
         exit code, `silent` or `overlong` with the limit that was passed, or `cut_off` where its
@@ -142,7 +177,7 @@ class WorkerProcess:
         return None
 
     def end(self) -> int:
-        """Its exit code; the process and all that it started are then gone."""
+        """End the process and all that it started, and return its exit code."""
         if self._code is None:
             assert self._process.stdin is not None
             with contextlib.suppress(OSError):  # it was gone before it had read everything
@@ -153,7 +188,7 @@ class WorkerProcess:
         return self._code
 
     def _out_of_reach(self, state: HeartbeatState) -> dict[str, Any]:
-        """Why nothing more will be heard of it."""
+        """Say why the worker cannot be heard any more."""
         waited = time.monotonic() + _LAST_WORDS
         while not (gone := self._tree.ended()) and time.monotonic() < waited:
             time.sleep(0.01)  # the pipe closes a moment before the process is gone
@@ -167,7 +202,7 @@ class WorkerProcess:
             self._process.stdin.flush()
 
     def _lines(self) -> Iterator[dict[str, Any]]:
-        """What it has said since the last look."""
+        """Yield what it has said since the last call."""
         while not self._over and not self._said.empty():
             line = self._said.get()
             if line is None:
@@ -193,12 +228,12 @@ def _ended(code: int, state: HeartbeatState) -> dict[str, Any]:
 
 
 def decisive(name: str) -> bool:
-    """Whether an environment variable may change numbers: a worker takes its driver's."""
+    """Return True if an environment variable may change numbers: a worker takes its driver's."""
     return name.startswith(("JAX_", "XLA_")) or name == "OMP_NUM_THREADS"
 
 
 def basic_setup(path: list[str], step_limit: float) -> dict[str, Any]:
-    """What every worker needs to compute as this process does."""
+    """Return what every worker needs to compute as this process does."""
     return {
         "path": path,
         "environment": {name: os.environ[name] for name in os.environ if decisive(name)},

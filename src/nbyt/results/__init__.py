@@ -16,13 +16,12 @@ Code that is given a record need not check it again. No JAX.
 """
 
 from nbyt.results.advice import Advice, Costs, Returns
-from nbyt.results.decoding import decode, plain
 from nbyt.results.measurement import Look, Measurement
 from nbyt.results.probes import ProbeLog, ProbeRecord
 from nbyt.results.study import Study
 from nbyt.results.sweep import CellCurve, Failure, Sweep
 from nbyt.results.training import CheckpointFacts, Marker, Result, StageFacts, TrainedStage
-from nbyt.results.values import Data
+from nbyt.results.values import Data, decode, plain
 
 __all__ = [
     "Advice",

@@ -2,10 +2,242 @@
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from nbyt.results.figures import AnyFigure, Number
-from nbyt.results.values import LONGEST, Count, Machine, Names, Real, Record, Seed, Text, Texts
+from nbyt.results.measurement import Cloud
+from nbyt.results.values import (
+    LONGEST,
+    Count,
+    Machine,
+    Names,
+    NotNegative,
+    Real,
+    Reals,
+    Record,
+    Seed,
+    Size,
+    Text,
+    Texts,
+    require,
+    require_same_length,
+)
+
+Tick = tuple[Real, Text]
+Ends = tuple[Real, Real]
+
+
+class Number(Record, frozen=True, kw_only=True):
+    """A number; without low and high no interval is drawn. band: its part of a bandwidth."""
+
+    value: Real | None
+    low: Real | UnsetType | None = UNSET
+    high: Real | UnsetType | None = UNSET
+    reason: Text | UnsetType = UNSET
+    approximate: bool | UnsetType = UNSET
+    band: Real | UnsetType = UNSET
+
+
+Numbers = Annotated[tuple[Number, ...], Meta(max_length=LONGEST)]
+
+
+class Axis(Record, frozen=True, kw_only=True):
+    """An axis."""
+
+    title: Text
+    log: bool | UnsetType = UNSET
+    ticks: Annotated[tuple[Tick, ...], Meta(max_length=LONGEST)] | UnsetType = UNSET
+    range: Ends | UnsetType | None = UNSET
+
+
+class ScaledAxis(Axis, frozen=True, kw_only=True):
+    """An axis that is linear or logarithmic."""
+
+    log: bool
+
+
+class NumberSeries(Record, frozen=True, kw_only=True):
+    """Numbers with intervals along x."""
+
+    name: Text
+    x: Reals
+    numbers: Numbers
+    line: bool
+
+    def __post_init__(self) -> None:
+        require_same_length(x=self.x, numbers=self.numbers)
+
+
+class PointSeries(Record, frozen=True, kw_only=True):
+    """Points."""
+
+    name: Text
+    x: Reals
+    y: Reals
+
+    def __post_init__(self) -> None:
+        require_same_length(x=self.x, y=self.y)
+
+
+class HeightSeries(Record, frozen=True, kw_only=True):
+    """The heights of a histogram."""
+
+    name: Text
+    heights: Annotated[tuple[NotNegative, ...], Meta(max_length=LONGEST)]
+
+
+class NumberedCloud(Cloud, frozen=True, kw_only=True):
+    """Gradients in a plane; minibatch: how many samples each is made of."""
+
+    minibatch: Size | UnsetType = UNSET
+
+
+class ColourScale(Record, frozen=True, kw_only=True):
+    """The scale of a table of colours; null where the values say its ends."""
+
+    title: Text
+    low: Real | None
+    high: Real | None
+
+
+class Figure(Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """A figure of some kind, named by the key `kind`."""
+
+
+class Titled(Figure, frozen=True, kw_only=True):
+    """A figure with a title."""
+
+    title: Text
+
+    @property
+    def form(self) -> tuple[str, ...]:
+        """Return what it has in common with the same figure in other frames of a slider."""
+        return (type(self).__name__,)
+
+
+class Lines(Titled, frozen=True, kw_only=True, tag="lines"):
+    """Lines with bands for their intervals."""
+
+    x: ScaledAxis
+    y: ScaledAxis
+    series: Annotated[tuple[NumberSeries, ...], Meta(max_length=LONGEST)]
+    marks: Annotated[tuple[Tick, ...], Meta(max_length=LONGEST)]
+    spans: Annotated[tuple[tuple[Real, Real, Text], ...], Meta(max_length=LONGEST)] | UnsetType = (
+        UNSET
+    )
+
+
+class Bars(Titled, frozen=True, kw_only=True, tag="bars"):
+    """A bar with its interval for each category."""
+
+    categories: Texts
+    y: Axis
+    series: Annotated[tuple[NumberSeries, ...], Meta(max_length=LONGEST)]
+
+    def __post_init__(self) -> None:
+        for one in self.series:
+            require(
+                all(type(x) is int and 0 <= x < len(self.categories) for x in one.x),
+                "a bar is at no category",
+            )
+
+
+class Points(Titled, frozen=True, kw_only=True, tag="points"):
+    """Many points."""
+
+    x: ScaledAxis
+    y: Axis
+    series: Annotated[tuple[PointSeries, ...], Meta(max_length=LONGEST)]
+
+
+class Heatmap(Titled, frozen=True, kw_only=True, tag="heatmap"):
+    """A table of colours."""
+
+    values: Annotated[
+        tuple[Annotated[tuple[Real | None, ...], Meta(max_length=LONGEST)], ...],
+        Meta(max_length=LONGEST),
+    ]
+    scale: ColourScale
+    rows: Texts
+    columns: Texts
+    written: bool
+    x_title: Text
+    y_title: Text
+
+    def __post_init__(self) -> None:
+        require(len({len(row) for row in self.values}) <= 1, "rows differ in length")
+
+    @property
+    def form(self) -> tuple[str, ...]:
+        """Return the form of the figure, and whether its values are written."""
+        return ("Heatmap", str(self.written))
+
+
+class Histogram(Titled, frozen=True, kw_only=True, tag="histogram"):
+    """Outlines of histograms over the same bins."""
+
+    x: Axis
+    y: Axis
+    edges: Reals
+    series: Annotated[tuple[HeightSeries, ...], Meta(max_length=LONGEST)]
+
+    def __post_init__(self) -> None:
+        for one in self.series:
+            require(len(one.heights) == len(self.edges) - 1, "heights do not fit their edges")
+
+
+class Plane(Titled, frozen=True, kw_only=True, tag="plane"):
+    """Gradients in a plane, beside the one that they estimate."""
+
+    cloud: NumberedCloud
+    goal: Text
+    points: Text
+
+
+class Table(Titled, frozen=True, kw_only=True, tag="table"):
+    """A table of texts and numbers."""
+
+    head: Texts
+    rows: Annotated[tuple[tuple[Text | Number, ...], ...], Meta(max_length=LONGEST)]
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            require_same_length(head=self.head, row=row)
+
+
+Chart = Lines | Bars | Points | Heatmap | Histogram | Plane | Table
+
+
+class Row(Figure, frozen=True, kw_only=True, tag="row"):
+    """Figures beside each other."""
+
+    figures: Annotated[tuple[Chart, ...], Meta(min_length=1, max_length=LONGEST)]
+
+    @property
+    def form(self) -> tuple[str, ...]:
+        """Return the forms of all its figures."""
+        return ("Row", *(word for one in self.figures for word in one.form))
+
+
+class Slides(Figure, frozen=True, kw_only=True, tag="slides"):
+    """Figures that a slider changes: one frame for each of its words, all with like figures."""
+
+    name: Text
+    label: Text
+    start: Count
+    words: Annotated[tuple[Text, ...], Meta(min_length=1, max_length=LONGEST)]
+    frames: Annotated[
+        tuple[Annotated[tuple[Chart | Row, ...], Meta(min_length=1, max_length=LONGEST)], ...],
+        Meta(min_length=1, max_length=LONGEST),
+    ]
+
+    def __post_init__(self) -> None:
+        require_same_length(words=self.words, frames=self.frames)
+        require(self.start < len(self.words), "the slider starts beyond its end")
+        forms = {tuple(one.form for one in frame) for frame in self.frames}
+        require(len(forms) == 1, "frames of a slider have different figures")
+
+
+AnyFigure = Chart | Row | Slides
 
 
 class Check(Record, frozen=True, kw_only=True):

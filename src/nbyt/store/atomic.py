@@ -51,17 +51,17 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Nothing; `path` then holds `text` as UTF-8, as in `write_bytes`."""
+    """Write `text` as UTF-8, as in `write_bytes`."""
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Nothing; `path` then holds `value` as canonical JSON, as in `write_bytes`."""
+    """Write `value` as canonical JSON, as in `write_bytes`."""
     write_bytes(path, canonical(value, where=str(path)))
 
 
 def canonical(value: Any, *, where: str = "") -> bytes:
-    """The one byte string that stands for `value` as JSON: sorted keys, finite numbers only."""
+    """Encode `value` as JSON in the one canonical way: sorted keys, finite numbers only."""
     try:
         # Twice, because keys that are numbers sort otherwise once they have become text.
         once = json.loads(_dumps(value))
@@ -75,7 +75,7 @@ def canonical(value: Any, *, where: str = "") -> bytes:
 
 
 def read_bytes(path: Path, *, limit: int) -> bytes:
-    """The content of a regular file of at most `limit` bytes; anything else is refused unread."""
+    """Read a regular file of at most `limit` bytes; refuse anything else unread."""
     try:
         require_no_links(path.parent)
         if not NOFOLLOW and path.is_symlink():

@@ -36,7 +36,7 @@ _ADDRESS = re.compile(rf"({_SCHEME})((?:(?!{_SCHEME}).)*)", re.IGNORECASE | re.D
 
 
 def manifest(command: str, settings: dict[str, Any], seed: int, device: str) -> dict[str, Any]:
-    """The record of a run's surroundings, as plain JSON.
+    """Return the record of a run's surroundings, as plain JSON.
 
     `started` is the only time in any of our files; results must not depend on when they were made.
     """
@@ -53,14 +53,14 @@ def manifest(command: str, settings: dict[str, Any], seed: int, device: str) -> 
 
 
 def versions() -> dict[str, str | None]:
-    """Versions from the installed metadata: importing jax to ask it would take seconds."""
+    """Return versions from the installed metadata: importing jax to ask it would take seconds."""
     used = [package for name, package in _BRIDGED.items() if name in sys.modules]
     named = {name: version(name) for name in (*_PACKAGES, *used)}
     return {"python": platform.python_version(), **named}
 
 
 def version(package: str) -> str | None:
-    """The installed version of a package, or None if it is not installed."""
+    """Return the installed version of a package, or None if it is not installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

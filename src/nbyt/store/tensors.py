@@ -35,7 +35,7 @@ _FIX = "nbyt did not write this; restore a copy of it, or make it again by train
 
 
 def dump(tensors: dict[str, np.ndarray], where: str) -> bytes:
-    """The tensors as safetensors bytes; the same tensors give the same bytes in any order."""
+    """Encode tensors as safetensors; the same tensors give the same bytes in any order."""
     if len(tensors) > ENTRY_LIMIT:
         raise _bad(where, f"{len(tensors)} tensors are more than {ENTRY_LIMIT}", "store fewer")
     ready = {}
@@ -49,7 +49,7 @@ def dump(tensors: dict[str, np.ndarray], where: str) -> bytes:
 
 
 def parse(data: bytes, where: str) -> dict[str, np.ndarray]:
-    """The tensors in safetensors bytes that may come from anybody."""
+    """Decode safetensors bytes from an untrusted source."""
     _check_header(data, where)
     try:
         tensors = safetensors.numpy.load(data)
@@ -100,7 +100,7 @@ Template = dict[str, tuple[tuple[int, ...], Any]]
 
 
 def write_bundle(folder: Path, name: str, tensors: Tensors, facts: Facts, *, kind: str) -> None:
-    """Nothing; `folder` then holds the new pair, or after a crash at any instant the old one.
+    """Replace the pair in `folder`; after a crash at any instant the old pair is there.
 
     The tensors go to a file named after their hash, so they never overwrite the old ones; the
     JSON that names them is replaced in one step; only then is the old file removed.
@@ -124,7 +124,7 @@ def write_bundle(folder: Path, name: str, tensors: Tensors, facts: Facts, *, kin
 
 
 def write_folder(folder: Path, name: str, tensors: Tensors, facts: Facts, *, kind: str) -> None:
-    """Nothing; `folder` then holds exactly the pair `name`.safetensors and `name`.json.
+    """Write `folder` so that it holds exactly the pair `name`.safetensors and `name`.json.
 
     The pair is written into a temporary folder that is renamed into place. A folder that already
     holds these very bytes is left alone; one with other content of ours is replaced.
@@ -152,7 +152,7 @@ def write_folder(folder: Path, name: str, tensors: Tensors, facts: Facts, *, kin
 
 
 def read_bundle(folder: Path, name: str, *, kind: str) -> tuple[Tensors, Facts]:
-    """The tensors and facts of a pair, after everything about both files has been checked."""
+    """Read the tensors and facts of a pair, after checking everything about both files."""
     path = folder / f"{name}.json"
     record = read_sealed(path, kind=kind)
     expected = str(record.get("sha256"))
@@ -176,7 +176,7 @@ def read_bundle(folder: Path, name: str, *, kind: str) -> tuple[Tensors, Facts]:
 
 
 def match(tensors: Tensors, template: Template, where: str) -> None:
-    """Nothing if names, shapes and dtypes are those of `template`, else a StoreError."""
+    """Raise a StoreError unless names, shapes and dtypes are those of `template`."""
     for name in sorted(tensors.keys() | template.keys()):
         if name not in tensors:
             raise _mismatch(f"tensor '{name}' is missing", where)
@@ -189,12 +189,12 @@ def match(tensors: Tensors, template: Template, where: str) -> None:
 
 
 def hashed_name(name: str, digest: str) -> str:
-    """The file name of tensors whose SHA-256 is `digest`; never one that leaves the folder."""
+    """Return the file name of tensors whose SHA-256 is `digest`; it never leaves the folder."""
     return f"{name}-{re.sub('[^0-9a-f]', '', digest)[:12]}.safetensors"
 
 
 def hashed_files(folder: Path, name: str) -> list[Path]:
-    """The tensors files in `folder` that `write_bundle` made for `name`."""
+    """List the tensors files in `folder` that `write_bundle` wrote for `name`."""
     pattern = re.compile(re.escape(name) + r"-[0-9a-f]{12}\.safetensors")
     return [entry for entry in sorted(folder.iterdir()) if pattern.fullmatch(entry.name)]
 
@@ -236,7 +236,7 @@ def _require_replaceable(folder: Path, ours: set[str]) -> None:
 
 
 def _foreign(folder: Path, ours: set[str]) -> set[str]:
-    """The names in a folder that are not ours, or ours with a folder in place of the file."""
+    """List the names in a folder that are not ours, or are folders in place of our files."""
     entries = list(folder.iterdir())
     inside = {entry.name for entry in entries if entry.is_dir() and not entry.is_symlink()}
     return ({entry.name for entry in entries} - ours) | inside

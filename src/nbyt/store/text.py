@@ -16,7 +16,7 @@ _UNSEEN = ("Cc", "Cf", "Cs")
 
 
 def slug(text: str) -> str:
-    """A file-name part of ASCII letters, digits, `.`, `_`, `-`; other texts give other slugs.
+    """Return a file-name part of ASCII letters, digits, `.`, `_`, `-`, unique to the text.
 
     A text that is safe already stays as it is. Any other is cleaned and gets eight digits of its
     hash, so that two names that look alike never share a file.
@@ -34,7 +34,7 @@ def slug(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The text on one line without terminal commands, control or invisible characters."""
+    """Return the text on one line without terminal commands, control or invisible characters."""
     return visible(re.sub(r"[\t\n\r\v\f\x85\u2028\u2029]+", " ", _ESCAPES.sub("", text)))
 
 

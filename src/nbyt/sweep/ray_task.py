@@ -40,7 +40,7 @@ def run_task(text: str) -> str:
 def run_pool_task(text: str, stage: dict[str, bytes]) -> tuple[str, bytes]:
     """Return how collecting chains ended, and the chains as safetensors.
 
-    text: as for `run_errand`. stage: the content of the stage's files.
+    text: as for `run_task`. stage: the content of the stage's files.
     """
     with tempfile.TemporaryDirectory() as place:
         own = Path(place).resolve()

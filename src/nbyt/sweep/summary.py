@@ -183,13 +183,13 @@ def _sentence(
     over = comparison.layout_scores[best].over_training
     reached = f"{_name(comparison.layouts[best])} has the highest mean return over training, {over}"
     if not known:
-        return f"{reached}; whether another is as good cannot be told."
+        return f"{reached}; there are too few seeds to say whether another is as good."
     if tied == known:
         return f"No measurable difference between the layouts: {reached}, by a hair."
     if not tied:
-        return f"{reached}, and the seeds tell it apart from all others{_but(comparison, known)}."
+        return f"{reached}, and the seeds separate it from all others{_but(comparison, known)}."
     names = listed([_name(comparison.layouts[place]) for place in tied])
-    return f"{reached}; cannot be told apart from it: {names}{_but(comparison, known)}."
+    return f"{reached}; tied with it: {names}{_but(comparison, known)}."
 
 
 def _but(comparison: LayoutComparison, known: Sequence[int]) -> str:
@@ -209,8 +209,8 @@ def _seeds_needed(comparison: LayoutComparison, tied: Sequence[int]) -> SeedsNee
         )
     seeds = ceil(worst.replicates * ((worst.value - worst.low) / worst.value) ** 2)
     words = (
-        f"About {seeds:,} seeds of each layout would tell the best from the worst, if the gap is "
-        "as large as it looks."
+        f"About {seeds:,} seeds of each layout would separate the best from the worst, if the "
+        "gap is as large as it looks."
     )
     return SeedsNeeded(seeds=seeds, sentence=words)
 

@@ -41,7 +41,7 @@ def add_timing_and_advice(
             raise
         except NbytError as error:
             last = error.message.strip().splitlines()[-1]
-            left_out.append(f"no {kind} beside the trainings: {last} ({error.where})")
+            left_out.append(f"no {kind}: {last} ({error.where})")
     return left_out
 
 

@@ -12,7 +12,7 @@ from nbyt.envs.watched_env import WatchedEnv
 from nbyt.errors import NbytError
 from nbyt.policy.files import read_stage
 from nbyt.processes.heartbeat import BUILT, Heartbeat
-from nbyt.processes.serving import Say, serve
+from nbyt.processes.worker import Say, serve
 from nbyt.store import tensors
 from nbyt.store.atomic import write_bytes
 from nbyt.store.run import Folder

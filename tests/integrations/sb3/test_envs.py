@@ -1,6 +1,5 @@
 """Laws of a model's envs: copies show what the model's own show, and leave those alone."""
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -9,12 +8,13 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
-from gymnasium.wrappers import RescaleAction, TransformReward
-from sb3_toys import Parts, Picture, Sampled, Stubborn, made, model_in
+from gymnasium.wrappers import RescaleAction, TimeLimit, TransformReward
+from sb3_toys import Locked, Parts, Picture, Sampled, Stubborn, made, model_in
 from stable_baselines3 import PPO
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import (
     DummyVecEnv,
+    SubprocVecEnv,
     VecCheckNan,
     VecExtractDictObs,
     VecFrameStack,
@@ -23,9 +23,8 @@ from stable_baselines3.common.vec_env import (
 )
 
 from nbyt.envs.protocol import HostEnv
-from nbyt.errors import MissingExtraError
+from nbyt.errors import UsageError
 from nbyt.integrations.sb3.envs import env_name, host_env
-from nbyt.integrations.sb3.package import module
 from nbyt.integrations.sb3.policy import Packing
 
 STEPS = 30
@@ -216,8 +215,96 @@ def test_actions_are_sent_as_sb3_sends_them() -> None:
     assert one.unwrapped.actions[-1] == 1 and set(one.unwrapped.actions) <= {0, 1}
 
 
-def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
-    with pytest.raises(MissingExtraError) as missing:
-        module("common.vec_env")
-    assert "nbyt[sb3]" in missing.value.fix
+# Where the envs come from: a copy, a spec, or the user.
+
+
+def pole() -> gymnasium.Env:
+    return made("CartPole-v1")
+
+
+class Unrecorded(gymnasium.Wrapper):
+    """A wrapper that no spec can tell of."""
+
+
+def test_an_env_that_cannot_be_copied_is_made_by_its_spec_or_refused() -> None:
+    with pytest.raises(UsageError, match=r"Locked.* cannot be copied") as refused:
+        host_env(model_in(DummyVecEnv([Locked])))
+    assert "pass env=" in refused.value.fix
+
+    def registered() -> gymnasium.Env:
+        env = made("CartPole-v1", 8)
+        env.unwrapped.held = (step for step in range(3))
+        return Monitor(env)
+
+    assert host_env(model_in(DummyVecEnv([registered]))).time_limit == 8
+    with pytest.raises(UsageError, match="cannot be copied"):
+        host_env(model_in(DummyVecEnv([lambda: Unrecorded(registered())])))
+
+
+def test_envs_in_other_processes_are_made_by_their_spec() -> None:
+    """With the options they were made with; the worker goes on working."""
+    vectors = SubprocVecEnv([lambda: Monitor(gymnasium.make("Pendulum-v1", g=2.0))])
+    try:
+        env = host_env(model_in(VecNormalize(vectors)))
+        assert env.id == "Pendulum-v1" and env.time_limit == 200
+        one = env.start_one()
+        assert one.unwrapped.g == 2.0 and "Monitor" not in str(one)
+        vectors.env_method("reset")
+    finally:
+        vectors.close()
+
+
+class FromAbroad(SubprocVecEnv):
+    """Answers like workers whose env says of itself what it is told to say."""
+
+    def __init__(self, text: str) -> None:
+        self.num_envs, self.waiting, self.closed = 1, False, True
+        self.observation_space, self.action_space = Box(-1, 1, (2,)), Discrete(2)
+        self.reset_infos, self.render_mode, self._text = [{}], None, text
+
+    def env_method(self, method_name: str, *_: Any, **__: Any) -> list[Any]:
+        assert method_name == "__str__", "only a text is always safe to ask for"
+        return [self._text]
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        raise AssertionError(attr_name)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("<Monitor<Own instance>>", "no spec"), ("<Scaled<TimeLimit<Pole<Pole-v1>>>>", "Scaled")],
+)
+def test_envs_in_other_processes_without_a_spec_are_refused(text, why) -> None:
+    model = model_in(DummyVecEnv([pole]))
+    model.env = FromAbroad(text)
+    with pytest.raises(UsageError, match=why) as refused:
+        host_env(model)
+    assert "pass env=" in refused.value.fix
+    assert env_name(model) in ("Own", "Pole-v1")
+
+
+def test_a_given_env_is_checked() -> None:
+    model = model_in(DummyVecEnv([pole]))
+    assert host_env(model, env="CartPole-v1").time_limit == 500
+    assert host_env(model, env=lambda: TimeLimit(made("CartPole-v1"), 3)).time_limit == 3
+    own, shared = model.get_env().envs[0], made("CartPole-v1")
+    for env in (lambda: own, lambda: shared):
+        with pytest.raises(UsageError, match="in use"):
+            host_env(model, env=env)
+    for env, why in (("Pendulum-v1", "policy takes"), (own, "neither"), ("No-v0", "built")):
+        with pytest.raises(UsageError, match=why):
+            host_env(model, env=env)
+    model.env = None
+    with pytest.raises(UsageError, match="no env"):
+        host_env(model)
+    assert host_env(model, env="CartPole-v1").start_one().observation_space.shape == (4,)
+
+
+def test_observations_that_sb3_cannot_read_are_refused() -> None:
+    """Its one-hot code of 1 to 3 in three places fails at 3, and is wrong before."""
+
+    class Shifted(Picture):
+        observation_space = Discrete(3, start=1)
+
+    with pytest.raises(UsageError, match="start at 0"):
+        host_env(model_in(DummyVecEnv([Shifted])))

@@ -11,15 +11,10 @@ from nbyt.measure import sources
 from nbyt_studies.experiment import Context
 from nbyt_studies.post.claims import critics as critic_claims
 from nbyt_studies.post.claims import layouts as layout_claims
-from nbyt_studies.post.claims import layouts as variance_claims
 from nbyt_studies.post.experiments import critics, layouts
 from nbyt_studies.study import Claim
 
-CLAIMS = {
-    one.id: one
-    for module in (layout_claims, variance_claims, critic_claims)
-    for one in module.CLAIMS
-}
+CLAIMS = {one.id: one for module in (layout_claims, critic_claims) for one in module.CLAIMS}
 SURE = {"value": 0.0, "low": -0.001, "high": 0.001}
 
 

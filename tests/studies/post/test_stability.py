@@ -9,11 +9,11 @@ import pytest
 from nbyt.layout import Layout
 from nbyt_studies import minibatch_tasks
 from nbyt_studies.experiment import Context
-from nbyt_studies.post.claims.stability import CLAIMS, STABILITY_CLAIMS, rank_correlation
+from nbyt_studies.post.claims.stability import CLAIMS, rank_correlation
 from nbyt_studies.post.experiments import stability, visits
 from nbyt_studies.study import Study
 
-DIRECTIONS, SPREAD = STABILITY_CLAIMS[:2]
+WITHIN, (DIRECTIONS, SPREAD, CLIPPING) = CLAIMS[:3], CLAIMS[3:]
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def data_of_clipping(make_context, monkeypatch):
 
 
 def test_the_verdict_follows_the_data(data_of_clipping) -> None:
-    claim = STABILITY_CLAIMS[-1]
+    claim = CLIPPING
     for factor, word in ((1e4, "holds"), (1e-4, "does not hold")):
         other = deepcopy(data_of_clipping)
         for seed in other["envs"][0]["seeds"]:
@@ -91,8 +91,8 @@ def test_the_verdict_follows_the_data(data_of_clipping) -> None:
     )
 
 
-STUDY = Study("tiny", "tiny", "tiny", stability.EXPERIMENTS[:1], CLAIMS)
-BY_ID = {claim.id: claim for claim in CLAIMS}
+STUDY = Study("tiny", "tiny", "tiny", stability.EXPERIMENTS[:1], WITHIN)
+BY_ID = {claim.id: claim for claim in WITHIN}
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +163,6 @@ def test_the_way_of_an_update_decides_both_ways(twice, claim, quantity, good, ba
 
 
 def test_every_claim_has_figures_with_all_envs(twice) -> None:
-    for claim in CLAIMS:
+    for claim in WITHIN:
         drawn = json.dumps(claim.judged({"surrogate": twice[0]})["figures"], allow_nan=False)
         assert "FrozenLake8x8-v1" in drawn and "late" in drawn

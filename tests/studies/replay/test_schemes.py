@@ -63,7 +63,7 @@ def test_a_summary_finds_known_ratios() -> None:
         ("whole_envs", 256): one * envs,
         ("rl_games", 256): one * envs,
     }
-    found = schemes.Gathered(gradients @ gradients.T, one * 4 * samples, one * 6 * 16, around)
+    found = schemes.BatchSums(gradients @ gradients.T, one * 4 * samples, one * 6 * 16, around)
     first, second, third = schemes.summary(found)
     assert first["ratio"]["value"] == pytest.approx(1)
     assert first["against_formula"]["value"] == pytest.approx(1)

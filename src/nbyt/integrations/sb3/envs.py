@@ -165,7 +165,7 @@ class Copy(Wrapper):
     """A copied env whose random numbers come from the seed of its reset.
 
     Copies of a generator give the same numbers. An env that seeds its generators itself is not
-    changed by this; one that does not would give the same luck to all its copies.
+    changed by this; one that does not would give the same numbers to all its copies.
     """
 
     def __init__(self, env: Env, sources: list[Any]) -> None:

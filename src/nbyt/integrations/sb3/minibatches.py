@@ -1,7 +1,7 @@
 """Watch every mini-batch of one update while Stable-Baselines3 makes its gradient steps.
 
-Looked at before each gradient step: how far the policy has moved on the mini-batch's samples, and
-where its gradient points beside that of the whole batch. Nothing is changed: the buffer hands out
+Recorded before each gradient step: how far the policy has moved on the mini-batch's samples, and
+how its gradient aligns with that of the whole batch. Nothing is changed: the buffer hands out
 what it would, the optimiser steps as it would.
 """
 

@@ -24,7 +24,7 @@ class Packing:
 
     Only slices and reshapes are used on the way back, so NumPy's and torch's arrays go alike, and
     under torch.func.vmap. A number of a Discrete part comes back as a float without an axis of its
-    own: whoever wants to encode it casts it.
+    own: code that encodes it must cast it.
     """
 
     def __init__(self, space: Space) -> None:

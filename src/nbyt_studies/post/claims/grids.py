@@ -6,7 +6,8 @@ from itertools import chain
 
 from nbyt.report import figures
 from nbyt.results.values import Data
-from nbyt_studies.study import Claim, Results
+from nbyt_studies.numbers import exact_number
+from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check
 
 _ENV = "FrozenLake 8x8"
@@ -161,17 +162,13 @@ def _table(data: Data) -> Data:
                 f"{one['mean_square']:.2e}",
                 f"{one['variance']:.2e}",
                 f"{measured['variance']:.2e}",
-                _exactly(one["expected"]),
+                exact_number(one["expected"]),
                 measured["cosine"],
             ]
         )
     head = ["policy", "layout", "|E G|², exact", "variance, exact", "variance, measured"]
     head += ["cosine to expect, exact", "mean cosine, measured"]
     return figures.table(f"{_ENV}: the variance that a cosine stands for", head, rows)
-
-
-def _exactly(value: float) -> Data:
-    return {"value": value, "low": value, "high": value}
 
 
 def _leanings(data: Data, layout: str) -> Data:
@@ -228,7 +225,7 @@ def _agreement_checks(results: Results) -> list[Check]:
         Check(
             {"policy trained with": own, "number": f"exact, update {update}"},
             f"cosine to expect of two batches, {many} less {few}",
-            {"value": gain, "low": gain, "high": gain},
+            exact_number(gain),
             low=0.0,
         )
         for own, update, gain in _exact_gains(data)
@@ -281,20 +278,6 @@ def _left_out(data: Data) -> str:
     )
 
 
-def _lean_checks(results: Results) -> list[Check]:
-    return _by_stage(results, "own_less_other", "its own batch's mean less another's", low=0.0)
-
-
-def _share_checks(results: Results) -> list[Check]:
-    return _by_stage(
-        results,
-        "without_step_less_other",
-        "the mean of the rest of its batch less another batch's mean",
-        low=-NEARLY_ZERO,
-        high=NEARLY_ZERO,
-    )
-
-
 def _by_stage(results: Results, key: str, words: str, **bounds: float) -> list[Check]:
     data = results[EXPERIMENT]
     return [
@@ -309,20 +292,18 @@ def _by_stage(results: Results, key: str, words: str, **bounds: float) -> list[C
     ]
 
 
-def _share_notes(results: Results) -> list[str]:
-    return [
-        "The first picture of each row of the grid holds batch 0 against itself. It is not like "
-        "the other four: every sample is in that mean with a share of 1/128. Among 128 "
-        "contributions of equal length that point anywhere, this alone gives a cosine of about "
-        "1/√128 = .09. Two batches make one replicate here, so that replicates share nothing."
-    ]
+_share_notes = always(
+    "The first picture of each row of the grid holds batch 0 against itself. It is not like "
+    "the other four: every sample is in that mean with a share of 1/128. Among 128 "
+    "contributions of equal length that point anywhere, this alone gives a cosine of about "
+    "1/√128 = .09. Two batches make one replicate here, so that replicates share nothing."
+)
 
 
-def _bound_notes(results: Results) -> list[str]:
-    return [
-        "The bound is the published band of lag correlations. A first run had been looked at when "
-        "it was taken over for this claim."
-    ]
+_bound_notes = always(
+    "The bound is the published band of lag correlations. A first run had been looked at when "
+    "it was taken over for this claim."
+)
 
 
 def _episode_checks(results: Results) -> list[Check]:
@@ -376,7 +357,9 @@ CLAIMS = (
         measured=_MEASURED,
         asks="A sample's cosine with the mean of its own batch less that with another batch's "
         "mean, averaged over samples, is above 0 at every update.",
-        checks=_lean_checks,
+        checks=partial(
+            _by_stage, key="own_less_other", words="its own batch's mean less another's", low=0.0
+        ),
         figures=lambda results: leanings(results[EXPERIMENT]),
         notes=_share_notes,
     ),
@@ -387,7 +370,13 @@ CLAIMS = (
         measured=_MEASURED,
         asks="The same difference with the sample taken out of its batch's mean is between -.02 "
         "and .02 at every update.",
-        checks=_share_checks,
+        checks=partial(
+            _by_stage,
+            key="without_step_less_other",
+            words="the mean of the rest of its batch less another batch's mean",
+            low=-NEARLY_ZERO,
+            high=NEARLY_ZERO,
+        ),
         figures=lambda results: shares(results[EXPERIMENT]),
         notes=_bound_notes,
     ),

@@ -80,8 +80,8 @@ def _cases(results: Results) -> Iterator[tuple[Case, Data]]:
 
 def _extreme(name: str, words: str, low: float, high: float, results: Results) -> list[Check]:
     return [
-        Check(case, words, told["extremes"][case["gradient"]][name], low, high)
-        for case, told in _cases(results)
+        Check(case, words, data["extremes"][case["gradient"]][name], low, high)
+        for case, data in _cases(results)
     ]
 
 
@@ -106,8 +106,8 @@ def _individual_by_size(results: Results) -> list[Check]:
 def _first_lags(results: Results) -> list[Check]:
     words = "correlation of contributions one step apart"
     return [
-        Check(case, words, told["lags"][case["gradient"]]["within"][0], low=0.0)
-        for case, told in _cases(results)
+        Check(case, words, data["lags"][case["gradient"]]["within"][0], low=0.0)
+        for case, data in _cases(results)
     ]
 
 

@@ -4,7 +4,7 @@ from functools import partial
 
 from nbyt.report.figures import bars, lines, plane, row, series, slides, table
 from nbyt.results.values import Data
-from nbyt_studies.study import Claim, Results
+from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check
 
 # A sample in a hundred: less would hardly be called a mistake.
@@ -208,12 +208,11 @@ def _plane_figures(results: Results) -> list[Data]:
     return found
 
 
-def _plane_notes(results: Results) -> list[str]:
-    return [
-        "In the pictures G_B is the arrow of length 1. The second axis is the direction across it "
-        "in which the mini-batches of 64 scatter most, so what is seen there is the most that any "
-        "direction shows."
-    ]
+_plane_notes = always(
+    "In the pictures G_B is the arrow of length 1. The second axis is the direction across it "
+    "in which the mini-batches of 64 scatter most, so what is seen there is the most that any "
+    "direction shows."
+)
 
 
 def _variance_figures(results: Results) -> list[Data]:

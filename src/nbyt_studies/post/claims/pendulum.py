@@ -5,7 +5,7 @@ from functools import partial
 from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt_studies.post.claims.grids import determined
-from nbyt_studies.study import Claim, Results
+from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check
 
 # Published values of the later version of the grids, on Pendulum, to stand beside ours.
@@ -248,14 +248,6 @@ _UNIT = (
 )
 
 
-def _within_checks(results: Results) -> list[Check]:
-    return _lag_checks(results, "within", "correlation of contributions in one rollout")
-
-
-def _across_checks(results: Results) -> list[Check]:
-    return _lag_checks(results, "across", "correlation of contributions of different envs")
-
-
 def _lag_checks(results: Results, side: str, words: str) -> list[Check]:
     found = results[EXPERIMENT]["lags"]
     return [
@@ -308,22 +300,20 @@ def _lambda_checks(results: Results) -> list[Check]:
     ]
 
 
-def _lag_notes(results: Results) -> list[str]:
-    return [
-        "The correlation compares inner products, so it keeps length: (mean of g·g' - |E g|²) / "
-        "(E|g|² - |E g|²). The mean cosine of the histograms gives short and long contributions "
-        "the same weight, and takes no mean off.",
-        "Contributions are those of the layout: advantages are cut at the rollout's end.",
-        "A score has mean 0 given its state, whatever came before. So contributions of one rollout "
-        "can only correlate through what their advantages have in common with later scores.",
-    ]
+_lag_notes = always(
+    "The correlation compares inner products, so it keeps length: (mean of g·g' - |E g|²) / "
+    "(E|g|² - |E g|²). The mean cosine of the histograms gives short and long contributions "
+    "the same weight, and takes no mean off.",
+    "Contributions are those of the layout: advantages are cut at the rollout's end.",
+    "A score has mean 0 given its state, whatever came before. So contributions of one rollout "
+    "can only correlate through what their advantages have in common with later scores.",
+)
 
 
-def _across_notes(results: Results) -> list[str]:
-    return [
-        "Envs that share no random number cannot correlate under one frozen policy; this is a "
-        "check of the measurement, and the yardstick for the same numbers within a rollout."
-    ]
+_across_notes = always(
+    "Envs that share no random number cannot correlate under one frozen policy; this is a "
+    "check of the measurement, and the yardstick for the same numbers within a rollout."
+)
 
 
 def _layout_notes(results: Results) -> list[str]:
@@ -356,10 +346,6 @@ def _floors(data: Data, what: str) -> str:
     return f"{min(found):.2f} to {max(found):.2f}"
 
 
-def _figures_of(results: Results) -> Data:
-    return results[EXPERIMENT]
-
-
 _claim = partial(Claim, topic=TOPIC, needs=(EXPERIMENT,), measured=_MEASURED + _UNIT)
 
 CLAIMS = (
@@ -367,16 +353,20 @@ CLAIMS = (
         id="pendulum-lags-within",
         says="Contributions of one rollout are hardly correlated, 1, 5, 10 or 20 steps apart.",
         asks="The mean correlation at each lag lies between -.02 and .02.",
-        checks=_within_checks,
-        figures=lambda results: within(_figures_of(results)),
+        checks=partial(
+            _lag_checks, side="within", words="correlation of contributions in one rollout"
+        ),
+        figures=lambda results: within(results[EXPERIMENT]),
         notes=_lag_notes,
     ),
     _claim(
         id="pendulum-lags-across",
         says="Contributions of different rollouts are not correlated at any of these lags.",
         asks="The mean correlation at each lag lies between -.02 and .02.",
-        checks=_across_checks,
-        figures=lambda results: across(_figures_of(results)),
+        checks=partial(
+            _lag_checks, side="across", words="correlation of contributions of different envs"
+        ),
+        figures=lambda results: across(results[EXPERIMENT]),
         notes=_across_notes,
     ),
     _claim(
@@ -385,7 +375,7 @@ CLAIMS = (
         asks="At lambda .95 and the same policies, the mean absolute cosine between different "
         "batches' means of 16x64 less that of 4x256 lies between -.05 and .05.",
         checks=_layout_checks,
-        figures=lambda results: layouts(_figures_of(results)),
+        figures=lambda results: layouts(results[EXPERIMENT]),
         notes=_layout_notes,
     ),
     _claim(
@@ -394,6 +384,6 @@ CLAIMS = (
         asks="At the same policies, the mean absolute cosine between different batches' means at "
         "lambda 0 less that at lambda 1 is above 0.",
         checks=_lambda_checks,
-        figures=lambda results: lambdas(_figures_of(results)),
+        figures=lambda results: lambdas(results[EXPERIMENT]),
     ),
 )

@@ -107,8 +107,8 @@ def _at_stage(context: Context, task: Task, name: str, steps: Sequence[int], cha
         "mean_return": as_trained.mean_return.as_dict(),
         "explained_variance": as_trained.explained_variance.as_dict(),
         "chains": {"normalised": chains, "raw": chains // 2},
-        "normalised": told(as_trained),
-        "raw": told(raw),
+        "normalised": as_data(as_trained),
+        "raw": as_data(raw),
         "planes": _planes(context, training.env, stage, as_trained, what),
         "exact": _exact(training.env, stage, task),
     }
@@ -150,7 +150,7 @@ def _probe(
     )
 
 
-def told(measured: Measurement) -> Data:
+def as_data(measured: Measurement) -> Data:
     """Return each layout's numbers, the two extremes compared, and the lags, as plain data."""
     return {
         "layouts": [
@@ -230,7 +230,7 @@ def measure_controls(context: Context) -> Data:
             phase=False,
             progress=context.saying(f"context that {words}"),
         )
-        contexts.append({"context": words, "flip": flip, "raw": told(measured)})
+        contexts.append({"context": words, "flip": flip, "raw": as_data(measured)})
     tables = [("sticky context", sticky())]
     tables += [(f"FrozenLake8x8, {policy}", frozenlake(policy)) for policy in ("uniform", "mid")]
     return {

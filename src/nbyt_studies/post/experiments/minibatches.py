@@ -162,9 +162,7 @@ class Batches(NamedTuple):
 
     def spread(self, samples: int) -> Float[np.ndarray, " k"]:
         """Return S² of each batch."""
-        found = sample_variance(self.mean_square, self.lengths**2, samples)
-        assert isinstance(found, np.ndarray)
-        return found
+        return np.asarray(sample_variance(self.mean_square, self.lengths**2, samples))
 
 
 def summary(found: Batches, samples: int) -> Data:
@@ -259,14 +257,14 @@ def _measured(context: Context, moment: Moment) -> list[Data]:
     cases = []
     for part, weight in weights.items():
         case = {**moment.case, "gradient": part, "updates": moment.stage.facts["updates"]}
-        found = _gathered(context, moment, part, batches, weight)
+        found = _batch_sums(context, moment, part, batches, weight)
         cases.append({**case, "batches": len(batches), **summary(found, LAYOUT.batch)})
     cases[0]["normalised"] = _normalised(context, moment, batches)
     cases[0]["plane"] = _plane(context, moment, batches[0], weights["actor"][0])
     return cases
 
 
-def _gathered(
+def _batch_sums(
     context: Context, moment: Moment, part: str, batches: list[Batch], weight: np.ndarray
 ) -> Batches:
     found = []

@@ -111,7 +111,7 @@ def run(context: Context) -> Data:
 
 
 def _row(context: Context, layout: tuple[int, int], minibatch: int) -> Data:
-    seeds = [_looked_at(context, layout, minibatch, s) for s in range(context.pick(*SEEDS))]
+    seeds = [_run_data(context, layout, minibatch, s) for s in range(context.pick(*SEEDS))]
     return {"envs": layout[0], "steps": layout[1], "seeds": seeds}
 
 
@@ -142,7 +142,7 @@ def _trained(
     return context.trained(ENV, sizes, stages=stages, settings=SETTINGS, seed=seed)
 
 
-def _looked_at(context: Context, layout: tuple[int, int], minibatch: int, seed: int) -> Data:
+def _run_data(context: Context, layout: tuple[int, int], minibatch: int, seed: int) -> Data:
     training = _trained(context, layout, seed, minibatch)
     steps = [
         actor_step(before, after)

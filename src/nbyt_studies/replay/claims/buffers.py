@@ -36,6 +36,12 @@ def listed(seeds: Seeds, name: str, digits: int = 0) -> str:
     return ", ".join(f"{value:.{digits}f}" for value in sorted(each(seeds, name)))
 
 
+def chance_mark(returns: Sequence[float]) -> list[tuple[float, str]]:
+    """Return a mark at the mean return of random actions, if it is known."""
+    chance = mean_of(returns).value
+    return [] if chance is None else [(chance, "random actions")]
+
+
 def curves(
     title: str,
     y_title: str,

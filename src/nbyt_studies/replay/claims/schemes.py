@@ -121,8 +121,11 @@ def _end_figures(results: Results) -> list[Data]:
     for case in data["cases"]:
         charts = []
         for name, words in asked.items():
+            # Batches differ far more than schemes: bands over batches would hide every line.
             some = [
-                series(_NAMES[scheme], data["looks"], [_alone(one) for one in own[name]])
+                series(
+                    _NAMES[scheme], data["looks"], [{"value": one["value"]} for one in own[name]]
+                )
                 for scheme, own in case["schemes"].items()
                 if scheme != "another shuffle"
             ]
@@ -131,11 +134,6 @@ def _end_figures(results: Results) -> list[Data]:
         frames.append([row(*charts)])
     stages = [f"{case['env'].removesuffix('-v1')}, {case['stage']}" for case in data["cases"]]
     return [slides("scheme-ends", "stage", stages, frames)]
-
-
-def _alone(number: Data) -> Data:
-    # Batches differ far more than schemes: bands over batches would hide every line.
-    return {"value": number["value"]}
 
 
 _noise_notes = always(

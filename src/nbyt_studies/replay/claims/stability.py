@@ -15,7 +15,16 @@ from nbyt_studies.numbers import (
     spread_ratio,
     typical_ratio,
 )
-from nbyt_studies.replay.claims.buffers import TOPIC, Seeds, average, curves, each, less, listed
+from nbyt_studies.replay.claims.buffers import (
+    TOPIC,
+    Seeds,
+    average,
+    chance_mark,
+    curves,
+    each,
+    less,
+    listed,
+)
 from nbyt_studies.study import Claim, Results
 from nbyt_studies.verdict import Check, Number
 
@@ -73,8 +82,7 @@ def _returns(results: Results) -> Data:
     every = results["stability"]["every"]
 
     def drawn(env: Data) -> Data:
-        chance = mean_of(env["random_returns"]).value
-        marks = [] if chance is None else [(chance, "random actions")]
+        marks = chance_mark(env["random_returns"])
         words = "return of training's episodes"
         return curves(env["env"], words, _conditions(env), "curve", every, marks)
 

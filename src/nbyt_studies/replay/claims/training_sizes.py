@@ -3,7 +3,16 @@
 from nbyt.report import figures
 from nbyt.results.values import Data
 from nbyt_studies.numbers import mean_of, spread_of
-from nbyt_studies.replay.claims.buffers import TOPIC, Seeds, average, curves, each, less, listed
+from nbyt_studies.replay.claims.buffers import (
+    TOPIC,
+    Seeds,
+    average,
+    chance_mark,
+    curves,
+    each,
+    less,
+    listed,
+)
 from nbyt_studies.study import Claim, Results, always
 from nbyt_studies.verdict import Check, Number
 
@@ -37,8 +46,7 @@ def _figures(results: Results) -> list[Data]:
         f"{_NAMES[row['optimiser']]}, rate {row['learning_rate']:g}": row["seeds"]
         for row in data["rows"]
     }
-    chance = mean_of(data["random_returns"]).value
-    marks = [] if chance is None else [(chance, "random actions")]
+    marks = chance_mark(data["random_returns"])
     words = "return of training's episodes"
     return [
         curves("CartPole-v1", words, conditions, "curve", data["every"], marks),
@@ -130,14 +138,13 @@ def _balance(results: Results) -> list[Check]:
     return found
 
 
-def _panel(rows: list[Data], budget: str, name: str, chance: float | None) -> Data:
+def _panel(rows: list[Data], budget: str, name: str, marks: list[tuple[float, str]]) -> Data:
     some = []
     for words, usual in (("32 to 256", True), ("smaller and larger", False)):
         own = [row for row in rows if (row["minibatch"] in _USUAL) == usual]
         numbers = [average(row["seeds"], name) for row in own]
         places = [row["minibatch"] for row in own]
         some.append(figures.series(words, places, numbers, line=False))
-    marks = [] if chance is None else [(chance, "random actions")]
     ticks = [(row["minibatch"], f"{row['minibatch']:,}") for row in rows]
     title = f"CartPole-v1, equal {budget}"
     return figures.lines(
@@ -146,10 +153,10 @@ def _panel(rows: list[Data], budget: str, name: str, chance: float | None) -> Da
 
 
 def _sizes(results: Results) -> list[Data]:
-    chance = mean_of(results[_NEEDS]["random_returns"]).value
+    marks = chance_mark(results[_NEEDS]["random_returns"])
     panels = [
         figures.row(
-            *(_panel(rows, budget, name, chance) for budget, rows in _by_budget(results).items())
+            *(_panel(rows, budget, name, marks) for budget, rows in _by_budget(results).items())
         )
         for name in _MEASURES
     ]
@@ -206,8 +213,7 @@ def _against_whole(results: Results) -> dict[str, Seeds]:
 
 def _whole(results: Results) -> list[Data]:
     conditions = _against_whole(results)
-    chance = mean_of(results[_NEEDS]["random_returns"]).value
-    marks = [] if chance is None else [(chance, "random actions")]
+    marks = chance_mark(results[_NEEDS]["random_returns"])
     title = "CartPole-v1, a buffer of the last 2,048 transitions"
     words = "return of training's episodes"
     rows: list[list[str | Number]] = [

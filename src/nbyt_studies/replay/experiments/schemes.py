@@ -135,7 +135,7 @@ CUTS = (
 )
 
 
-class Gathered(NamedTuple):
+class BatchSums(NamedTuple):
     """k batches: products of their gradients, S² of samples and of whole envs, mini-batches.
 
     around: the mean |G_mb - G_B|² of each batch, by scheme and size.
@@ -156,12 +156,12 @@ def run(context: Context) -> Data:
             advantage = np.stack([batch.advantage for batch in batches])
             usual = (advantage - advantage.mean()) / advantage.std()
             for part, weight in (("actor", usual), ("critic", advantage)):
-                found = _gathered(context, moment, part, batches, weight)
+                found = _batch_sums(context, moment, part, batches, weight)
                 cases.append({**moment.case, "gradient": part, "rows": summary(found)})
     return {"layout": LAYOUT.as_dict(), "batches": context.pick(*BATCHES), "cases": cases}
 
 
-def summary(found: Gathered) -> list[Data]:
+def summary(found: BatchSums) -> list[Data]:
     """Compare each scheme and size with a shuffle, and with its formula if it has one.
 
     ratio: Var(G_mb), over batches as well, over that of shuffled mini-batches. against_formula:
@@ -182,7 +182,7 @@ def summary(found: Gathered) -> list[Data]:
     return rows
 
 
-def expected_square(found: Gathered, scheme: str, size: int) -> Float[np.ndarray, " k"] | None:
+def expected_square(found: BatchSums, scheme: str, size: int) -> Float[np.ndarray, " k"] | None:
     """Return E|G_mb - G_B|² of each batch by formula; None where all mini-batches were counted.
 
     Whole envs are drawn as samples are: the same formula, with their own S².
@@ -197,9 +197,9 @@ def expected_square(found: Gathered, scheme: str, size: int) -> Float[np.ndarray
     return None
 
 
-def _gathered(
+def _batch_sums(
     context: Context, moment: Moment, part: str, batches: list[Batch], weight: np.ndarray
-) -> Gathered:
+) -> BatchSums:
     whole, env_spread = [], []
     around: dict[tuple[str, int], list[float]] = {}
     for place, batch in enumerate(batches):
@@ -213,7 +213,7 @@ def _gathered(
     squares = np.array([one.mean_square for one in whole], float)
     gram = gradients @ gradients.T
     own = np.asarray(sample_variance(squares, np.diagonal(gram), LAYOUT.batch))
-    return Gathered(
+    return BatchSums(
         gram, own, np.array(env_spread), {key: np.array(rows) for key, rows in around.items()}
     )
 

@@ -72,13 +72,13 @@ def _task(context: Context, task: Task) -> Data:
         "usual": task.target_every == SETTINGS.target_every,
         "random_returns": shortened(random_return(context, task.env, seed) for seed in seeds),
         "samplings": {
-            sampling: [_looked_at(context, task, sampling, seed) for seed in seeds]
+            sampling: [_run_data(context, task, sampling, seed) for seed in seeds]
             for sampling in SAMPLINGS
         },
     }
 
 
-def _looked_at(context: Context, task: Task, sampling: Sampling, seed: int) -> Data:
+def _run_data(context: Context, task: Task, sampling: Sampling, seed: int) -> Data:
     ends = tuple(range(EVERY // LAYOUT.fresh, TOTAL // LAYOUT.fresh + 1, EVERY // LAYOUT.fresh))
     followed = trained(
         context, seed, env=task.env, moments=ends, sampling=sampling, target_every=task.target_every

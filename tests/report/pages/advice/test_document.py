@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.report.hostile import PAYLOADS, Elements, charts_of, poisoned, scripts_of, words_of
+from tests.report.hostile import PAYLOADS, Elements, poisoned, scripts_of, words_of
 
 from nbyt.report.html.page import behaviour
 from nbyt.report.pages.advice import card, render, write_page
@@ -98,104 +98,6 @@ def test_every_word_that_is_used_is_explained(data: Data) -> None:
     assert used <= set(re.findall(r'<div id="(term-[a-z_]+)"', html))
     linked = set(re.findall(r'<a href="#([a-z]+)"', html))
     assert linked <= set(re.findall(r' id="([a-z]+)"', html))
-
-
-@pytest.mark.usefixtures("light")
-def test_the_answer_is_on_the_page(data: Data) -> None:
-    words = words_of(render(data))
-    for answer in data["advice"].values():
-        for sentence in (*answer["reasons"], *answer["remedies"]):
-            assert sentence in words
-    for one in data["current"].values():
-        assert one["sentence"] in words
-    for said in ("A warning about the whole.", data["schedule"]["sentence"], data["reproduce"]):
-        assert said in words
-
-
-@pytest.mark.usefixtures("light")
-def test_settings_are_there_letter_by_letter(data: Data) -> None:
-    found = re.findall(r'<pre id="paste-\d+"[^>]*><code>(.*?)</code>', render(data), re.DOTALL)
-    pasted = [Elements(f"<p>{one}</p>").words for one in found]
-    assert ["".join(one) for one in pasted] == [one["paste"] for one in data["settings"]]
-    lost = [message for one in data["settings"] for message in one["lost"]]
-    assert lost and all(message in words_of(render(data)) for message in lost)
-
-
-@pytest.mark.usefixtures("light")
-def test_nothing_is_called_lost_or_kept_that_is_not(data: Data) -> None:
-    one = {**data["settings"][0], "exact": True, "lost": []}
-    changed = {**one, "paste": "n_envs=64", "changes": {"n_envs": 64}}
-    for own, words in (
-        (one, "Nothing is lost: this is the same layout."),
-        ({**one, "unsaid": ["clip=0.1"]}, "The same layout. Not said here: clip=0.1."),
-        (changed, "Only what changes: all your other settings stay as they are."),
-        ({**changed, "paste": "", "changes": {}}, "Nothing changes: this is what you have."),
-    ):
-        said = words_of(render({**data, "settings": [own]}))
-        assert words in said and ("Nothing is lost" in said) == (own is one)
-
-
-@pytest.mark.usefixtures("light")
-def test_a_quick_advice_says_what_it_lacks(quick: Data) -> None:
-    html = render(quick)
-    words = words_of(html)
-    assert "no stage was diagnosed" in words
-    assert "there is no answer per second" in words
-    assert "The cost of an update was not measured." in words
-    assert not {"chart-cost", "chart-sources"} & set(charts_of(html))
-    assert "Per second" not in words_of(card(quick))
-
-
-@pytest.mark.usefixtures("light")
-def test_no_measurable_difference_is_said_loudly(data: Data) -> None:
-    for answer in data["advice"].values():
-        answer["no_measurable_difference"] = True
-        answer["to_settle"] = {"sentence": "About 2 times the chains.", "samples": 2}
-    html = render(data)
-    assert "No measurable difference between the layouts" in words_of(html)
-    assert "Per sample: About 2 times the chains." in words_of(html)
-    assert 'class="notice loud"' in html and 'class="loud"' in card(data)
-
-
-@pytest.mark.usefixtures("light")
-def test_what_is_undetermined_is_not_drawn_and_says_why(data: Data) -> None:
-    layout = data["stages"][0]["layouts"][3]
-    for name in layout["actor"]:
-        layout["actor"][name] = {**NOTHING, "reason": "the pool fell silent"}
-    layout["actor"]["alignment"]["low"] = -1.0
-    layout["critic"]["variance"] = {"value": 1.0, "low": None, "high": float("inf")}
-    closer = next(stage["closer"] for stage in data["stages"] if stage["closer"])
-    closer["layouts"][0]["actor"]["alignment"] = {**NOTHING, "reason": "the map has a hole"}
-    html = render(data)
-    first = charts_of(html)["chart-factors"][0]["data"]
-    lines = [trace for trace in first if trace.get("mode") == "lines+markers"]
-    assert len(lines) == 3 and all(trace["y"][3] is None for trace in lines)
-    assert f"alignment at T = {layout['steps']}: the pool fell silent" in words_of(html)
-    assert 'class="unknown"' in html and 'title="the map has a hole"' in html
-    assert "NaN" not in html and "Infinity" not in scripts_of(html)[0][1]
-
-
-@pytest.mark.usefixtures("light")
-def test_endless_intervals_leave_the_bars_visible(data: Data) -> None:
-    stage = data["stages"][0]
-    values = [one["actor"]["variance"]["value"] for one in stage["layouts"]]
-    stage["layouts"][0]["actor"]["variance"]["high"] = 1000 * max(values)
-    html = render(data)
-    chart = charts_of(html)["chart-terms-actor"][0]
-    bars = chart["data"][0]["y"]
-    assert chart["layout"]["yaxis"]["range"][1] < 4 * max(bars)
-    assert "Intervals of the actor go beyond the top" in words_of(html)
-
-
-@pytest.mark.parametrize("objective", ["critic", "total"])
-@pytest.mark.usefixtures("light")
-def test_the_objective_decides_what_is_drawn(data: Data, objective: str) -> None:
-    actor = charts_of(render(data))
-    html = render({**data, "objective": objective})
-    own = charts_of(html)
-    assert own["chart-factors"] != actor["chart-factors"]
-    assert own["chart-terms-actor"] == actor["chart-terms-actor"]
-    assert f"The picture is of the actor; the advice is about the {objective}." in words_of(html)
 
 
 @pytest.mark.usefixtures("light")

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.train.test_loop import StopAfter, content
+from tests.train.small_runs import StopAfter, content
 
 from nbyt.envs import resolve, tabular
 from nbyt.errors import EnvError, LayoutError, RunInterruptedError, StoreError, UsageError
@@ -188,7 +188,7 @@ def test_exploration_comes_down_in_a_line() -> None:
 @pytest.mark.parametrize(
     ("env", "network"),
     [
-        ("tests.train.test_everywhere:Pictures", "auto"),
+        ("tests.train.toy_envs:Pictures", "auto"),
         ("envpool:CartPole-v1", "8"),
         ("tabular:CliffWalking-v1", "auto"),
     ],

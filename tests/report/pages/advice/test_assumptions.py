@@ -1,0 +1,21 @@
+"""What was assumed: settings, stages and how to get the advice again."""
+
+from typing import Any
+
+from tests.report.hostile import words_of
+
+from nbyt.report.pages.advice.assumptions import assumption_sections
+
+Data = dict[str, Any]
+
+
+def test_stages_weights_and_the_command_are_named(data: Data) -> None:
+    words = words_of(assumption_sections(data).html)
+    for stage in data["stages"]:
+        assert stage["name"] in words
+    assert data["reproduce"] in words and data["env"] in words
+
+
+def test_stages_that_were_given_have_no_training(data: Data) -> None:
+    words = words_of(assumption_sections({**data, "training": []}).html)
+    assert "stages that were given" in words
