@@ -283,7 +283,9 @@ def _wrong(kind: type[UsageError], name: str, words: str, value: Any, fix: str =
 
 
 def is_huge(value: Any) -> bool:
-    """Whether a value is an integer beyond all floats, which Python may refuse to write out."""
+    """Return whether a value is an integer beyond all floats, which Python may refuse to write
+    out.
+    """
     return isinstance(value, int) and value.bit_length() > _MOST_BITS
 
 

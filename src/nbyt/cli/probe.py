@@ -216,7 +216,7 @@ def _control(options: ProbeOptions, common: Common) -> Outcome:
 
 
 def _changed(control: Control, options: ProbeOptions) -> Control:
-    """The control with the batch, steps, lambda and gamma that were asked for."""
+    """Return the control with the batch, steps, lambda and gamma that were asked for."""
     default = ProbeOptions()
     unknown = [n for n in _STAGES_ONLY if getattr(options, n) != getattr(default, n)]
     lambdas = read_if_given(PROBABILITIES, options.lam, "--lambda") or ()

@@ -239,7 +239,7 @@ def _dealt(new: Shaped[Array, "R 2 lanes ..."], own: Shaped[Array, "lanes R ..."
 def _take_turns(
     lanes: _Lanes, carried: tuple[_Branch, jax.Array], time: jax.Array
 ) -> tuple[_Branch, jax.Array]:
-    """Where a lane's first copy has ended, keep its advantage and start the second."""
+    """Keep the advantage of a lane's first copy where it has ended, and start the second."""
     branch, kept = carried
     now = lanes.turn == time
     return _choose(now, lanes.late, branch), jnp.where(now, branch.earned, kept)

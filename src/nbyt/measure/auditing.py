@@ -64,7 +64,7 @@ class CutBatch(NamedTuple):
 
 
 def slots(minibatches: Minibatches, count: int, size: int) -> Slots:
-    """At most `count` mini-batches of at most `size` samples, in arrays of this shape."""
+    """Return at most `count` mini-batches of at most `size` samples, in arrays of this shape."""
     indices, weight = np.zeros((count, size), np.int32), np.zeros((count, size), np.float32)
     for row, one in enumerate(minibatches):
         indices[row, : len(one)] = one
@@ -82,7 +82,7 @@ def cut_batch(
     advantage: Float[Array, " B"],
     cut: Slots,
 ) -> CutBatch:
-    """What mini-batches do to the gradient of one part, "actor" or "critic"."""
+    """Measure what mini-batches do to the gradient of one part, "actor" or "critic"."""
     rows = layers(policy, params, batch.observation, batch.action, (part,))
     whole = grouped(rows, 1)
     gradient = group_sums(whole, {part: advantage[None]})[0] / advantage.size
@@ -97,7 +97,7 @@ def cut_batch(
 def _gradient(
     part: str, rows: list[Layer], advantage: jax.Array, slot: tuple[jax.Array, jax.Array]
 ) -> Float[Array, " P"]:
-    """The gradient of one mini-batch."""
+    """Return the gradient of one mini-batch."""
     indices, weight = slot
     picked = jax.tree.map(lambda x: x[indices][None], rows)
     return group_sums(picked, {part: (weight * advantage[indices])[None]})[0]
@@ -117,7 +117,7 @@ def frozen_batches(
     seed: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Batch]:
-    """So many batches, no two of which share an env; all envs are at random phases.
+    """Collect so many batches, no two of which share an env; all envs are at random phases.
 
     Advantages are raw: whoever uses a batch normalises them as it needs.
     """
@@ -137,7 +137,7 @@ def frozen_batches(
 
 
 def _batch(stage: Stage, pool: Pool, advantage: Float[np.ndarray, "L n"], envs: slice) -> Batch:
-    """The envs' steps without their order in time: sample t * N + n is step t of env n."""
+    """Drop the order of the envs' steps in time: sample t * N + n is step t of env n."""
     flat = partial(_flat, envs=envs)
     observation, action, value = flat(pool.observation), flat(pool.action), flat(pool.value)
     own = flat(advantage.astype(np.float32))
@@ -184,7 +184,7 @@ class Cost:
         return self.formula or self.measured
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         formula = self.formula.as_dict() if self.formula else None
         return {"formula": formula, "measured": self.measured.as_dict()}
 
@@ -198,7 +198,7 @@ class Rollouts:
     batches: int
 
     def as_dict(self) -> dict[str, int]:
-        """Plain data."""
+        """Return plain data."""
         samples = self.envs * self.steps * self.batches
         return {
             "envs": self.envs,
@@ -209,13 +209,13 @@ class Rollouts:
 
 
 def planned(asked: AuditSizes) -> Rollouts:
-    """How many batches, of which shape."""
+    """Return how many batches to collect, and of which shape."""
     envs, steps = (asked.envs, asked.steps) if asked.envs else default_split(asked.batch)
     return Rollouts(envs, steps, int(np.clip(_SAMPLES // asked.batch, *_BATCHES)))
 
 
 def brief_stage(env: DeviceEnv | HostEnv, seed: int, progress: Progress) -> Stage:
-    """A policy that was trained for a moment: no longer random, still learning."""
+    """Train a policy for a moment: no longer random, still learning."""
     plan = PPOPlan(env.id, _TRAINING, _TRAINED * _TRAINING.batch, seed, PPOSettings(), (_TRAINED,))
     with tempfile.TemporaryDirectory() as folder:
         run = open_run(Path(folder) / "run", plan.identity(), manifest={})
@@ -232,7 +232,9 @@ def measured_cost(
     seed: int = 0,
     progress: Progress = lambda what, done, total: None,
 ) -> dict[str, Cost]:
-    """What the sampler costs the actor's and the critic's gradient, on rollouts of the stage."""
+    """Measure what the sampler costs the actor's and the critic's gradient, on rollouts of the
+    stage.
+    """
     rollouts = planned(audit.asked)
     asked = replace(audit.asked, envs=rollouts.envs, steps=rollouts.steps)
     batches = _collected(env, stage, rollouts, seed, progress)
@@ -269,7 +271,7 @@ def _collected(
 def _cuts(
     sampler: Callable[..., Any], asked: AuditSizes, batches: int, seed: int
 ) -> Iterator[Minibatches]:
-    """An update's mini-batches for each batch, thinned where there are many, in our order."""
+    """Return an update's mini-batches for each batch, thinned where there are many, in our order."""
     for number in range(batches):
         own = seed + _FIRST_SEED + number
         given = read(sampler, asked.batch, asked.minibatch, asked.epochs, own)
@@ -278,7 +280,7 @@ def _cuts(
 
 
 def _padded(cuts: list[Minibatches]) -> Iterator[Any]:
-    """All in arrays of one shape, so that one program serves them."""
+    """Pad all to arrays of one shape, so that one program serves them."""
     count = max(len(cut) for cut in cuts)
     size = max(len(one) for cut in cuts for one in cut)
     return (slots(cut, count, size) for cut in cuts)
@@ -300,5 +302,5 @@ def _cost(rows: list[CutBatch], audit: Audit) -> Cost:
 def _drawn(
     products: Float[np.ndarray, "k k"], scatter: Float[np.ndarray, " k"], added: float
 ) -> Drawn:
-    """Mini-batches around G_B that add so much S²."""
+    """Return mini-batches around G_B that add so much S²."""
     return Drawn(products, np.diagonal(products) + added * scatter)
