@@ -289,6 +289,6 @@ def _show(data: dict[str, Any], measured: Measurement) -> None:
             show(source_table(layout, objective), "")
     for line in reasons(data):
         show(line)
-    show("* best by alignment   = not told apart from it   [95 % interval]   ~ approximate")
+    show("* best by alignment   = tied with it   [95 % interval]   ~ approximate")
     for objective in ("actor", "critic", "total"):
         show(verdict(data, objective))

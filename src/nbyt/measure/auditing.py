@@ -119,7 +119,7 @@ def frozen_batches(
 ) -> list[Batch]:
     """Collect so many batches, no two of which share an env; all envs are at random phases.
 
-    Advantages are raw: whoever uses a batch normalises them as it needs.
+    Advantages are raw: callers normalise them as they need.
     """
     plan = PoolPlan(
         count * layout.envs,
@@ -271,7 +271,7 @@ def _collected(
 def _cuts(
     sampler: Callable[..., Any], asked: AuditSizes, batches: int, seed: int
 ) -> Iterator[Minibatches]:
-    """Return an update's mini-batches for each batch, thinned where there are many, in our order."""
+    """Return the mini-batches of an update for each batch, thinned where they are many."""
     for number in range(batches):
         own = seed + _FIRST_SEED + number
         given = read(sampler, asked.batch, asked.minibatch, asked.epochs, own)

@@ -1,4 +1,4 @@
-"""A worker: a process that runs envs, and whoever waits for it; it may hang or die and harm nobody.
+"""Worker processes that run envs, and may hang or die without harm to the parent.
 
 They exchange lines of JSON; `serving` is the other side. The waiting side imports no JAX: on a
 cluster it is one of many.
@@ -78,7 +78,7 @@ class Bell:
         self._event = threading.Event()
 
     def ring(self) -> None:
-        """Wake whoever waits."""
+        """Wake the waiting threads."""
         self._event.set()
 
     def wait(self, seconds: float) -> None:

@@ -123,7 +123,7 @@ def losses(scores: Sequence[Row], generator: np.random.Generator, draws: int = D
     """Return how far each layout is below the best, in every draw.
 
     The best layout is chosen with one half of the seeds and all are held against it with the
-    other: whoever is chosen for being best in the same seeds looks better than it is. Every draw
+    other: a layout chosen as the best of the same seeds looks better than it is. Every draw
     takes new halves, and seeds with replacement within them. Below 0 are layouts that do better
     than the chosen one.
     """
@@ -158,7 +158,7 @@ def behind(
 ) -> Estimate:
     """Estimate how far a layout's IQM is below the leader's; drawn: the same in draws.
 
-    Whoever looks best owes some of it to luck, so the value is too large rather than too small;
+    The leader is partly lucky (winner's curse), so the value is too large rather than too small;
     the interval still holds the truth nearly as often as it says.
     """
     seeds = min(len(best), len(other))
@@ -169,10 +169,10 @@ def behind(
 
 
 def rank_correlation(
-    heights: Float[np.ndarray, "*draws layouts"], foretold: Float[np.ndarray, " layouts"]
+    heights: Float[np.ndarray, "*draws layouts"], predicted: Float[np.ndarray, " layouts"]
 ) -> Float[np.ndarray, "*draws"]:
     """Return Spearman's correlation of predicted and reached scores; nan where all tie."""
-    ranks = [rankdata(one, axis=-1) for one in (heights, foretold)]
+    ranks = [rankdata(one, axis=-1) for one in (heights, predicted)]
     apart = [one - one.mean(axis=-1, keepdims=True) for one in ranks]
     sizes = [np.sqrt((one**2).sum(axis=-1)) for one in apart]
     with np.errstate(invalid="ignore"):
@@ -181,7 +181,7 @@ def rank_correlation(
 
 def rank_agreement(
     scores: Sequence[Row],
-    foretold: Float[np.ndarray, " layouts"],
+    predicted: Float[np.ndarray, " layouts"],
     generator: np.random.Generator,
 ) -> Estimate:
     """Estimate Spearman's correlation of the forecast with the IQMs.
@@ -191,11 +191,11 @@ def rank_agreement(
     fewest = min(map(len, scores), default=0)
     if len(scores) < 3:
         return undetermined("takes 3 layouts or more", fewest)
-    value = float(rank_correlation(np.array([iqm(one) for one in scores]), foretold))
+    value = float(rank_correlation(np.array([iqm(one) for one in scores]), predicted))
     if not np.isfinite(value):
         return undetermined("all layouts tie", fewest)
     rows = [iqm(one[redrawn(len(one), generator)]) for one in scores]
-    drawn = rank_correlation(np.stack(rows, axis=1), foretold)
+    drawn = rank_correlation(np.stack(rows, axis=1), predicted)
     found = interval(value, drawn[np.isfinite(drawn)], fewest)
     # A rank correlation cannot be above 1, and drawing seeds pulls it down: never a clean 95 %.
     return Estimate(value, found.low, found.high, fewest, found.reason, approximate=True)

@@ -14,7 +14,7 @@ _PACKAGES = ("nbyt", "jax", "jaxlib", "numpy", "optax", "gymnax", "gymnasium")
 # Packages that only some runs have to do with, by the name they are imported by.
 _BRIDGED = {"torch": "torch", "stable_baselines3": "stable-baselines3"}
 # Variables that can change numbers, or which device makes them. A name is on this list or is not
-# stored: whoever invents JAX_SOMETHING_TOKEN must not find it in a file.
+# stored: a JAX_SOMETHING_TOKEN of a later version must not be found in a file.
 _VARIABLES = (
     *("JAX_PLATFORMS", "JAX_PLATFORM_NAME", "JAX_NUM_CPU_DEVICES"),
     *("JAX_ENABLE_X64", "JAX_DEFAULT_DTYPE_BITS", "JAX_NUMPY_DTYPE_PROMOTION"),

@@ -116,7 +116,7 @@ def resolved(path: Path, where: str = "--out") -> Path:
 def resolved_entry(path: Path, where: str = "--out") -> Path:
     """Return the real path of the folder of an entry that the user names, and the entry's name.
 
-    The entry itself may be a link: whoever writes replaces it, whoever reads refuses it.
+    The entry itself may be a link: a write replaces it, a read refuses it.
     """
     path = Path(path)
     if path.name in ("", ".."):

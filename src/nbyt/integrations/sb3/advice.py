@@ -138,7 +138,7 @@ def advise(
     --------
     >>> from stable_baselines3 import PPO
     >>> model = PPO("MlpPolicy", "CartPole-v1", n_steps=64, seed=0).learn(64)
-    >>> advice = advise(model, effort="quick", per="sample", steps=[16, 64], out="runs/advice")  # doctest: +SKIP
+    >>> advice = advise(model, effort="quick", out="runs/advice")  # doctest: +SKIP
     >>> advice.per_sample["envs"] * advice.per_sample["steps"]  # doctest: +SKIP
     64
     """

@@ -103,7 +103,7 @@ def verdict(data: Data, objective: str) -> str:
         return f"{objective}: {name} is best, and the data tell it apart from all others"
     if len(ties) == len(rest):
         return f"{objective}: no measurable difference between the layouts"
-    return f"{objective}: {name} looks best; cannot be told apart from it: {', '.join(ties)}"
+    return f"{objective}: {name} looks best; tied with it: {', '.join(ties)}"
 
 
 def surface_table(data: Data, objective: str = "actor") -> Table:
