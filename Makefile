@@ -31,7 +31,7 @@ layers: install
 	$(BIN)/lint-imports
 
 unit: install browser
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadscope --durations 15
 
 # A minute: what must have learnt something has learnt it on an old CPU too, and on none that is here.
 short-isas: install
@@ -177,4 +177,4 @@ dialects-live: .venv-dialects/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-bench .venv-dialects .venv-oldest .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .cache .venv .venv-bench .venv-dialects .venv-oldest .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,6 +10,7 @@ from tests.sweep.small import HOST, grid_of, set_traps
 from tests.sweep.traps import FOLDER, Crash
 
 from nbyt.errors import DiskError
+from nbyt.results.sweep import CellCounts
 from nbyt.store.run import Folder
 from nbyt.sweep.grid import Grid
 from nbyt.sweep.run import Tally, curves_of, failures_of, open_sweep, run_cells, table_text
@@ -90,18 +91,18 @@ def test_cells_that_fail_are_told_kept_apart_and_retried(
     said = failures_of(grid, folder)
     assert len(said) == 6
     for facts in said.values():
-        own, *_, last = facts["message"].splitlines()
-        assert own == "in your code:" and "traps.py" in facts["message"]
+        own, *_, last = facts.message.splitlines()
+        assert own == "in your code:" and "traps.py" in facts.message
         assert "ZeroDivisionError: the user's own words in step" in last
-        assert facts["where"].startswith("env 0, step 3, seed ")
+        assert facts.where.startswith("env 0, step 3, seed ")
     # Given up is given up, until somebody asks; the table says so.
     assert run_cells(grid, folder).failed == 6
     assert table(grid, folder).count(",failed,") == 6
-    assert run_cells(grid, folder, retry_failed=True).as_dict() == {
-        "done": 12,
-        "failed": 0,
-        "total": 12,
-    }
+    assert run_cells(grid, folder, retry_failed=True).counts == CellCounts(
+        done=12,
+        failed=0,
+        total=12,
+    )
     assert table(grid, folder) == table(grid, unbroken)
     assert not list(folder.path.glob("failed-*"))
 
@@ -120,7 +121,7 @@ def test_a_full_disk_and_damaged_files_leave_the_same_table(
     damaged = folder.path / sorted(told)[3]
     damaged.write_bytes(told[damaged.name].replace(b"unfinished", b"unfinishes"))
     tally = run_cells(grid, folder)
-    assert tally.as_dict() == {"done": 12, "failed": 0, "total": 12}
+    assert tally.counts == CellCounts(done=12, failed=0, total=12)
     assert files(folder) == told and table(grid, folder) == table(grid, unbroken)
     leftovers = [path.name for path in folder.path.iterdir() if path.name not in told]
     assert leftovers == ["nbyt-run.json"]

@@ -4,14 +4,12 @@ A file's hash proves that it is whole, not that nbyt wrote it. So each record th
 decoded into a frozen type here, and one that does not fit is refused with the path of the key.
 Code that is given a record need not check it again. No JAX.
 
-    decoding     decode and plain: dictionaries to types and back
-    values       the numbers, texts and estimates that records are made of
+    values       numbers, texts and estimates that records are made of; decode and plain
     training     stages, checkpoints, results and the marker of a run
     measurement  one stage's measurement and its diagnostics
     advice       advice.json, and what an advice keeps on its way
     sweep        sweep.json, its cells, failures and times
-    figures      the figures of a study
-    study        study.json
+    study        study.json and its figures
     probes       a probed training: probes.json and its records
 """
 
