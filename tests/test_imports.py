@@ -14,8 +14,8 @@ import pytest
 
 import nbyt
 
-SOURCE = Path(nbyt.__file__).parent
-FILES = sorted(SOURCE.rglob("*.py"))
+SOURCE = Path(nbyt.__file__).parents[1]
+FILES = sorted(path for name in ("nbyt", "nbyt_studies") for path in (SOURCE / name).rglob("*.py"))
 LIGHT = [
     "nbyt",
     "nbyt.layout",
@@ -34,7 +34,7 @@ OPTIONAL = ["torch", "stable_baselines3", "envpool", "mujoco", "tensorboardX", "
 
 def module_name(path: Path) -> str:
     """The dotted name of a source file."""
-    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    parts = path.relative_to(SOURCE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 

@@ -10,25 +10,31 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "nbyt"
-DOOR = "store/paths.py"
+SOURCE = Path(__file__).parents[1] / "src"
+DOOR = "nbyt/store/paths.py"
 ALLOWED = {
-    ("store/atomic.py", "os.open"): "reads, never through a link",
-    ("user_file.py", "os.open"): "reads a file that the user names",
-    ("cli/main.py", "os.open"): "/dev/null, where a reader has gone",
-    ("processes/worker.py", "os.open"): "/dev/null, in place of the driver's orders",
-    ("cli/output.py", "open w"): "stdout or stderr again, by number, where an env has closed it",
-    ("processes/heartbeat.py", ".open r+b"): "a temporary file of the driver's, mapped into memory",
-    ("processes/heartbeat.py", "tempfile.mkstemp"): "that file: new, and closed to others",
-    ("processes/heartbeat.py", ".unlink"): "that file",
-    ("collect/pool.py", "tempfile.TemporaryFile"): "memory for arrays; it has no name",
-    ("collect/pool.py", "np.memmap"): "that file, while the arrays are used",
-    ("cli/doctor.py", "tempfile.TemporaryDirectory"): "a new folder, filled through the door",
-    ("sweep/cluster.py", "tempfile.TemporaryDirectory"): "likewise",
-    ("sweep/ray_task.py", "tempfile.TemporaryDirectory"): "likewise",
-    ("measure/auditing.py", "tempfile.TemporaryDirectory"): "likewise",
-    ("sweep/cluster.py", "tempfile.gettempdir"): "reads Ray's note there",
-    ("train/hardware.py", ".mkdir"): "the user's cache, with rules of its own",
+    ("nbyt/store/atomic.py", "os.open"): "reads, never through a link",
+    ("nbyt/user_file.py", "os.open"): "reads a file that the user names",
+    ("nbyt/cli/main.py", "os.open"): "/dev/null, where a reader has gone",
+    ("nbyt/processes/worker.py", "os.open"): "/dev/null, in place of the driver's orders",
+    (
+        "nbyt/cli/output.py",
+        "open w",
+    ): "stdout or stderr again, by number, where an env has closed it",
+    (
+        "nbyt/processes/heartbeat.py",
+        ".open r+b",
+    ): "a temporary file of the driver's, mapped into memory",
+    ("nbyt/processes/heartbeat.py", "tempfile.mkstemp"): "that file: new, and closed to others",
+    ("nbyt/processes/heartbeat.py", ".unlink"): "that file",
+    ("nbyt/collect/pool.py", "tempfile.TemporaryFile"): "memory for arrays; it has no name",
+    ("nbyt/collect/pool.py", "np.memmap"): "that file, while the arrays are used",
+    ("nbyt/cli/doctor.py", "tempfile.TemporaryDirectory"): "a new folder, filled through the door",
+    ("nbyt/sweep/cluster.py", "tempfile.TemporaryDirectory"): "likewise",
+    ("nbyt/sweep/ray_task.py", "tempfile.TemporaryDirectory"): "likewise",
+    ("nbyt/measure/auditing.py", "tempfile.TemporaryDirectory"): "likewise",
+    ("nbyt/sweep/cluster.py", "tempfile.gettempdir"): "reads Ray's note there",
+    ("nbyt/train/hardware.py", ".mkdir"): "the user's cache, with rules of its own",
 }
 CHANGING = {
     "os": "chmod chown link makedirs mkdir mkfifo mknod open remove removedirs rename renames "
@@ -95,6 +101,10 @@ def test_nobody_else_changes_what_is_on_disk(found: dict[str, set[str]]) -> None
     past = {(file, call) for file, calls in found.items() if file != DOOR for call in calls}
     assert past - ALLOWED.keys() == set(), "use nbyt.store.paths or nbyt.store.atomic"
     assert ALLOWED.keys() - past == set(), "no longer needed"
+
+
+def test_both_packages_are_read(found: dict[str, set[str]]) -> None:
+    assert {name.split("/")[0] for name in found} == {"nbyt", "nbyt_studies"}
 
 
 def test_the_door_is_found_to_change_what_is_on_disk(found: dict[str, set[str]]) -> None:

@@ -117,7 +117,7 @@ def _cells(grid: Grid, cluster: Cluster, rounds: int) -> dict[str, Any]:
 def _task(grid: Grid, cluster: Cluster, rounds: int) -> dict[str, Any]:
     """A task in which nothing is trained: its bytes, and its milliseconds alone and among many."""
     job = make_jobs(grid, grid.cells)[0]
-    text = cluster._errand(grid, job)
+    text = cluster._request(grid, job)
     connection, idle = cluster._connection, json.dumps({**json.loads(text), "versions": {}})
 
     def alone() -> None:
