@@ -38,7 +38,8 @@ def prepared_with(home: Path, *options: str, umask: int = -1) -> tuple[str, str]
     """Where a fresh process keeps its programs, and what it says about that."""
     done = subprocess.run(
         [sys.executable, "-c", PREPARE, *options],
-        env=os.environ | {"XDG_CACHE_HOME": str(home)},
+        # The cache is what is tested, also where the other tests run without one.
+        env=os.environ | {"XDG_CACHE_HOME": str(home), "JAX_ENABLE_COMPILATION_CACHE": "true"},
         umask=umask,
         capture_output=True,
         text=True,
