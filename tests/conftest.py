@@ -21,11 +21,11 @@ from jaxtyping import install_import_hook  # noqa: E402
 # The hook stays for the whole session; it must be in place before these packages are imported.
 install_import_hook(
     [
-        "nbyt.objective",
         "nbyt.collect",
         "nbyt.minibatch",
         "nbyt.policy",
         "nbyt.stats",
+        "nbyt.train.losses",
         "nbyt_studies.numbers",
         "nbyt_studies.comparisons",
     ],
@@ -79,8 +79,29 @@ if "NBYT_TEST_SHIFT" in os.environ:
     _start_a_rounding_error_away(float(os.environ["NBYT_TEST_SHIFT"]))
 
 
+# Files and folders that take longest, with few tests or with waiting in them. They come first, so
+# that at the end no worker waits for another that has just begun with one of them.
+_FIRST = (
+    "tests/sweep/test_cluster.py",
+    "tests/studies/post/",
+    "tests/faults/",
+    "tests/studies/",
+    "tests/advice/",
+    "tests/cli/",
+    "tests/sweep/",
+    "tests/calibration/",
+    "tests/train/",
+    "tests/integrations/",
+)
+
+
+def _place(item: pytest.Item) -> int:
+    return next((i for i, name in enumerate(_FIRST) if item.nodeid.startswith(name)), len(_FIRST))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out, from shifted weights, what compares with a process that has not shifted its."""
+    """Put slow modules first; with shifted weights, leave out what another process has to equal."""
+    items.sort(key=_place)
     if "NBYT_TEST_SHIFT" in os.environ:
         items[:] = [one for one in items if one.get_closest_marker("own_process") is None]
 

@@ -19,6 +19,7 @@ from nbyt.layout import Layout
 from nbyt.measure.request import Resources, make_request
 from nbyt.minibatch import audit
 from nbyt.minibatch.schemes import find
+from nbyt.numbers import SEED, require_seeds
 from nbyt.sweep.grid import make_grid
 from nbyt.sweep.workers import Workers
 from nbyt.train.dqn import DQNSettings, ReplayLayout
@@ -164,3 +165,16 @@ def test_numbers_of_numpy_become_those_of_python() -> None:
     layout = Layout(np.int64(4), np.int32(8), np.int64(16), np.int8(2))
     assert {type(size) for size in vars(layout).values()} == {int}
     assert type(PPOSettings(gamma=np.float32(0.5)).gamma) is float
+
+
+def test_other_seeds_are_refused_in_words() -> None:
+    for wrong in (-1, SEED.high + 1, 10**23, 1.5, "1", True, None, 1 << 16_000):
+        with pytest.raises(UsageError, match="whole number from 0 to 4,294,967,295") as error:
+            SEED.check(wrong, "seed")
+        assert error.value.fix and len(error.value.message) < 150
+
+
+def test_the_last_of_several_seeds_is_checked_too() -> None:
+    assert require_seeds(SEED.high - 15, 16)
+    with pytest.raises(UsageError, match="for 16 seeds"):
+        require_seeds(SEED.high - 14, 16)

@@ -1,6 +1,6 @@
 """The law of the one door: `store.paths` alone makes, changes and removes files.
 
-Behind it no link below an output folder is followed; `tests/store/test_planted_links.py` tries
+Behind it no link below an output folder is followed; `tests/store/test_files.py` tries
 that. Here the source is read: whoever calls the system past the door needs a reason in `ALLOWED`.
 """
 
@@ -34,7 +34,7 @@ ALLOWED = {
     ("nbyt/sweep/ray_task.py", "tempfile.TemporaryDirectory"): "likewise",
     ("nbyt/measure/auditing.py", "tempfile.TemporaryDirectory"): "likewise",
     ("nbyt/sweep/cluster.py", "tempfile.gettempdir"): "reads Ray's note there",
-    ("nbyt/train/hardware.py", ".mkdir"): "the user's cache, with rules of its own",
+    ("nbyt/store/programs.py", ".mkdir"): "the user's cache, with rules of its own",
 }
 CHANGING = {
     "os": "chmod chown link makedirs mkdir mkfifo mknod open remove removedirs rename renames "

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nbyt.errors import UsageError
 from nbyt.numbers import SEED
-from nbyt.rng import numpy_stream, require_seed, seeds, stream, streams
+from nbyt.rng import numpy_stream, seeds, stream, streams
 
 ROLES = ["act", "env.start", "env.step", "env.reset", "stagger", "actor", "critic", "evaluate"]
 
@@ -96,20 +95,7 @@ PINNED_KEY = [399615252, 2929699550]
 
 
 def test_every_seed_that_is_allowed_is_a_seed_of_its_own() -> None:
-    allowed = [require_seed(seed) for seed in (0, 1, 2**31, SEED.high, np.int64(7))]
+    allowed = [SEED.check(seed, "seed") for seed in (0, 1, 2**31, SEED.high, np.int64(7))]
     assert all(type(seed) is int for seed in allowed)
     assert len({bits(jax.random.key(seed)).tobytes() for seed in allowed}) == len(allowed)
     assert bits(jax.random.key(SEED.high + 1)).tolist() == bits(jax.random.key(0)).tolist()
-
-
-def test_other_seeds_are_refused_in_words() -> None:
-    for wrong in (-1, SEED.high + 1, 10**23, 1.5, "1", True, None, 1 << 16_000):
-        with pytest.raises(UsageError, match="whole number from 0 to 4,294,967,295") as error:
-            require_seed(wrong)
-        assert error.value.fix and len(error.value.message) < 150
-
-
-def test_the_last_of_several_seeds_is_checked_too() -> None:
-    assert require_seed(SEED.high - 15, count=16)
-    with pytest.raises(UsageError, match="for 16 seeds"):
-        require_seed(SEED.high - 14, count=16)

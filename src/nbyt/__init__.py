@@ -45,7 +45,6 @@ _PACKAGES = (
     "integrations",
     "measure",
     "minibatch",
-    "objective",
     "policy",
     "report",
     "results",

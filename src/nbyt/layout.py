@@ -54,11 +54,12 @@ class Layout:
             object.__setattr__(self, "minibatch", self.batch)
         check_fields(self)
         if self.batch % self.minibatch:
+            near = ", ".join(map(str, nearest_divisors(self.batch, self.minibatch)))
             raise LayoutError(
                 f"{self.batch} samples (envs={self.envs} x steps={self.steps}) do not split into "
                 f"mini-batches of {self.minibatch}",
                 where="minibatch",
-                fix=f"nearest that do: {_listed(nearest_divisors(self.batch, self.minibatch))}",
+                fix=f"nearest that do: {near}",
             )
 
     @property
@@ -117,10 +118,6 @@ def nearest_divisors(number: int, wanted: int) -> list[int]:
     return below[-1:] + above[:1]
 
 
-def _listed(numbers: list[int]) -> str:
-    return ", ".join(str(number) for number in numbers)
-
-
 def fragment_lengths(batch: int, steps: Any = None) -> tuple[int, ...]:
     """Return the T to compare: those given, or the divisors of the batch up to 2,048.
 
@@ -135,11 +132,9 @@ def fragment_lengths(batch: int, steps: Any = None) -> tuple[int, ...]:
     for length in lengths:
         if batch % length:
             near = ", ".join(map(str, nearest_divisors(batch, length)))
-            raise LayoutError(
-                f"a batch of {batch} has no split with {length} steps",
-                where="steps",
-                fix=f"use a divisor of {batch}; nearest: {near}",
-            )
+            message = f"a batch of {batch} has no split with {length} steps"
+            fix = f"use a divisor of {batch}; nearest: {near}"
+            raise LayoutError(message, where="steps", fix=fix)
     return tuple(lengths)
 
 

@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Annotated, Any, Protocol, get_args, get_type_hints, runtime_checkable
@@ -32,11 +32,9 @@ class Kind(Protocol):
 
     def read(self, text: str, name: str) -> Any:
         """Return what a text states; raise a UsageError about `name` if that cannot be."""
-        ...
 
     def check(self, value: Any, name: str) -> Any:
         """Return a value of Python's; raise a UsageError about `name` if it cannot be."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -233,6 +231,12 @@ def require(kind: Kind, **values: Any) -> list[Any]:
         None if value is None else kind.check(value, _SAID.get(name, name))
         for name, value in values.items()
     ]
+
+
+def require_seeds(first: Any, count: int) -> int:
+    """Return the first seed as an int, if it and the `count` - 1 after it are valid."""
+    after = f", for {count:,} seeds from there on" if count > 1 else ""
+    return replace(SEED, high=SEED.high + 1 - count, note=after).check(first, "seed")
 
 
 def read_if_given(kind: Kind, text: str, name: str) -> Any:

@@ -6,21 +6,12 @@ environments are a prefix of those of 2N. JAX is imported late so that NumPy use
 """
 
 import zlib
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbyt.numbers import SEED
-
 if TYPE_CHECKING:
     import jax
-
-
-def require_seed(seed: Any, *, count: int = 1, where: str = "seed") -> int:
-    """Return the seed as an int, if it and the `count` - 1 seeds after it are valid."""
-    after = f", for {count:,} seeds from there on" if count > 1 else ""
-    return replace(SEED, high=SEED.high + 1 - count, note=after).check(seed, where)
 
 
 def stream(key: "jax.Array", role: str, index: "int | jax.Array" = 0) -> "jax.Array":

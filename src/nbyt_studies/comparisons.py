@@ -1,7 +1,7 @@
 """Compare layouts on the same chains, batches by their cosines, and samples by energy distance.
 
-Ratios and differences are taken in every sample of the chains, so what both layouts share of a
-chain's luck drops out.
+Ratios and differences are taken in every sample of the chains, so noise that both layouts share
+through a chain cancels.
 """
 
 import math
@@ -9,7 +9,6 @@ import math
 import numpy as np
 from jaxtyping import Float
 
-from nbyt.stats.comparison import Candidate, common_samples
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.intervals import (
     Replicates,
@@ -22,6 +21,7 @@ from nbyt.stats.intervals import (
     spread,
 )
 from nbyt.stats.products import PoolMoments, moments_of, step_variance
+from nbyt.stats.ranking import Candidate, common_samples
 from nbyt.stats.variance import decompose
 
 # Cosines between gradients of independent batches, and the variance that they stand for.
@@ -33,8 +33,8 @@ from nbyt.stats.variance import decompose
 #
 # 2 E|X - Y| - E|X - X'| - E|Y - Y'| is 0 if both laws are the same and above 0 else (Székely).
 # Pairs of points always come from different chains, so the estimate is unbiased, also where the
-# points of one chain depend on each other, and where chain i of one sample shares its luck with
-# chain i of the other: that only makes the estimate sharper.
+# points of one chain depend on each other, and where chain i of both samples has the same random
+# numbers: that only makes the estimate sharper.
 
 _FAR = 10.0
 
@@ -213,7 +213,7 @@ def _share(part: Replicates, whole: Replicates, one: Candidate, *, rough: bool =
     chains = one.products.chains
     if not np.all(whole > 0):
         return undetermined(NO_DIVISOR, chains)
-    found = real(part / whole, chains)
+    estimate = real(part / whole, chains)
     if not rough:
-        return found
-    return Estimate(found.value, found.low, found.high, chains, approximate=True)
+        return estimate
+    return Estimate(estimate.value, estimate.low, estimate.high, chains, approximate=True)

@@ -14,7 +14,7 @@ from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import NbytError, TrainingError, error_from
 from nbyt.layout import Layout
 from nbyt.measure.request import Progress
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 from nbyt.processes.heartbeat import Heartbeat
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import Bell, Say, WorkerProcess, basic_setup, serve
@@ -32,6 +32,11 @@ from nbyt.train.loop import Watch, kept_stages, train
 from nbyt.train.plan import PPOPlan, PPOSettings
 
 Choice = TypeVar("Choice")
+
+
+def env_name(id: str) -> str:
+    """Return an env's id without its suite."""
+    return id.partition(":")[2]
 
 
 @dataclass(frozen=True)
@@ -82,17 +87,17 @@ class Context:
 
         seed: counted from the study's own.
         """
-        found = resolve(env)
+        resolved = resolve(env)
         last = max(stages)
         plan = PPOPlan(
-            found.id,
+            resolved.id,
             layout,
             last * layout.batch,
             self.seed + seed,
             settings or PPOSettings(),
             tuple(sorted(stages)),
         )
-        words = f"{found.id.partition(':')[2]}-{layout.envs}x{layout.steps}-{plan.seed}"
+        words = f"{env_name(resolved.id)}-{layout.envs}x{layout.steps}-{plan.seed}"
         # Runs that differ in anything have folders of their own.
         mark = hashlib.sha256(canonical(plan.identity())).hexdigest()[:8]
         made_by = manifest("reproduce", plan.identity(), plan.seed, hardware.describe())
@@ -102,9 +107,9 @@ class Context:
             run = open_run(folder, plan.identity(), manifest=made_by, inner=True)
             if run.read(RESULT) is None:
                 watch = Watch(self.progress, f"training {words}", last)
-                train(plan, run, (watch,), env=found)
+                train(plan, run, (watch,), env=resolved)
         kept = tuple(kept_stages(plan, run))
-        return Training(found, layout, kept, tuple(run.read(METRICS) or []))
+        return Training(resolved, layout, kept, tuple(run.read(METRICS) or []))
 
     def untrained(
         self,
@@ -114,12 +119,12 @@ class Context:
         seed: int = 0,
     ) -> Stage:
         """Return the stage before the first update of such a run."""
-        found = resolve(env)
+        resolved = resolve(env)
         settings = settings or PPOSettings()
-        plan = PPOPlan(found.id, layout, layout.batch, self.seed + seed, settings, (1,))
-        policy, learner = initial_learner(plan, found)
+        plan = PPOPlan(resolved.id, layout, layout.batch, self.seed + seed, settings, (1,))
+        policy, learner = initial_learner(plan, resolved)
         facts: dict[str, Any] = {
-            "env": found.id,
+            "env": resolved.id,
             "updates": 0,
             "steps": 0,
             "layout": layout.as_dict(),

@@ -1,17 +1,17 @@
 """Three PPO trainings, each with an early and a late stage, for claims on mini-batches."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from nbyt.layout import Layout
 from nbyt.measure.auditing import frozen_batches
-from nbyt.objective.ppo import Batch
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 from nbyt.stats import Estimate
+from nbyt.train.losses import Batch
 from nbyt.train.plan import PPOSettings
-from nbyt_studies.experiment import Context, Training
+from nbyt_studies.experiment import Context, Training, env_name
 
 LAYOUT = Layout(envs=16, steps=128, minibatch=64, epochs=10)
 BATCHES = (16, 64)
@@ -29,7 +29,7 @@ class Task:
     @property
     def name(self) -> str:
         """The env without its suite."""
-        return self.env.partition(":")[2]
+        return env_name(self.env)
 
 
 # Pendulum hardly learns with the usual discount and step size; a table needs a larger step.
@@ -101,11 +101,6 @@ def train(context: Context, task: Task, layout: Layout, seed: int = 0) -> Traini
 def last(context: Context, task: Task) -> int:
     """Return the number of updates of the task's run."""
     return context.pick(task.late // 2, task.late)
-
-
-def without_normalising(settings: PPOSettings) -> PPOSettings:
-    """Return the settings with advantages used as they are."""
-    return replace(settings, normalise_advantages="off")
 
 
 def plain(estimate: Estimate) -> dict[str, Any]:

@@ -156,14 +156,14 @@ def of_windows(apart: Float[np.ndarray, "n P"], sizes: Sequence[int]) -> list[fl
 
     sizes: rising powers of 2, because a window's sum is that of its halves.
     """
-    found, sums, size = [], apart, 1
+    squares, sums, size = [], apart, 1
     for wanted in sizes:
         while size < wanted:
             sums, size = sums[:-size] + sums[size:], 2 * size
         if size != wanted:
             raise ValueError(f"{wanted} is no power of 2, or comes after a larger one")
-        found.append(float(_mean_product(sums, sums)) / size**2)
-    return found
+        squares.append(float(_mean_product(sums, sums)) / size**2)
+    return squares
 
 
 def of_strata(apart: Float[np.ndarray, "n P"], sizes: Iterable[int]) -> list[float]:
@@ -173,11 +173,11 @@ def of_strata(apart: Float[np.ndarray, "n P"], sizes: Iterable[int]) -> list[flo
     divides the number of rows.
     """
     square = _mean_product(apart, apart)
-    found = []
+    squares = []
     for size in sizes:
         centres = apart.reshape(size, -1, apart.shape[1]).mean(axis=1)
-        found.append(float((square - _mean_product(centres, centres)) / size))
-    return found
+        squares.append(float((square - _mean_product(centres, centres)) / size))
+    return squares
 
 
 def _mean_product(first: np.ndarray, second: np.ndarray) -> float:

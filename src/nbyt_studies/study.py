@@ -2,8 +2,11 @@
 
 import platform
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,10 +14,11 @@ from typing import Any
 from nbyt.advice.request import OVERALL
 from nbyt.errors import StoreError
 from nbyt.measure.request import Progress
-from nbyt.report.pages.study import write_study_page
+from nbyt.numbers import SEED
+from nbyt.report.pages.study import study_page
 from nbyt.results import plain
+from nbyt.results.study import Figures
 from nbyt.results.values import Data
-from nbyt.rng import require_seed
 from nbyt.store.files import EXPERIMENT, PAGE, STUDY
 from nbyt.store.formats import shown
 from nbyt.store.manifest import manifest, versions
@@ -29,11 +33,6 @@ Results = Mapping[str, Data]  # by the name of the experiment
 
 def _nothing(results: Results) -> list[Any]:
     return []
-
-
-def always(*notes: str) -> Callable[[Results], list[str]]:
-    """Return notes that do not depend on the data."""
-    return lambda results: list(notes)
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Claim:
     asks: str
     needs: tuple[str, ...]
     checks: Callable[[Results], list[Check]]
-    figures: Callable[[Results], list[Data]] = field(default=_nothing)
+    figures: Callable[[Results], Figures] = field(default=_nothing)
     notes: Callable[[Results], list[str]] = field(default=_nothing)
 
     def judged(self, results: Results) -> Data:
@@ -72,7 +71,7 @@ class Claim:
             "numbers": _numbers(checks),
             "checks": [check.as_dict() for check in checks],
             "notes": self.notes(results),
-            "figures": self.figures(results),
+            "figures": [plain(figure) for figure in self.figures(results)],
         }
 
 
@@ -92,9 +91,65 @@ def by_name(names: str, *groups: tuple[Experiment, ...]) -> tuple[Experiment, ..
     return tuple(sorted(chain(*groups), key=lambda experiment: order.index(experiment.name)))
 
 
-def by_topic(topics: Sequence[str], *groups: tuple[Claim, ...]) -> tuple[Claim, ...]:
-    """Return all claims in the order of these topics, those of one topic as they are given."""
-    return tuple(sorted(chain(*groups), key=lambda claim: topics.index(claim.topic)))
+@dataclass(frozen=True)
+class Evidence:
+    """What decides on a claim: functions of the experiments' data alone, which they do not change.
+
+    values: what the placeholders in the claim's notes stand for.
+    """
+
+    checks: Callable[[Results], list[Check]]
+    figures: Callable[[Results], Figures] = _nothing
+    values: Callable[[Results], Data] = lambda results: {}
+
+
+def read_claims(package: str, evidence: Mapping[str, Evidence]) -> tuple[Claim, ...]:
+    """Return the claims of the package's `claims.toml` on which there is evidence, in its order."""
+    texts = _texts(package)
+    order = list(texts)
+    return tuple(
+        _claim(id, texts[id], texts["shared"], evidence[id])
+        for id in sorted(evidence, key=order.index)
+    )
+
+
+_TEXTS = ("topic", "says", "measured", "asks")
+
+
+@cache
+def _texts(package: str) -> dict[str, Data]:
+    return _joined(tomllib.loads((files(package) / "claims.toml").read_text("utf-8")))
+
+
+def _joined(value: Any) -> Any:
+    """Return texts in one line, also those inside of lists and tables."""
+    if isinstance(value, dict):
+        return {name: _joined(part) for name, part in value.items()}
+    return [_joined(part) for part in value] if isinstance(value, list) else " ".join(value.split())
+
+
+def _claim(id: str, texts: Data, shared: Data, evidence: Evidence) -> Claim:
+    words = {name: texts[name].format_map(shared) for name in _TEXTS}
+    return Claim(
+        id=id,
+        **words,
+        needs=tuple(texts["needs"]),
+        checks=evidence.checks,
+        figures=evidence.figures,
+        notes=lambda results: list(
+            _filled(texts.get("notes", []), {**shared, **evidence.values(results)})
+        ),
+    )
+
+
+def _filled(notes: Sequence[str], values: Data) -> Iterator[str]:
+    """Yield notes with their placeholders filled; a placeholder of a list is several notes."""
+    for note in notes:
+        several = values.get(note.strip("{}"))
+        if isinstance(several, list):
+            yield from _filled(several, values)
+        else:
+            yield note.format_map(values)
 
 
 @dataclass(frozen=True)
@@ -135,7 +190,7 @@ class Study:
     ) -> Folder:
         """Return the folder of this study, new or resumed; refuse another study's folder."""
         effort = _effort(quick)
-        identity = {"study": self.name, "effort": effort, "seed": require_seed(seed)}
+        identity = {"study": self.name, "effort": effort, "seed": SEED.check(seed, "seed")}
         made_by = manifest("reproduce", identity, seed, hardware.describe())
         path = Path(out) if out is not None else Path("runs") / f"{self.name}-{effort}-{seed}"
         return open_run(path, identity, "reproduce", manifest=made_by, force=force)
@@ -210,7 +265,7 @@ class Study:
         }
         folder.write(STUDY, study)
         # As it is read back: the page is then the same as `nbyt report` makes.
-        write_study_page(plain(folder.require(STUDY)), folder.path / PAGE.name)
+        study_page(folder.require(STUDY)).write(folder.path / PAGE.name)
         return Reproduction(study)
 
 

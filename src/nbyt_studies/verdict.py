@@ -109,10 +109,10 @@ def judge(checks: Sequence[Check]) -> Verdict:
 def _condition(checks: Sequence[Check]) -> str:
     """Return the property that separates yes from no best, with the counts of its values."""
     decided = [check for check in checks if check.says != "open"]
-    found = _telling(decided, "yes")
-    if found is None:
+    separating = _telling(decided, "yes")
+    if separating is None:
         return f"in {_count(decided, 'yes')} of {len(decided)} checks"
-    key, counts = found
+    key, counts = separating
     left = Counter(check.case.get(key) for check in checks if check.says == "open")
     ordered = sorted(counts.items(), key=lambda one: (-one[1][0] / one[1][1], one[0]))
     parts = [f"{value} ({_said(*count, left[value])})" for value, count in ordered]
@@ -121,11 +121,11 @@ def _condition(checks: Sequence[Check]) -> str:
 
 def _left_open(checks: Sequence[Check]) -> str:
     """Return where checks are open, if one property marks off nearly all of them."""
-    found = _telling(checks, "open")
+    separating = _telling(checks, "open")
     left = _count(checks, "open")
-    if found is None or left < _A_FEW or _mistakes(found[1]) > left / 4:
+    if separating is None or left < _A_FEW or _mistakes(separating[1]) > left / 4:
         return ""
-    key, counts = found
+    key, counts = separating
     parts = [
         f"{value} ({left} of {all_} open)"
         for value, (left, all_) in sorted(counts.items())
@@ -151,10 +151,10 @@ def _telling(checks: Sequence[Check], word: str) -> tuple[str, dict[str, tuple[i
 
 
 def _counts(checks: Sequence[Check], key: str, word: str) -> dict[str, tuple[int, int]]:
-    found: dict[str, list[Check]] = defaultdict(list)
+    groups: dict[str, list[Check]] = defaultdict(list)
     for check in checks:
-        found[check.case[key]].append(check)
-    return {value: (_count(own, word), len(own)) for value, own in found.items()}
+        groups[check.case[key]].append(check)
+    return {value: (_count(own, word), len(own)) for value, own in groups.items()}
 
 
 def _count(checks: Sequence[Check], word: str) -> int:

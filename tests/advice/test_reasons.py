@@ -6,7 +6,6 @@ import pytest
 from nbyt.advice import rank
 from nbyt.advice.rank import Evidence, StageEvidence
 from nbyt.advice.reasons import advice, current, reasons, remedies
-from nbyt.report.tables.advice import deciding
 from nbyt.stats.estimate import Estimate
 
 LAYOUTS = ((64, 1), (8, 8), (1, 64))
@@ -46,6 +45,7 @@ def _stage(bias=(0.2, 0.9, 0.95), noise=(0.8, 0.8, 0.3), covariance=0.0, critic=
         "critic": {"explained_variance": _number(critic)},
         "closer": None,
         "warnings": [],
+        "pool": {"samples": 1000},
         **more,
     }
 
@@ -60,7 +60,7 @@ def _answer(stage, low=None):
 
 
 def _said(stage):
-    return " ".join(reasons(_answer(stage), [stage], "actor"))
+    return " ".join(reasons(_answer(stage), [stage], stage, "actor"))
 
 
 def test_short_t_loses_direction_and_long_t_loses_to_noise() -> None:
@@ -71,7 +71,7 @@ def test_short_t_loses_direction_and_long_t_loses_to_noise() -> None:
 
 def test_time_is_a_reason_where_the_answer_is_per_second() -> None:
     found = _answer(_stage())
-    text = " ".join(reasons(found, [_stage()], "actor", timed=True))
+    text = " ".join(reasons(found, [_stage()], _stage(), "actor", timed=True))
     assert "640 ms [639, 641] with 1x64" in text and "80 ms [79, 81] with 8x8" in text
     assert "takes" not in _said(_stage())
 
@@ -112,42 +112,32 @@ def test_phase_and_sources_speak_where_they_were_measured() -> None:
     stage = _stage(closer=closer)
     assert "later randomness that is credited to earlier actions: 70 %" in _said(stage)
     assert "add 0.5 times the variance" in _said(stage)
-    assert any("Staggered" in line for line in remedies(_answer(stage), [stage], "actor"))
-    assert not any("Staggered" in line for line in remedies(_answer(_stage()), [_stage()], "actor"))
+    assert any("Staggered" in line for line in remedies(_answer(stage), stage, "actor"))
+    assert not any("Staggered" in line for line in remedies(_answer(_stage()), _stage(), "actor"))
 
 
 def test_another_lambda_is_offered_only_where_it_is_clearly_better() -> None:
     def offered(value):
         other = {"envs": 8, "steps": 8, "lambda": 0.5, "actor": _gradient(value, 1.0)}
         stage = _stage(closer={"layouts": [other], "sources": {}})
-        return any("Another lambda" in x for x in remedies(_answer(stage), [stage], "actor"))
+        return any("Another lambda" in x for x in remedies(_answer(stage), stage, "actor"))
 
     assert offered(0.9) and not offered(0.725)
 
 
 def test_a_poor_critic_and_a_small_batch_are_named() -> None:
     stage = _stage(critic=0.02, noise=(0.3, 0.3, 0.1))
-    said = " ".join(remedies(_answer(stage), [stage], "actor"))
+    said = " ".join(remedies(_answer(stage), stage, "actor"))
     assert "A better critic" in said and "A larger batch" in said
-    said = " ".join(remedies(_answer(_stage()), [_stage()], "actor"))
+    said = " ".join(remedies(_answer(_stage()), _stage(), "actor"))
     assert "critic" not in said and "batch" not in said
-
-
-def test_the_stage_that_decides_is_the_heaviest_that_is_clear() -> None:
-    stages = [
-        _stage(name="a", weight=0.2),
-        _stage(name="b", weight=0.5, clear=False),
-        _stage(name="c", weight=0.3),
-    ]
-    assert deciding(stages)["name"] == "c"
-    assert deciding([{**one, "clear": False} for one in stages])["name"] == "b"
 
 
 def test_the_advice_says_what_ties_and_where_libraries_stand() -> None:
     stage = _stage(bias=(0.2, 0.9, 0.91), noise=(0.8, 0.8, 0.79))
     found = _answer(stage)
     libraries = [{"library": "CleanRL", "placed_at": [8, 8]}]
-    said = advice(found, [stage], libraries, "actor", 1000)
+    said = advice(found, [stage], stage, libraries, "actor")
     assert said["ties"] and said["ties"][0] in ([8, 8], [1, 64])
     row = next(row for row in said["ranking"] if row["steps"] == 8)
     assert row["defaults_of"] == ["CleanRL"]
@@ -156,7 +146,7 @@ def test_the_advice_says_what_ties_and_where_libraries_stand() -> None:
 
 def test_where_nothing_is_told_apart_it_says_so_and_what_more_would_cost() -> None:
     stage = _stage(bias=(0.5, 0.5, 0.5), noise=(0.8, 0.81, 0.805))
-    said = advice(_answer(stage), [stage], [], "actor", 1000)
+    said = advice(_answer(stage), [stage], stage, [], "actor")
     assert said["no_measurable_difference"] and "No measurable difference" in said["sentence"]
     assert said["to_settle"]["samples"] > 1000
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.cli.commands import NBYT, nbyt
 
 from nbyt.cli import main
 
@@ -104,7 +105,7 @@ def test_report_makes_the_page_anew_without_jax(folder: Path, tmp_path: Path) ->
         ),
         (("advise", "FrozenLake-v1", "--batch", "64", "--lambda", "2"), "between 0 and 1"),
         (("advise", "FrozenLake-v1", "--batch", "64", "--from", "nowhere"), "neither a stage"),
-        (("report", "nowhere"), "holds no advice"),
+        (("report", "nowhere"), "nowhere does not exist"),
     ],
 )
 def test_bad_input_is_refused_in_words(
@@ -219,11 +220,7 @@ def make_env():
 
 def test_an_env_too_slow_for_the_effort_is_told_and_quick_is_offered(tmp_path: Path) -> None:
     (tmp_path / "slow_env.py").write_text(SLOW.replace("WAIT", "0.05"))
-    command = [sys.executable, "-m", "nbyt.cli.main", "advise", "slow_env:make_env"]
-    done = subprocess.run(
-        [*command, "--batch", "256"], cwd=tmp_path, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 2
+    done = nbyt("advise", "slow_env:make_env", "--batch", "256", cwd=tmp_path, code=2)
     said = " ".join(done.stderr.split())
     assert "this would take about" in said and "--effort quick" in said and "ms" in said
     assert not (tmp_path / "runs").exists()
@@ -232,10 +229,9 @@ def test_an_env_too_slow_for_the_effort_is_told_and_quick_is_offered(tmp_path: P
 def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(tmp_path: Path) -> None:
     (tmp_path / "calm_env.py").write_text(SLOW.replace("WAIT", "0"))
     tokens = ["advise", "calm_env:make_env", "--batch", "64", *SMALL, "--per", "sample"]
-    tokens += ["--gamma", "0.9"]
-    command = [sys.executable, "-m", "nbyt.cli.main", *tokens, "--out", "advice"]
+    tokens += ["--gamma", "0.9", "--out", "advice"]
     running = subprocess.Popen(
-        command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*NBYT, *tokens], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     kept = tmp_path / "advice" / "measured-1"
     while not kept.exists() and running.poll() is None:
@@ -245,7 +241,6 @@ def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(tmp_path: Path
     said = " ".join(said.split())
     assert running.returncode == 130 and "is saved" in said and "nbyt advise" in said
     before = (kept / "measurement.json").read_bytes()
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr
+    nbyt(*tokens, cwd=tmp_path)
     assert (kept / "measurement.json").read_bytes() == before
     assert (tmp_path / "advice" / "report.html").exists()

@@ -3,6 +3,7 @@
 import pytest
 
 from nbyt.cli.current import own_layout, with_own
+from nbyt.cli.options import Learning
 from nbyt.errors import LayoutError, UsageError
 from nbyt.train.plan import PPOSettings
 
@@ -26,6 +27,6 @@ def test_another_batch_and_more_than_a_layout_are_refused() -> None:
 
 def test_flags_win_over_the_users_settings() -> None:
     own = own_layout(SB3, None)
-    taken = with_own(PPOSettings(gamma=0.5), own, {"gamma"})
+    taken = with_own(Learning(gamma=0.5), own, {"gamma"})
     assert taken.gamma == 0.5 and taken.clip == 0.1
-    assert with_own(PPOSettings(), None, set()) == PPOSettings()
+    assert with_own(Learning(), None, set()) == PPOSettings()

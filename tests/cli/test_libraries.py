@@ -17,20 +17,20 @@ COMMANDS = {
     "one dialect": ["dialects", "rllib"],
 }
 HEAVY = ("jax", "jaxlib", "gymnasium", "gymnax", "torch", "optax", "scipy", "numpy")
-# Runs a command in this interpreter, then names what it has imported on stderr.
+# Runs commands in this interpreter, then names what they have imported on stderr.
 SPY = """
-import sys
+import json, sys
 from nbyt.cli import main
-code = main.run(sys.argv[1:])
+code = max(main.run(words) for words in json.loads(sys.argv[1]))
 print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
 sys.exit(code)
 """
 
 
-@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
-def test_no_command_imports_anything_heavy(arguments) -> None:
+def test_no_command_imports_anything_heavy() -> None:
+    commands = json.dumps(list(COMMANDS.values()))
     done = subprocess.run(
-        [sys.executable, "-c", SPY, *arguments], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", SPY, commands], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
     loaded = done.stderr.splitlines()[-1].split()

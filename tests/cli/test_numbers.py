@@ -167,9 +167,3 @@ def test_a_seed_that_cannot_be_is_refused_at_once(
     said = capsys.readouterr().err
     assert "seed" in said and "fix:" in said and "Traceback" not in said
     assert not list(tmp_path.iterdir())
-
-
-def test_a_sweep_checks_its_last_seed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    out = ("--seeds", "16", "--out", str(tmp_path / "out"))
-    assert main.run([*WITH_SEED["sweep"], "--seed", str(2**32 - 1), *out]) == 2
-    assert "for 16 seeds" in capsys.readouterr().err and not (tmp_path / "out").exists()

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nbyt.cli import main
-from nbyt.policy.files import stage_tensors
-from nbyt.policy.stage import Stage, table
+from nbyt.policy.actor_critic import Stage, table
+from nbyt.policy.files import stage_files
 from nbyt.store.files import STAGE
 from nbyt.store.run import Folder
 
@@ -138,9 +138,6 @@ def test_bad_input_is_refused_in_words(
 
 def _stage_that_names_code(folder: Path) -> Path:
     made = table([[0.0, 0.0]], [0.0])
-    from nbyt.policy.files import describe
-
-    facts = {"env": "os:abort", "policy": describe(made.policy)}
     run = Folder(folder)
-    run.write(STAGE, (stage_tensors(Stage(made.policy, made.params, facts)), facts), 1)
+    run.write(STAGE, stage_files(Stage(made.policy, made.params, {"env": "os:abort"})), 1)
     return folder / "stage-1"

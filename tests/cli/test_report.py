@@ -82,3 +82,13 @@ def test_a_damaged_sweep_has_no_page(swept: Folder, capsys: pytest.CaptureFixtur
     said = capsys.readouterr().err
     assert "sweep.json" in said.replace("\n", "") and "Traceback" not in said
     assert not (swept.path / "report.html").exists()
+
+
+def test_a_folder_that_is_not_there_is_not_said_to_be_empty(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    for name, words in (("nowhere", "does not exist"), ("file", "is not a folder")):
+        assert main.run(["report", str(tmp_path / name)]) == 2
+        said = capsys.readouterr().err
+        assert words in " ".join(said.split()) and "fix:" in said and "nbyt advise" in said

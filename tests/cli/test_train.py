@@ -1,13 +1,10 @@
 """`nbyt train` as a user gives it: PPO, and DQN."""
 
 import json
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
-from tests.cli.commands import NBYT, nbyt
+from tests.cli.commands import nbyt
 
 from nbyt.cli import main
 
@@ -25,15 +22,6 @@ def test_train_json_keeps_its_promise(tmp_path: Path) -> None:
     assert data["layout"]["batch"] == 32 and data["layout"]["minibatches"] == 2
     assert len(data["stages"]) == 3
     assert all(Path(stage).is_absolute() and Path(stage).is_dir() for stage in data["stages"])
-
-
-def test_the_same_command_again_shows_the_same_result(tmp_path: Path) -> None:
-    command = ("train", "tabular:FrozenLake-v1", *SMALL[:-2], "--total", "64", "--out", "run")
-    first = nbyt(*command, cwd=tmp_path)
-    again = nbyt(*command, cwd=tmp_path)
-    assert "complete" in again.stderr
-    wanted = [line for line in first.stdout.splitlines() if line.startswith("final return")]
-    assert wanted and wanted[0] in again.stdout
 
 
 WRONG = {
@@ -84,37 +72,6 @@ def test_bad_input_is_refused_in_words(
     assert sorted(str(path) for path in place.rglob("*")) == before
 
 
-def test_another_run_in_the_folder_is_kept_unless_forced(place: Path) -> None:
-    again = ("train", "tabular:FrozenLake-v1", *SMALL[:-2], "--total", "32", "--out", "lake")
-    stage = (place / "lake" / "stage-1" / "stage.safetensors").read_bytes()
-    done = nbyt(*again, "--seed", "9", cwd=place, code=2)
-    assert "seed" in done.stderr and "0 -> 9" in done.stderr
-    assert (place / "lake" / "stage-1" / "stage.safetensors").read_bytes() == stage
-
-
-def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    command = [*NBYT, "train", "CartPole-v1", *SMALL, "--total", "40_000", "--out", "run"]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    deadline = time.monotonic() + 120
-    while not (tmp_path / "run" / "stage-1").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, talk = process.communicate(timeout=120)
-    assert process.returncode == 130, talk
-    assert "same command" in talk
-    assert list((tmp_path / "run").glob("checkpoint*"))
-    done = subprocess.run([*command, "--json"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    whole = subprocess.run(
-        [*command[:-1], "whole", "--json"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert whole.returncode == 0, whole.stderr
-    for name in ("metrics.csv", "result.json", "stage-3/stage.safetensors"):
-        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-
-
 def test_options_have_the_promised_names(tmp_path: Path) -> None:
     """The words of the documentation, lambda among them, which Python cannot spell."""
     names = "--envs --steps --minibatch --epochs --total --gamma --lambda --learning-rate --network"
@@ -125,27 +82,6 @@ def test_options_have_the_promised_names(tmp_path: Path) -> None:
         *("train", "CartPole-v1", "--lambda", "0.5", "--total", "4096", "--dry-run"), cwd=tmp_path
     )
     assert "2048" in done.stdout
-
-
-def test_an_env_that_raises_shows_the_users_own_lines(tmp_path: Path) -> None:
-    """First where in their code, then which env, step and seed; the run fails with exit code 1."""
-    code = "import gymnasium as g, numpy as np\n" + (
-        "class Bad(g.Env):\n"
-        " observation_space=g.spaces.Box(-1,1,(2,),np.float32); action_space=g.spaces.Discrete(2)\n"
-        " def reset(self,seed=None,options=None): self.t=0; return np.zeros(2,np.float32),{}\n"
-        " def step(self,a):\n"
-        "  self.t+=1\n"
-        "  if self.t==5: raise ValueError('the arm fell off')\n"
-        "  return np.zeros(2,np.float32),0.0,False,False,{}\n"
-    )
-    (tmp_path / "mine.py").write_text(code)
-    done = nbyt("train", "mine:Bad", *SMALL, "--total", "320", "--json", cwd=tmp_path, code=1)
-    error = json.loads(done.stdout)["error"]
-    assert "ValueError: the arm fell off" in error["message"]
-    assert error["where"].startswith("env 0, step 4, seed ")
-    own, told = done.stderr.find("mine.py:7 in step"), done.stderr.find("error: ")
-    assert 0 <= own < told
-    assert "local.py" not in done.stderr
 
 
 DQN = ["--algo", "dqn", "--minibatch", "16", "--warm-up", "64", "--network", "8"]

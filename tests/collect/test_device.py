@@ -8,7 +8,7 @@ import toys
 from scipy import stats
 
 from nbyt.collect import device
-from nbyt.collect.rollout import Rollout, action_noise, env_keys
+from nbyt.collect.rollout import Rollout
 from nbyt.envs import gymnax_suite, tabular
 from nbyt.rng import stream
 
@@ -104,16 +104,6 @@ def test_episodes_are_those_of_the_rows() -> None:
     np.testing.assert_allclose(total, expected, rtol=1e-4)
     np.testing.assert_allclose(runner.episode_return, returns, rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(runner.episode_length, lengths)
-
-
-def test_keys_of_an_env_do_not_depend_on_how_many_there_are() -> None:
-    key = jax.random.key(9)
-    policy, _ = toys.actor_critic(toys.random_tables())
-    for role in ("env.step", "env.reset"):
-        few, many = (jax.random.key_data(env_keys(key, role, 6, n)) for n in (4, 8))
-        np.testing.assert_array_equal(few, many[:, :4])
-    few, many = (action_noise(policy.head, key, 6, n) for n in (4, 8))
-    np.testing.assert_array_equal(few, many[:, :4])
 
 
 @pytest.mark.parametrize("name", ["tables", "pendulum"])

@@ -22,7 +22,7 @@ def returns_of(env, runs: int) -> np.ndarray:
     ("env", "chance", "runs"),
     [
         (toys.coin(0.1), 0.1, 16),
-        (gymnasium_suite.from_factory("toys:Coin", toys.Coin), 0.2, 30),
+        (gymnasium_suite.GymnasiumEnv("toys:Coin", toys.Coin), 0.2, 30),
     ],
     ids=["device", "host"],
 )
@@ -72,7 +72,7 @@ def test_unfinished_episodes_are_counted_on_the_device() -> None:
 
 def test_unfinished_episodes_are_counted_on_the_host(monkeypatch) -> None:
     monkeypatch.setattr(evaluate, "LONGEST", 150)
-    env = gymnasium_suite.from_factory("toys:Fork", toys.Fork)
+    env = gymnasium_suite.GymnasiumEnv("toys:Fork", toys.Fork)
     policy, params = toys.actor_critic(env)
     found = evaluate.episode_returns(env, policy, params, 3)
     odd = np.array(seeds(3, "evaluate", len(found.returns))) % 2 == 1

@@ -11,16 +11,15 @@ from gymnasium.wrappers import TimeLimit
 
 from nbyt.collect import device, host
 from nbyt.collect.host import HostActor
-from nbyt.collect.rollout import Rollout
+from nbyt.collect.rollout import Rollout, gae
 from nbyt.envs import gymnasium_suite
-from nbyt.objective.advantage import gae
 
 STEPS, ENVS = 40, 3
 collected = toys.hurried(device.collect, static_argnames=("env", "policy", "steps"))
 started = toys.hurried(device.start, static_argnames=("env", "envs"))
 digested = toys.hurried(host.rollout, static_argnames=("policy",))
 advantages = toys.hurried(gae)
-HOST = gymnasium_suite.from_factory("corridor:make", corridor.make)
+HOST = gymnasium_suite.GymnasiumEnv("corridor:make", corridor.make)
 
 
 class Generous:
@@ -83,7 +82,7 @@ def test_a_death_in_the_step_of_the_limit_is_a_death() -> None:
         return TimeLimit(corridor.Corridor(), 3)
 
     policy, params = always(1)
-    env = gymnasium_suite.from_factory("corridor:three", at_the_limit)
+    env = gymnasium_suite.GymnasiumEnv("corridor:three", at_the_limit)
     running = host.HostRunner(env.start(1), [0])
     record, _ = running.go(HostActor(policy, params, jax.random.key(0), 3, 1), 3)
     made = digested(policy, params, record)
@@ -156,7 +155,7 @@ def test_envpools_fillers_are_marked_and_never_count() -> None:
 )
 def test_wandering_lets_each_env_go_its_own_number_of_steps(counts, autoreset) -> None:
     """The clock shows how many steps each env has gone since its reset."""
-    env = gymnasium_suite.from_factory("toys:Clock", toys.Clock)
+    env = gymnasium_suite.GymnasiumEnv("toys:Clock", toys.Clock)
     policy, params = toys.actor_critic(env)
     runner = host.HostRunner(env.start(5, autoreset=autoreset), list(range(5)))
     runner.wander(HostActor(policy, params, jax.random.key(0), 9, 5), np.array(counts))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jaxtyping import install_import_hook
 
-INSIDE = ("bias", "chain", "gradient", "luck", "recursion", "stationary", "values", "walk")
+INSIDE = ("gradient", "origins", "values", "walk")
 
 install_import_hook([f"nbyt.exact.{name}" for name in INSIDE], "beartype.beartype")
 sys.path.insert(0, str(Path(__file__).parent))

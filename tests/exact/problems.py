@@ -8,6 +8,13 @@ from nbyt.envs.tabular import TabularEnv
 from nbyt.policy import Params, Stage, table
 
 PARTS = ("actor", "critic", "total")
+# Options of a question that change what the walk or its advantages are.
+MODES = [
+    {},
+    {"start": "reset"},
+    {"centre": True},
+    {"start": "reset", "autoreset": "next-step", "centre": True},
+]
 
 
 def double_stage(logits, values) -> Stage:
@@ -85,3 +92,21 @@ def going_on(env: TabularEnv) -> np.ndarray:
     for s, a, k in np.ndindex(*shape):
         going[s, a, made.state[s, a, k]] += made.probability[s, a, k] * ~made.terminated[s, a, k]
     return going
+
+
+def cycle(length: int):
+    """States that follow each other; the last one ends the episode."""
+    transition = np.zeros((length, 2, length))
+    transition[np.arange(length), :, (np.arange(length) + 1) % length] = 1
+    terminated = np.zeros_like(transition, bool)
+    terminated[-1] = True
+    reward = np.random.default_rng(4).normal(size=(length, 2, 1)) * np.ones(length)
+    env = tabular.from_arrays(transition, reward, terminated, np.eye(length)[0])
+    _, stage = random_problem(4, length, 2)
+    return env, stage
+
+
+def endless():
+    """One state that is never left, with reward 1."""
+    one = np.ones((1, 1, 1))
+    return tabular.from_arrays(one, one, one < 0, [1.0]), double_stage([[0.0]], [0.0])

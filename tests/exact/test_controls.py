@@ -244,3 +244,17 @@ def test_an_exact_critic_in_single_precision_has_no_reference() -> None:
     for value in (found.critic.cosine, found.critic.bias_factor, found.critic.alignment(4)):
         assert value is None
     assert found.actor.cosine == pytest.approx(1, abs=1e-9)
+
+
+def test_controls_are_reproducible_and_say_what_they_show() -> None:
+    controls = [exact.sticky(), exact.frozenlake("uniform"), exact.taxi(), exact.garnet(6, 2, 0)]
+    for control in controls:
+        assert control.sentence.endswith(".") and len(control.sentence) < 200
+        assert all(control.batch % steps == 0 for steps in control.steps)
+    first, second, other = exact.garnet(6, 2, 0), exact.garnet(6, 2, 0), exact.garnet(6, 2, 1)
+    np.testing.assert_array_equal(first.env.transition, second.env.transition)
+    assert (first.env.transition != other.env.transition).any()
+    assert ((first.env.transition > 0).sum(axis=2) == 3).all()
+    asked = {"steps": 4, "gamma": first.gamma, "lam": first.lam}
+    found = exact.moments(first.env, first.stage, **asked)
+    assert 0 < found.actor.alignment(32) < 1 and found.actor.bias.squared > 0

@@ -70,17 +70,3 @@ def test_sources_of_many_steps_are_refused() -> None:
     asked = {"steps": 100_000, "gamma": 0.99, "lam": 0.95}
     with pytest.raises(UsageError, match="the sources of 100,000 steps"):
         _ = exact.sources(control.env, control.stage, **asked).actor
-
-
-def test_controls_are_reproducible_and_say_what_they_show() -> None:
-    controls = [exact.sticky(), exact.frozenlake("uniform"), exact.taxi(), exact.garnet(6, 2, 0)]
-    for control in controls:
-        assert control.sentence.endswith(".") and len(control.sentence) < 200
-        assert all(control.batch % steps == 0 for steps in control.steps)
-    first, second, other = exact.garnet(6, 2, 0), exact.garnet(6, 2, 0), exact.garnet(6, 2, 1)
-    np.testing.assert_array_equal(first.env.transition, second.env.transition)
-    assert (first.env.transition != other.env.transition).any()
-    assert ((first.env.transition > 0).sum(axis=2) == 3).all()
-    asked = {"steps": 4, "gamma": first.gamma, "lam": first.lam}
-    found = exact.moments(first.env, first.stage, **asked)
-    assert 0 < found.actor.alignment(32) < 1 and found.actor.bias.squared > 0

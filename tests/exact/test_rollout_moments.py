@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import enumeration
 import numpy as np
 import pytest
+from modes import ENTROPY, GAMMA, VALUE, enumerated, gradients, mode_of, part_of
 from problems import (
+    MODES,
     PARTS,
-    action_values,
     double_stage,
     going_on,
     iterated_values,
@@ -17,22 +19,14 @@ from problems import (
 from scipy import sparse
 
 from nbyt import exact
-from nbyt.envs import tabular
 from nbyt.exact.rollout_moments import Bias
-from nbyt.exact.values import optimal_values, stationary
+from nbyt.exact.values import stationary
 
 SEEDS = range(2)
 ASKED = {"steps": 9, "gamma": 0.95, "lam": 0.9, "entropy_coefficient": 0.1}
-MODES = [
-    {},
-    {"start": "reset"},
-    {"centre": True},
-    {"start": "reset", "autoreset": "next-step", "centre": True},
-]
-mode_of = pytest.mark.parametrize("mode", MODES, ids=str)
 
 
-@mode_of
+@pytest.mark.parametrize("mode", MODES, ids=str)
 @pytest.mark.parametrize("time_limit", [None, 5])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_variance_has_many_sums(seed, time_limit, mode) -> None:
@@ -100,140 +94,6 @@ def test_a_true_critic_has_no_advantage_bias(lam, time_limit) -> None:
         assert found.actor.cosine == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_without_lambda_no_luck_is_credited_back(seed) -> None:
-    env, stage = random_problem(seed, 5, 2)
-    found = exact.sources(env, stage, steps=12, gamma=0.95, lam=0.0)
-    for part in PARTS:
-        parts = getattr(found, part)
-        assert abs(parts.credit) < 1e-14 * parts.variance
-        assert parts.policy == 0
-
-
-@pytest.mark.parametrize("mode", [MODES[0], MODES[-1]], ids=str)
-def test_long_run_variance_is_the_limit(mode) -> None:
-    """T V(T) = limit + a / T + what decays like a power, so two lengths give the limit."""
-    env, stage = random_problem(1, 5, 2)
-    asked = {"gamma": 0.9, "lam": 0.8, "entropy_coefficient": 0.1, **mode}
-    long_run = exact.long_run(env, stage, **asked)
-    short, long = (exact.moments(env, stage, steps=t, **asked) for t in (100, 200))
-    for part in PARTS:
-        first, second = (t * getattr(m, part).variance for t, m in ((100, short), (200, long)))
-        limit = getattr(long_run, part)
-        # Centred, mean and spread of the advantages have an error of 1 / T too, and a square of it.
-        close = 1e-5 if mode.get("centre") else 1e-9
-        assert limit.variance == pytest.approx(2 * second - first, rel=close)
-        assert abs(limit.variance - second) > 1e-7 * second
-        individual = 200 * getattr(long, part).individual
-        assert limit.individual == pytest.approx(individual, rel=2e-2)
-
-
-def test_endless_lags_add_up_to_the_long_run_variance() -> None:
-    env, stage = random_problem(2, 5, 2)
-    lags = exact.lags(env, stage, steps=None, count=300, gamma=0.95, lam=0.9)
-    long_run = exact.long_run(env, stage, gamma=0.95, lam=0.9)
-    for part in PARTS:
-        profile, limit = getattr(lags, part), getattr(long_run, part)
-        total = profile.covariance[0] + 2 * profile.covariance[1:].sum()
-        assert total == pytest.approx(limit.variance, rel=1e-10)
-        assert profile.correlation[0] == 1 and profile.variance is None
-
-
-def test_long_fragments_have_the_lags_of_an_endless_rollout_but_at_their_end() -> None:
-    env, stage = random_problem(2, 5, 2)
-    asked = {"gamma": 0.9, "lam": 0.8, "count": 3}
-    endless = exact.lags(env, stage, steps=None, **asked).critic.covariance
-    found = [
-        (t - np.arange(4)) * exact.lags(env, stage, steps=t, **asked).critic.covariance
-        for t in (200, 201)
-    ]
-    np.testing.assert_allclose(found[1] - found[0], endless, rtol=1e-9)
-
-
-def test_a_limit_that_no_episode_reaches_changes_nothing() -> None:
-    """Three states in a row; every episode ends after three steps at most."""
-    transition, terminated = np.zeros((3, 2, 3)), np.zeros((3, 2, 3), bool)
-    transition[0, 0, 1] = transition[1, :, 2] = transition[2, :, 0] = 1
-    transition[0, 1] = [0, 0.5, 0.5]
-    terminated[2] = True
-    reward = np.random.default_rng(0).normal(size=(3, 2, 3))
-    _, stage = random_problem(0, 3, 2)
-    start = [0.6, 0.4, 0.0]
-    for extra in ({"start": "reset"}, {"autoreset": "next-step"}, {}):
-        free, limited = (
-            exact.moments(
-                tabular.from_arrays(transition, reward, terminated, start, time_limit=limit),
-                stage,
-                steps=7,
-                gamma=0.9,
-                lam=0.8,
-                **extra,
-            ).total
-            for limit in (None, 4)
-        )
-        np.testing.assert_allclose(limited.mean, free.mean, rtol=1e-12, atol=1e-15)
-        np.testing.assert_allclose(limited.reference, free.reference, rtol=1e-12, atol=1e-15)
-        assert limited.variance == pytest.approx(free.variance, rel=1e-12)
-
-
-def cycle(length: int):
-    """States that follow each other; the last one ends the episode."""
-    transition = np.zeros((length, 2, length))
-    transition[np.arange(length), :, (np.arange(length) + 1) % length] = 1
-    terminated = np.zeros_like(transition, bool)
-    terminated[-1] = True
-    reward = np.random.default_rng(4).normal(size=(length, 2, 1)) * np.ones(length)
-    env = tabular.from_arrays(transition, reward, terminated, np.eye(length)[0])
-    _, stage = random_problem(4, length, 2)
-    return env, stage
-
-
-def test_episodes_of_fixed_length_never_drift_apart() -> None:
-    """One-step updates go round the cycle for ever; updates of a whole cycle are all alike."""
-    env, stage = cycle(4)
-    asked = {"gamma": 0.9, "lam": 0.8}
-    found = exact.phase(env, stage, steps=1, updates=12, **asked)
-    for part in PARTS:
-        means = getattr(found, part).means
-        np.testing.assert_allclose(means[:4], means[8:], rtol=1e-12, atol=1e-15)
-        spread = means[:4] - means[:4].mean(axis=0)
-        expected = (spread**2).sum(axis=1).mean()
-        assert getattr(found, part).variance == pytest.approx(expected, rel=1e-10)
-        assert expected > 1e-6
-    whole = exact.phase(env, stage, steps=4, updates=5, **asked)
-    still = exact.phase(env, stage, steps=1, updates=5, start="stationary", **asked)
-    assert whole.total.variance < 1e-25 and still.total.variance < 1e-25
-
-
-def test_the_stationary_law_of_a_periodic_chain() -> None:
-    env, stage = cycle(5)
-    found = exact.moments(env, stage, steps=5, gamma=0.9, lam=0.8).critic
-    lacking = iterated_values(env, probabilities(stage), 0.9) - values_of(stage)
-    np.testing.assert_allclose(found.reference, lacking / 5, rtol=1e-12)
-
-
-def test_the_stationary_law_is_the_null_vector() -> None:
-    generator = np.random.default_rng(8)
-    for size in (1, 2, 7):
-        moves = generator.dirichlet(np.ones(size), size)
-        moves = np.block(
-            [[moves, np.zeros((size, 2))], [np.full((2, size), 1 / size), np.zeros((2, 2))]]
-        )
-        law = stationary(sparse.csr_array(moves))
-        system = np.vstack([moves.T - np.eye(size + 2), np.ones(size + 2)])
-        expected = np.linalg.lstsq(system, np.append(np.zeros(size + 2), 1.0))[0]
-        np.testing.assert_allclose(law, expected, atol=1e-13)
-        np.testing.assert_allclose(law[size:], 0, atol=1e-15)
-
-
-def test_the_best_values_satisfy_bellmans_equation() -> None:
-    env, _ = random_problem(6, 8, 3)
-    found = optimal_values(env, 0.95)
-    action = action_values(env, found.state, 0.95)
-    np.testing.assert_allclose(found.action, action, atol=1e-12)
-    np.testing.assert_allclose(found.state, action.max(axis=1), atol=1e-12)
-
-
 def test_centring_leaves_the_actors_direction_and_the_critic() -> None:
     """On reward 1 a step with V = 0 centring takes most of the variance away, and no direction."""
     env, stage = random_problem(1, 4, 2, ends=0.1)
@@ -263,3 +123,37 @@ def test_alignment_is_signed_and_error_is_bias_and_variance() -> None:
     lost = Bias(right, right, 0 * right)
     biased = exact.GradientMoments(2 * right, 50.0, 50.0, right, lost, 1.0, 1e-9)
     assert biased.mse(5) == pytest.approx(25 + 10)
+
+
+@mode_of
+@part_of
+def test_moments_are_sums_over_all_rollouts(mode, part) -> None:
+    env, stage, options, rollouts = enumerated(mode)
+    p = rollouts.probability
+    _, _, g = gradients(mode, part)
+    found = getattr(exact.moments(env, stage, **options), part)
+    mean = p @ g.mean(axis=1)
+    single = [enumeration.variance(p, g[:, t]) for t in range(3)]
+    np.testing.assert_allclose(found.mean, mean, rtol=0, atol=1e-12)
+    assert found.variance == pytest.approx(enumeration.variance(p, g.mean(axis=1)), rel=1e-10)
+    assert found.individual == pytest.approx(sum(single) / 9, rel=1e-10)
+    squares = ((p @ g.reshape(len(p), -1)).reshape(g.shape[1:]) ** 2).sum(axis=1)
+    assert found.step_mean_square == pytest.approx(squares.mean(), rel=1e-10)
+
+
+@mode_of
+@part_of
+def test_reference_and_bias_follow_their_definitions(mode, part) -> None:
+    env, stage, options, rollouts = enumerated(mode)
+    policy = enumeration.probabilities(stage)
+    begin = {(s, 0): p for s, p in enumerate(env.start)}
+    law = enumeration.stationary(env, policy, begin, options["autoreset"])
+    spread = enumeration.moments_of_advantage(rollouts)[1] if options["centre"] else 1.0
+    expected = enumeration.reference(
+        env, stage, part, law, spread, gamma=GAMMA, value=VALUE, entropy=ENTROPY
+    )
+    found = getattr(exact.moments(env, stage, **options), part)
+    np.testing.assert_allclose(found.reference, expected, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(found.bias.vector, found.mean - expected, rtol=0, atol=1e-11)
+    added = found.bias.advantage + found.bias.phase
+    np.testing.assert_allclose(added, found.bias.vector, rtol=0, atol=1e-12)

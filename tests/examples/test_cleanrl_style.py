@@ -11,6 +11,7 @@ from examples.cleanrl_style import Agent, Collector, advantages_of, read_options
 
 from nbyt.collect.pool import Pool
 from nbyt.gradients.spec import fragment_advantages
+from nbyt.results import plain
 from nbyt.store.run import read_probes
 
 WORDS = ["--envs", "16", "--steps", "32", "--minibatch", "128", "--total", "6144"]
@@ -54,7 +55,7 @@ def test_it_prints_what_it_measured_and_keeps_it(training: Training) -> None:
     assert [line.split(":")[0].split()[-1] for line in lines] == ["6", "12"]
     assert all("ess ratio" in line and "noise scale" in line for line in lines)
     assert Path(page).read_text().startswith("<!")
-    records = read_probes(training.out)["records"]
+    records = plain(read_probes(training.out))["records"]
     assert [record["samples"] for record in records] == [3072, 6144]
     assert [record["mean_return"] for record in records] == [training.means[5], training.means[11]]
 

@@ -16,8 +16,6 @@ from nbyt.advice.estimate import startable
 from nbyt.cli import main
 from nbyt.envs import resolve
 from nbyt.errors import EnvError
-from nbyt.processes.reaper import ProcessReaper
-from nbyt.processes.worker import WorkerProcess, basic_setup
 from nbyt.sweep.grid import make_grid
 from nbyt.sweep.workers import Workers
 
@@ -29,18 +27,6 @@ FATAL = {
     "reset_segfault": ("ends_process", "ended by signal 11 (SIGSEGV) in reset"),
     "step_deadlock": ("hangs", "the env did not return within 1 s in step 3"),
     "step_close_all": ("closes_files", "the env closed the files of its process"),
-}
-# And of envs that leave their process alive.
-ALIVE = {
-    "step_unspeakable": "UnspeakableError: (no words: its __str__ raised ValueError)",
-    "reset_base": "reset 0 raised Base: words",
-    "close_generator_exit": "close() raised GeneratorExit",
-    "build_sys_exit": "raised SystemExit: 5",
-    "step_interrupt": "KeyboardInterrupt",
-    "reward_big": "reward",
-    "observation_space_huge": "1,000,000,000,000 numbers",
-    "step_print": "",
-    "step_fork": "",
 }
 # What `train` says, and its exit code.
 TRAINED = {
@@ -86,21 +72,6 @@ def test_check_env_names_how_an_env_ended_its_process() -> None:
     out, _ = imported.communicate(timeout=300)
     assert "exit code 3 while it was imported" in json.loads(out)["data"]["faults"][0]["message"]
     assert family.seconds_until_gone(10) is not None
-
-
-def test_check_env_names_whatever_an_env_raises() -> None:
-    """One process for all of them, which none of them ends."""
-    with ProcessReaper() as reaper:
-        worker = WorkerProcess(reaper, "nbyt.cli.check_worker", basic_setup(sys.path, 60))
-        try:
-            for env, words in ALIVE.items():
-                task = {"env": f"{ENVS}:{env}", "seed": 0, "steps": 20}
-                (answer,) = worker.finish(task)["answers"]
-                if not words:
-                    assert answer["report"]["faults"] == []
-                assert words in json.dumps(answer), (env, answer)
-        finally:
-            worker.end()
 
 
 @pytest.mark.parametrize("env", TRAINED)

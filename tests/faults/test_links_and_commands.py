@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.faults.links import TARGETS, plant, require_links, seen, written
 from tests.report.pages.probes.probes_sample import head, training
@@ -17,9 +18,10 @@ from nbyt.cli import main
 from nbyt.cli.probe import ProbeOptions, _keep
 from nbyt.errors import NbytError, StoreError
 from nbyt.integrations.base import BaseProbe
+from nbyt.results.probes import ProbeLog
 from nbyt.store.files import MARKER, SWEEP_ADVICE
 from nbyt.store.formats import read_sealed
-from nbyt.store.run import open_run
+from nbyt.store.run import add_record, open_run
 from nbyt.sweep.grid import advice_request
 from nbyt.sweep.timing_and_advice import add_part
 
@@ -42,9 +44,9 @@ def write(name: str, out: Path, *more: str) -> NbytError | None:
             SMALL.reproduce(SMALL.open_folder(out, quick=True, seed=3), quick=True, seed=3)
         elif name == "probes":
             probe = BaseProbe()
-            probe._open_folder(out, **head())
+            probe._open_folder(out, msgspec.convert(head(), ProbeLog))
             for record in training(3)["records"]:
-                probe._save(record)
+                add_record(probe._folder, record)
             probe.write_page()
         else:
             function, bound = main.parse([*COMMANDS[name].split(), "--out", str(out), *more], {})

@@ -11,9 +11,8 @@ from nbyt.envs.lookup import resolve
 from nbyt.errors import EnvUsageError, UsageError
 from nbyt.gradients import clones, sources
 from nbyt.gradients.sources import cost, measure_sources
-from nbyt.policy.actor_critic import build
+from nbyt.policy.actor_critic import Stage, build, table
 from nbyt.policy.networks import parse_network
-from nbyt.policy.stage import Stage, table
 from nbyt.stats.sources import SourceEstimates
 
 PARTS = ("sampling", "own_step", "credit", "coupling", "variance", "environment", "policy")

@@ -19,6 +19,7 @@ from nbyt.gradients.engines import jax as function_engine
 from nbyt.integrations.jax import GradientProbe
 from nbyt.integrations.torch import GradientProbe as TorchProbe
 from nbyt.measure.live import BatchMeasurement
+from nbyt.results import plain
 from nbyt.store.run import read_probes
 
 ENVS, STEPS = 8, 24
@@ -182,7 +183,7 @@ def test_measurements_are_kept_in_a_folder(tmp_path: Path) -> None:
     probe = GradientProbe(log_prob=log_prob, value=value, out=tmp_path / "kept", title="Poles")
     for params, arrays, last in training(2):
         probe.measure(params, *arrays, last_values=last, mean_return=20.0)
-    kept = read_probes(tmp_path / "kept")
+    kept = plain(read_probes(tmp_path / "kept"))
     assert (kept["library"], kept["title"]) == ("jax", "Poles")
     assert [one["samples"] for one in kept["records"]] == [ENVS * STEPS, 2 * ENVS * STEPS]
     assert "Poles" in probe.write_page().read_text()

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 
 from nbyt.errors import UsageError
 from nbyt.integrations.torch import GradientProbe
+from nbyt.results import plain
 from nbyt.store.run import read_probes
 
 T, N = 12, 8
@@ -117,7 +118,7 @@ def test_records_are_kept(tmp_path) -> None:
     probe = GradientProbe(log_prob=agent.log_prob, value=agent.value, out=out, title="my loop")
     for seed in range(3):
         probe.measure(**arrays(agent, seed), update=10 * (seed + 1), mean_return=float(seed))
-    kept = read_probes(out)
+    kept = plain(read_probes(out))
     assert [one["update"] for one in kept["records"]] == [10, 20, 30]
     assert "my loop" in probe.write_page().read_text()
 

@@ -8,9 +8,8 @@ from nbyt.measure import auditing
 from nbyt.measure.auditing import measured_cost, planned
 from nbyt.minibatch import SCHEMES, audit
 from nbyt.minibatch.epochs import audit_sizes
-from nbyt.policy.actor_critic import build
+from nbyt.policy.actor_critic import Stage, build
 from nbyt.policy.networks import parse_network
-from nbyt.policy.stage import Stage
 
 ENVS, STEPS = 4, 32
 

@@ -12,7 +12,7 @@ from nbyt.errors import EnvError, StoreError
 from nbyt.exact import frozenlake, garnet, moments
 from nbyt.measure.control import exact_numbers
 from nbyt.measure.measurement import Measurement
-from nbyt.policy.stage import Stage, table
+from nbyt.policy.actor_critic import Stage, table
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.pool import OBJECTIVES
 

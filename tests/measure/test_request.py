@@ -6,7 +6,7 @@ from nbyt.collect.segment import horizon
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import fragment_lengths
 from nbyt.measure.request import make_request
-from nbyt.policy.stage import Stage, table
+from nbyt.policy.actor_critic import Stage, table
 
 _BARE = table([[0.0, 0.0]], [0.0])
 _TRAINED = Stage(

@@ -1,4 +1,4 @@
-"""Laws of the actor-critic: shapes, who learns from whom, and the same actor in NumPy."""
+"""Laws of the actor-critic: shapes, who learns from whom, the same actor in NumPy, and tables."""
 
 from functools import cache, partial
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nbyt.errors import StoreError
 from nbyt.policy import Stage, table
 from nbyt.policy.actor_critic import build
-from nbyt.policy.files import describe, read_stage, require_env, stage_tensors
+from nbyt.policy.files import describe, read_stage, require_env, stage_files
 from nbyt.policy.networks import parse_network
 from nbyt.store.files import STAGE
 from nbyt.store.run import open_run
@@ -75,7 +75,7 @@ def test_a_stage_comes_back_as_it_was(observation, network, shared, actions, tmp
     if network == "table" and actions == "box":
         return
     stage = stage_of(observation, actions, network, shared, observation == "vector")
-    path = written(tmp_path, stage_tensors(stage), stage.facts)
+    path = written(tmp_path, stage_files(stage)[0], stage.facts)
     found = read_stage(path)
     assert_same(found, stage)
     assert found.facts == json.loads(json.dumps(stage.facts))
@@ -83,12 +83,12 @@ def test_a_stage_comes_back_as_it_was(observation, network, shared, actions, tmp
 
 def test_a_large_image_comes_back_as_it_was(tmp_path) -> None:
     stage = stage_of("large", "discrete", "cnn")
-    assert_same(read_stage(written(tmp_path, stage_tensors(stage), stage.facts)), stage)
+    assert_same(read_stage(written(tmp_path, stage_files(stage)[0], stage.facts)), stage)
 
 
 def test_tables_are_called_logits_and_values(tmp_path) -> None:
     stage = table([[0.0, 1.0], [2.0, 3.0]], [5.0, 6.0])
-    tensors = stage_tensors(stage)
+    tensors = stage_files(stage)[0]
     assert tensors.keys() == {"logits", "values"}
     np.testing.assert_array_equal(tensors["logits"], [[0, 1], [2, 3]])
     np.testing.assert_array_equal(tensors["values"], [5, 6])
@@ -119,7 +119,7 @@ DAMAGE = {
 def test_other_tensors_are_refused_by_name(case, tmp_path) -> None:
     stage = stage_of("vector", "discrete", "16x8")
     damage, message = DAMAGE[case]
-    path = written(tmp_path, damage(stage_tensors(stage)), stage.facts)
+    path = written(tmp_path, damage(stage_files(stage)[0]), stage.facts)
     with pytest.raises(StoreError, match=message) as error:
         read_stage(path)
     assert str(path) in error.value.where
@@ -169,7 +169,7 @@ def test_an_altered_form_is_refused(case, tmp_path) -> None:
     stage = stage_of("vector", "discrete", "16x8")
     *places, value = ALTERED[case]
     form = changed(stage.facts["policy"], *places, to=value)
-    path = written(tmp_path, stage_tensors(stage), {**stage.facts, "policy": form})
+    path = written(tmp_path, stage_files(stage)[0], {**stage.facts, "policy": form})
     with pytest.raises(StoreError) as error:
         read_stage(path)
     assert str(path) in error.value.where and error.value.fix
@@ -183,14 +183,14 @@ BOUNDS = [["-inf"], ["nan", "0.1"], ["5", "5"], [None, None], [10**400, 0], "ab"
 def test_altered_bounds_are_refused(low, tmp_path) -> None:
     stage = stage_of("vector", "box", "16x8")
     form = changed(stage.facts["policy"], "head", "low", to=low)
-    path = written(tmp_path, stage_tensors(stage), {**stage.facts, "policy": form})
+    path = written(tmp_path, stage_files(stage)[0], {**stage.facts, "policy": form})
     with pytest.raises(StoreError, match=r"not (what|one that) nbyt writes"):
         read_stage(path)
 
 
 def test_a_stage_without_a_policy_is_refused(tmp_path) -> None:
     stage = stage_of("vector", "discrete", "16x8")
-    path = written(tmp_path, stage_tensors(stage), {"env": "gym:Toy-v0"})
+    path = written(tmp_path, stage_files(stage)[0], {"env": "gym:Toy-v0"})
     with pytest.raises(StoreError, match=r"not (what|one that) nbyt writes"):
         read_stage(path)
 
@@ -240,7 +240,7 @@ def test_whatever_the_form_says_only_a_store_error_comes_out(
         if isinstance(inner, dict):
             inner[places[-1]] = value
     facts = {"policy": whole if replace else form}
-    path = written(tmp_path, stage_tensors(stage), facts)
+    path = written(tmp_path, stage_files(stage)[0], facts)
     try:
         found = read_stage(path)
     except StoreError:
@@ -264,7 +264,7 @@ WEIGHTS = {"nan": "are NaN or infinite", "-inf": "are NaN or infinite", "3e38": 
 @pytest.mark.parametrize("observation", ["vector", "index"])
 def test_weights_that_cannot_be_used_are_named(value, observation, tmp_path) -> None:
     stage = stage_of(observation, "discrete", "table" if observation == "index" else "16x8")
-    tensors = {name: array.copy() for name, array in stage_tensors(stage).items()}
+    tensors = {name: array.copy() for name, array in stage_files(stage)[0].items()}
     name = "values" if observation == "index" else "critic/head/w"
     tensors[name].flat[0] = float(value)
     path = written(tmp_path, tensors, stage.facts)
@@ -276,6 +276,6 @@ def test_weights_that_cannot_be_used_are_named(value, observation, tmp_path) -> 
 def test_moments_of_large_observations_are_no_weights(tmp_path) -> None:
     stage = stage_of("vector", "discrete", "16x8", moments=True)
     large = np.full(3, 1e30, np.float32)
-    tensors = {**stage_tensors(stage), "observation/variance": large}
+    tensors = {**stage_files(stage)[0], "observation/variance": large}
     moments = read_stage(written(tmp_path, tensors, stage.facts)).params.observation
     np.testing.assert_array_equal(moments.variance, large)

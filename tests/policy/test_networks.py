@@ -11,11 +11,11 @@ from nbyt.policy.networks import (
     Draws,
     Network,
     apply_head,
-    apply_torso,
     dense,
     head,
     init_torso,
     parse_network,
+    trace_torso,
 )
 
 DRAWS = Draws(jax.random.key(0))
@@ -110,7 +110,7 @@ def test_an_mlp_is_its_matrices(activation) -> None:
     expected = inputs
     for layer in layers:
         expected = function(expected @ np.asarray(layer["w"]) + np.asarray(layer["b"]))
-    found = apply_torso(network, layers, jnp.asarray(inputs), (3,))
+    found = trace_torso(network, layers, jnp.asarray(inputs), (3,))[-1]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -137,7 +137,7 @@ def test_a_cnn_is_its_convolutions(shape, strides, width) -> None:
     layers = init_torso(network, DRAWS, "actor", shape)
     layers = [{"w": x["w"], "b": x["b"] + 0.05} for x in layers]
     images = np.random.default_rng(1).uniform(size=(3, *shape)).astype(np.float32)
-    found = np.asarray(apply_torso(network, layers, jnp.asarray(images), shape))
+    found = np.asarray(trace_torso(network, layers, jnp.asarray(images), shape)[-1])
     assert found.shape == (3, width)
     *kernels, last = [{k: np.asarray(v) for k, v in layer.items()} for layer in layers]
     for image, row in zip(images, found, strict=True):

@@ -1,7 +1,8 @@
 """A page in a browser: what it shows, asks for and complains about."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -44,6 +45,15 @@ _CONTRASTS = """() => {
 }"""
 
 
+class Browsed(NamedTuple):
+    """A kind of page: how it is written, an example, a chart that is drawn at once, the window."""
+
+    write: Callable[[Any, Path], None]
+    sample: Callable[[], Any]
+    chart: str
+    context: dict[str, Any] = {}  # noqa: RUF012
+
+
 class Visit:
     """A page that was opened, with what it asked for and what it complained about.
 
@@ -84,6 +94,13 @@ class Visit:
         """The values that a chart shows now."""
         values = "id => document.getElementById(id).data.map(t => [t.x, t.y])"
         return self.page.evaluate(values, name)
+
+    def all_drawn(self) -> None:
+        """Wait until every chart is drawn as wide as its place."""
+        self.until(
+            """[...document.querySelectorAll(".chart")].every(e => e.querySelector(".main-svg")
+                && Math.abs(e.querySelector(".main-svg").clientWidth - e.clientWidth) <= 1)"""
+        )
 
     def until(self, question: str) -> None:
         """Wait until the answer is yes; the page's policy forbids Playwright's own way."""

@@ -4,8 +4,6 @@ NBYT_EVERY_PAYLOAD=1 puts every payload into every field, which takes minutes; e
 one of them.
 """
 
-import gzip
-import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -18,27 +16,15 @@ from tests.report.browsing import Visit
 from tests.report.hostile import PAYLOADS, Rotation, charts_of
 from tests.report.pages.probes.probes_sample import training
 from tests.report.pages.study.study_sample import study
+from tests.report.typed import advice_sample, render, render_probes, render_study
 from tests.sweep.made_up import curves_of, finished, grid_of, record
 
-from nbyt.report.pages.advice import render
-from nbyt.report.pages.probes import render_probes
-from nbyt.report.pages.study import render_study
-from nbyt.report.pages.sweep import render_sweep
+from nbyt.report.pages.sweep import sweep_page
 from nbyt.store.text import plain
 
 Data = dict[str, Any]
 ROTATIONS = range(len(PAYLOADS)) if os.environ.get("NBYT_EVERY_PAYLOAD") == "1" else [0]
 TALL = {"width": 1280, "height": 20_000}
-
-
-def advice() -> Data:
-    """An advice with all that is optional."""
-    raw = (Path(__file__).parent / "pages" / "advice" / "sample.json.gz").read_bytes()
-    found: Data = json.loads(gzip.decompress(raw))
-    found["warnings"] = ["A warning about the whole."]
-    found["reproduce"] = "nbyt advise gymnax:CartPole-v1 --batch 2048"
-    found["versions"] = {"nbyt": "0.0.0", "numpy": "2.4.6"}
-    return found
 
 
 def sweep() -> Data:
@@ -47,18 +33,21 @@ def sweep() -> Data:
     return finished(grid, curves_of(grid), grid.cells[:1])
 
 
+ADVICE_CHOICES = {
+    *("objective", "per", "decided_by", "advantages", "start", "gradients", "weigh", "method")
+}
 # Of each kind of page: data, how it is drawn, keys whose values choose what is shown, and
 # mappings from names that are free text; the page looks some of those up.
 PAGES: dict[str, tuple[Callable[[], Data], Callable[[Data], str], set[str], set[str]]] = {
-    "advice": (advice, render, {"objective", "per"}, {"versions"}),
+    "advice": (advice_sample, render, ADVICE_CHOICES, {"versions"}),
     "sweep": (
         sweep,
-        lambda data: render_sweep(record(data)),
+        lambda data: sweep_page(record(data)).html(),
         {"normalise_advantages", "on_nonfinite"},
         {"versions"},
     ),
-    "probes": (training, render_probes, set(), {"settings", "machine", "versions"}),
-    "study": (study, render_study, {"kind", "word", "says"}, {"versions", "machine", "case"}),
+    "probes": (training, render_probes, {"advantages"}, {"settings", "versions"}),
+    "study": (study, render_study, {"kind", "word", "says", "effort"}, {"versions", "case"}),
 }
 LOOKED_UP = {"clip", "lambda"}
 

@@ -1,11 +1,12 @@
 """Numbers with their intervals as text."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
+from tests.report.typed import number
 
 from nbyt.report.numbers import (
     both,
@@ -15,69 +16,64 @@ from nbyt.report.numbers import (
     has_interval,
     has_value,
     known,
-    percent,
     power_of_ten,
     samples_words,
     share,
     short,
     words,
 )
+from nbyt.results.values import Number
 from nbyt.stats import Estimate
-
-Number = dict[str, Any]
-
-
-def _number(value: float | None, low: float | None, high: float | None, **more: object) -> Number:
-    return {"value": value, "low": low, "high": high, **more}
+from nbyt.stats.estimate import percent
 
 
 @pytest.mark.parametrize(
     ("number", "power", "text"),
     [
-        (_number(0.3127, 0.2713, 0.3641), 0, ".31 [.27 .36]"),
-        (_number(0.31, 0.11, 0.64), 0, ".31 [.11 .64]"),
-        (_number(7.24e-3, 6.5e-3, 8.0e-3), -3, "7.2 [6.5 8.0]"),
-        (_number(-0.1, -0.19, 0.0, approximate=True), 0, "-.10 [-.19 .00]"),
-        (_number(0.02, 0.0, 2.4e11), 0, ".02 [0 2e11]"),
-        (_number(0.157, 0.063, 15.9), 0, ".16 [.063 16]"),
-        (_number(-4.2e-4, -5e-4, -3e-4), 0, "-4e-4 [-5e-4 -3e-4]"),
-        (_number(None, None, None, reason="none"), 0, "-"),
-        (_number(0.003, -0.021, 0.063), 0, ".003 [-.021 .063]"),
-        (_number(1.0, None, 2.0), 0, "1.0 [? 2.0]"),
-        (_number(0.0, 0.0, 0.0), 0, ".0 [.0 .0]"),
+        (number(0.3127, 0.2713, 0.3641), 0, ".31 [.27 .36]"),
+        (number(0.31, 0.11, 0.64), 0, ".31 [.11 .64]"),
+        (number(7.24e-3, 6.5e-3, 8.0e-3), -3, "7.2 [6.5 8.0]"),
+        (number(-0.1, -0.19, 0.0, approximate=True), 0, "-.10 [-.19 .00]"),
+        (number(0.02, 0.0, 2.4e11), 0, ".02 [0 2e11]"),
+        (number(0.157, 0.063, 15.9), 0, ".16 [.063 16]"),
+        (number(-4.2e-4, -5e-4, -3e-4), 0, "-4e-4 [-5e-4 -3e-4]"),
+        (number(None, None, None, reason="none"), 0, "-"),
+        (number(0.003, -0.021, 0.063), 0, ".003 [-.021 .063]"),
+        (number(1.0, None, 2.0), 0, "1.0 [? 2.0]"),
+        (number(0.0, 0.0, 0.0), 0, ".0 [.0 .0]"),
     ],
 )
 def test_cells_have_the_digits_that_the_interval_leaves(
-    number: dict, power: int, text: str
+    number: Number, power: int, text: str
 ) -> None:
     assert cell(number, power) == text
 
 
 def test_a_column_has_one_power_of_ten() -> None:
-    assert power_of_ten([_number(3e-5, 0, 1), _number(2e-7, 0, 1)]) == -5
-    assert power_of_ten([_number(0.3, 0, 1), _number(None, None, None)]) == 0
-    assert power_of_ten([_number(0.0, 0, 0)]) == 0
+    assert power_of_ten([number(3e-5, 0, 1), number(2e-7, 0, 1)]) == -5
+    assert power_of_ten([number(0.3, 0, 1), number(None, None, None)]) == 0
+    assert power_of_ten([number(0.0, 0, 0)]) == 0
 
 
 def test_a_line_of_its_own_has_three_digits() -> None:
-    assert both(_number(0.24294, 0.235, 0.25)) == "0.243 [0.235, 0.25]"
-    assert both(_number(None, None, None)) == "undetermined"
+    assert both(number(0.24294, 0.235, 0.25)) == "0.243 [0.235, 0.25]"
+    assert both(number(None, None, None)) == "undetermined"
 
 
 @pytest.mark.parametrize(
     ("number", "text"),
     [
-        (_number(0.5769, 0.5455, 0.6039), "0.577 [0.545, 0.604]"),
-        (_number(-496.73, -499.87, -490.06), "−496.7 [−499.9, −490.1]"),
-        (_number(0.0, 0.0, 0.0), "0.0 [0.0, 0.0]"),
-        (_number(0.157, 0.063, 15.9), "0.16 [0.063, 16]"),
-        (_number(-0.003, -0.21, -0.0), "−0.003 [−0.21, 0.00]"),
-        (_number(1e-9, 0.0, 2e-9), "1e-09 [0, 2e-09]"),
-        (_number(2048000.0, 2e6, 3e6), "2.05e+06 [2e+06, 3e+06]"),
-        (_number(1.0, None, 2.0), "1.0 [?, 2.0]"),
-        (_number(0.31, 0.2, 0.4, approximate=True), "≈\u202f0.31 [0.20, 0.40]"),
-        (_number(None, -1, 1, reason="too few"), "undetermined: too few"),
-        (_number(float("nan"), 0, 1), "undetermined"),
+        (number(0.5769, 0.5455, 0.6039), "0.577 [0.545, 0.604]"),
+        (number(-496.73, -499.87, -490.06), "−496.7 [−499.9, −490.1]"),
+        (number(0.0, 0.0, 0.0), "0.0 [0.0, 0.0]"),
+        (number(0.157, 0.063, 15.9), "0.16 [0.063, 16]"),
+        (number(-0.003, -0.21, -0.0), "−0.003 [−0.21, 0.00]"),
+        (number(1e-9, 0.0, 2e-9), "1e-09 [0, 2e-09]"),
+        (number(2048000.0, 2e6, 3e6), "2.05e+06 [2e+06, 3e+06]"),
+        (number(1.0, None, 2.0), "1.0 [?, 2.0]"),
+        (number(0.31, 0.2, 0.4, approximate=True), "≈\u202f0.31 [0.20, 0.40]"),
+        (number(None, -1, 1, reason="too few"), "undetermined: too few"),
+        (number(float("nan"), 0, 1), "undetermined"),
     ],
 )
 def test_a_number_has_the_digits_that_its_interval_leaves(number: Number, text: str) -> None:
@@ -85,9 +81,9 @@ def test_a_number_has_the_digits_that_its_interval_leaves(number: Number, text: 
 
 
 def test_a_number_without_an_interval_is_not_known() -> None:
-    assert known(_number(1.0, 0.5, 2.0))
-    assert not known(_number(1.0, None, 2.0))
-    assert not known(_number(1.0, 0.0, float("inf")))
+    assert known(number(1.0, 0.5, 2.0))
+    assert not known(number(1.0, None, 2.0))
+    assert not known(number(1.0, 0.0, float("inf")))
     assert not known(None)
 
 
@@ -116,12 +112,12 @@ def test_four_digits(value: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        ({"value": 0.5, "low": 0.4, "high": 0.6}, "0.50 [0.40, 0.60]"),
-        ({"value": 0.3127, "low": 0.3127, "high": 0.3127}, "0.3127"),
-        ({"value": 0.3127}, "0.3127"),
-        ({"value": 2.0, "approximate": True}, "≈\u202f2"),
-        ({"value": 1.0, "low": None, "high": 2.0}, "1.0 [?, 2.0]"),
-        ({"value": None, "reason": "no ends"}, "undetermined: no ends"),
+        (number(0.5, 0.4, 0.6), "0.50 [0.40, 0.60]"),
+        (number(0.3127, 0.3127, 0.3127), "0.3127"),
+        (Number(value=0.3127), "0.3127"),
+        (Number(value=2.0, approximate=True), "≈\u202f2"),
+        (number(1.0, None, 2.0), "1.0 [?, 2.0]"),
+        (Number(value=None, reason="no ends"), "undetermined: no ends"),
     ],
 )
 def test_an_exact_number_is_its_value_alone(number: Number, said: str) -> None:
@@ -129,23 +125,23 @@ def test_an_exact_number_is_its_value_alone(number: Number, said: str) -> None:
 
 
 def test_what_can_be_drawn() -> None:
-    assert has_value({"value": 1}) and not has_value({"value": float("nan")})
-    assert not has_value({}) and not has_value({"value": None})
-    assert has_interval({"value": 1.0, "low": 0.0, "high": 2.0})
-    assert not has_interval({"value": 1.0, "low": 1.0, "high": 1.0})
-    assert not has_interval({"value": 1.0})
+    assert has_value(number(1)) and not has_value(number(float("nan")))
+    assert not has_value(None) and not has_value(number(None))
+    assert has_interval(number(1.0, 0.0, 2.0))
+    assert not has_interval(number(1.0, 1.0, 1.0))
+    assert not has_interval(Number(value=1.0))
 
 
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        (_number(611.4, 480.2, 770.9), "610 [480 to 770]"),
-        (_number(12_345, 9_876, 15_432), "12,300 [9,900 to 15,400]"),
-        (_number(12_345, 9_876, None), "12,300 [9,900 or more]"),
-        (_number(12_345, None, None), "12,300 [no interval]"),
-        (_number(611.4, 480.2, 770.9, approximate=True), "≈\u202f610 [480 to 770]"),
-        (_number(7.31, 5.2, 9.9), "7.3 [5.2, 9.9]"),
-        (_number(151, 0.42, 159_123), "150 [0.42 to 160,000]"),
+        (number(611.4, 480.2, 770.9), "610 [480 to 770]"),
+        (number(12_345, 9_876, 15_432), "12,300 [9,900 to 15,400]"),
+        (number(12_345, 9_876, None), "12,300 [9,900 or more]"),
+        (number(12_345, None, None), "12,300 [no interval]"),
+        (number(611.4, 480.2, 770.9, approximate=True), "≈\u202f610 [480 to 770]"),
+        (number(7.31, 5.2, 9.9), "7.3 [5.2, 9.9]"),
+        (number(151, 0.42, 159_123), "150 [0.42 to 160,000]"),
     ],
 )
 def test_samples_have_no_digit_that_the_interval_denies(number: Number, said: str) -> None:
@@ -159,7 +155,7 @@ def test_intervals_go_below_values_only_where_a_table_is_too_wide() -> None:
 
 
 def _estimate(number: Number) -> str:
-    return str(Estimate(number["value"], number["low"], number["high"], 8))
+    return str(Estimate(*number.ends, 8))
 
 
 # Each prints a value and its interval with decimals that the width of the interval decides.
@@ -168,7 +164,7 @@ FORMATTERS: dict[str, Callable[[Number], str]] = {
     "cells of a terminal": cell,
     "numbers of a page": words,
     "counts of samples": lambda number: samples_words(number, 1000.0),
-    "shares in sentences": percent,
+    "shares in sentences": lambda number: percent(to_builtins(number)),
 }
 
 
@@ -178,7 +174,7 @@ def test_what_is_not_zero_never_prints_as_zero(printer, size, below, above, sign
     """Ends that are powers of ten away, as where a logarithm has the error."""
     value, *ends = (sign * size * factor for factor in (1, 10**-below, 10**above))
     low, high = sorted(ends)
-    text = printer({"value": value, "low": low, "high": high})
+    text = printer(number(value, low, high))
     for word in text.replace("[", " ").replace("]", " ").replace(",", "").split():
         if any(sign.isdigit() for sign in word):
             assert any(sign in "123456789" for sign in word.partition("e")[0]), text

@@ -140,3 +140,9 @@ def vectors(draw, least: int = 3, signal: float = 1.0) -> Vectors:
     """Any small number of chains, fragments, steps and parameters."""
     sizes = [draw(st.integers(least, 9)), *(draw(st.integers(1, 4)) for _ in range(3))]
     return random_vectors(*sizes, seed=draw(st.integers(0, 10**6)), signal=signal)
+
+
+def noisier(v: Vectors, noise: float, seed: int = 9) -> Vectors:
+    """The same chains and reference, seen by a layout with more noise in every contribution."""
+    extra = np.random.default_rng(seed).normal(size=v.contributions.shape)
+    return Vectors(v.contributions + noise * extra, v.references, v.blocks)

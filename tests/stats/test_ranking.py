@@ -1,73 +1,16 @@
-"""Laws of comparing and ranking layouts: paired on chains, ties where the data cannot tell."""
+"""Laws of ranking layouts: scores, ties, win shares and regret; and of comparing two of them."""
 
 import math
 
 import numpy as np
 import pytest
-from gradient_vectors import Vectors, jackknife, random_vectors, rho
+from gradient_vectors import Vectors, jackknife, noisier, random_vectors, rho
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbyt.stats import Candidate, compare, rank
-from nbyt.stats.comparison import NO_LENGTH
 from nbyt.stats.intervals import ratio_set, redrawn, student
-from nbyt.stats.ranking import NOWHERE, relative, scores, win_shares
-
-
-def noisier(v: Vectors, noise: float, seed: int = 9) -> Vectors:
-    """The same chains and reference, seen by a layout with more noise in every contribution."""
-    extra = np.random.default_rng(seed).normal(size=v.contributions.shape)
-    return Vectors(v.contributions + noise * extra, v.references, v.blocks)
-
-
-@settings(max_examples=15)
-@given(st.integers(0, 10**6), st.integers(1, 64))
-def test_differences_and_ratios_are_those_of_the_vectors(seed, envs) -> None:
-    first = random_vectors(8, 2, 2, 4, seed, signal=2.0)
-    second = noisier(first, 1.0)
-    found = compare(Candidate(first.products(), envs), Candidate(second.products(), 3))
-    one, two = jackknife(first, lambda v: rho(v, envs)), jackknife(second, lambda v: rho(v, 3))
-    assert found.difference.value == pytest.approx(one[0] - two[0])
-    assert (found.difference.low, found.difference.high) == pytest.approx(student(one - two, 8))
-    assert found.ratio.value == pytest.approx(one[0] / two[0])
-    pieces = ratio_set(one, two, 8)
-    if len(pieces) == 1:
-        assert (found.ratio.low, found.ratio.high) == pytest.approx(pieces[0], rel=1e-5)
-
-
-def test_pairing_tells_apart_what_separate_chains_could_not() -> None:
-    v = random_vectors(64, 2, 4, 6, seed=1, signal=0.6)
-    worse = noisier(v, 0.5)
-    here = Candidate(v.products(), 8)
-    paired = compare(here, Candidate(worse.products(), 8))
-    others = list(range(64))[::-1]
-    apart = compare(here, Candidate(worse.taking(others).products(), 8))
-    width = paired.difference.high - paired.difference.low
-    assert width < 0.7 * (apart.difference.high - apart.difference.low)
-
-
-def test_a_layout_is_a_tie_with_itself_and_no_number_of_chains_would_settle_it() -> None:
-    candidate = Candidate(random_vectors(64, 2, 2, 6, seed=3).products(), 8)
-    found = compare(candidate, candidate)
-    assert not found.told_apart and found.chains_needed is None
-    assert found.ratio.value == 1 and found.difference.value == 0
-
-
-def test_the_chains_needed_are_those_at_which_the_error_is_the_difference() -> None:
-    v = random_vectors(64, 2, 4, 6, seed=1, signal=0.3)
-    found = compare(Candidate(v.products(), 8), Candidate(noisier(v, 0.2).products(), 8))
-    half = (found.difference.high - found.difference.low) / 2
-    expected = 64 * (half / found.difference.value) ** 2
-    assert found.chains_needed == math.ceil(expected)
-    assert found.told_apart == (found.chains_needed <= 64)
-
-
-def test_a_weak_second_layout_leaves_the_ratio_unbounded_with_a_reason() -> None:
-    v = random_vectors(64, 2, 2, 6, seed=3, signal=2.0)
-    noise = Vectors(v.contributions - v.contributions.mean((0, 1, 2)), v.references, v.blocks)
-    found = compare(Candidate(v.products(), 8), Candidate(noise.products(), 8)).ratio
-    assert math.isinf(found.low) and math.isinf(found.high)
-    assert found.as_dict()["low"] is None and "not clearly different" in found.as_dict()["reason"]
+from nbyt.stats.ranking import NO_LENGTH, NOWHERE, relative, scores, win_shares
 
 
 def test_ranking_orders_by_noise_and_names_the_ties() -> None:
@@ -129,6 +72,62 @@ def test_relative_scores_and_win_shares_by_hand() -> None:
     np.testing.assert_allclose(win_shares(table), [1 / 3, 2 / 3, 0])
 
 
+def test_a_draw_without_any_score_is_won_by_no_layout() -> None:
+    nothing = [math.nan, math.nan]
+    np.testing.assert_allclose(win_shares(np.array([[1.0, 2.0], nothing, nothing])), [0, 1 / 3])
+    np.testing.assert_allclose(win_shares(np.array([nothing])), [0, 0])
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6), st.integers(1, 64))
+def test_differences_and_ratios_are_those_of_the_vectors(seed, envs) -> None:
+    first = random_vectors(8, 2, 2, 4, seed, signal=2.0)
+    second = noisier(first, 1.0)
+    found = compare(Candidate(first.products(), envs), Candidate(second.products(), 3))
+    one, two = jackknife(first, lambda v: rho(v, envs)), jackknife(second, lambda v: rho(v, 3))
+    assert found.difference.value == pytest.approx(one[0] - two[0])
+    assert (found.difference.low, found.difference.high) == pytest.approx(student(one - two, 8))
+    assert found.ratio.value == pytest.approx(one[0] / two[0])
+    pieces = ratio_set(one, two, 8)
+    if len(pieces) == 1:
+        assert (found.ratio.low, found.ratio.high) == pytest.approx(pieces[0], rel=1e-5)
+
+
+def test_pairing_tells_apart_what_separate_chains_could_not() -> None:
+    v = random_vectors(64, 2, 4, 6, seed=1, signal=0.6)
+    worse = noisier(v, 0.5)
+    here = Candidate(v.products(), 8)
+    paired = compare(here, Candidate(worse.products(), 8))
+    others = list(range(64))[::-1]
+    apart = compare(here, Candidate(worse.taking(others).products(), 8))
+    width = paired.difference.high - paired.difference.low
+    assert width < 0.7 * (apart.difference.high - apart.difference.low)
+
+
+def test_a_layout_is_a_tie_with_itself_and_no_number_of_chains_would_settle_it() -> None:
+    candidate = Candidate(random_vectors(64, 2, 2, 6, seed=3).products(), 8)
+    found = compare(candidate, candidate)
+    assert not found.told_apart and found.chains_needed is None
+    assert found.ratio.value == 1 and found.difference.value == 0
+
+
+def test_the_chains_needed_are_those_at_which_the_error_is_the_difference() -> None:
+    v = random_vectors(64, 2, 4, 6, seed=1, signal=0.3)
+    found = compare(Candidate(v.products(), 8), Candidate(noisier(v, 0.2).products(), 8))
+    half = (found.difference.high - found.difference.low) / 2
+    expected = 64 * (half / found.difference.value) ** 2
+    assert found.chains_needed == math.ceil(expected)
+    assert found.told_apart == (found.chains_needed <= 64)
+
+
+def test_a_weak_second_layout_leaves_the_ratio_unbounded_with_a_reason() -> None:
+    v = random_vectors(64, 2, 2, 6, seed=3, signal=2.0)
+    noise = Vectors(v.contributions - v.contributions.mean((0, 1, 2)), v.references, v.blocks)
+    found = compare(Candidate(v.products(), 8), Candidate(noise.products(), 8)).ratio
+    assert math.isinf(found.low) and math.isinf(found.high)
+    assert found.as_dict()["low"] is None and "not clearly different" in found.as_dict()["reason"]
+
+
 def test_candidates_of_different_chains_are_refused() -> None:
     few, many = (random_vectors(n, 2, 2, 3, seed=0).products() for n in (5, 6))
     with pytest.raises(ValueError, match="not the same chains"):
@@ -143,9 +142,3 @@ def test_ties_are_told_apart_in_one_of_twenty() -> None:
         candidates = [Candidate(w.products(), 8) for w in (first, second)]
         apart += compare(*candidates).told_apart
     assert 1 <= apart <= 17
-
-
-def test_a_draw_without_any_score_is_won_by_no_layout() -> None:
-    nothing = [math.nan, math.nan]
-    np.testing.assert_allclose(win_shares(np.array([[1.0, 2.0], nothing, nothing])), [0, 1 / 3])
-    np.testing.assert_allclose(win_shares(np.array([nothing])), [0, 0])

@@ -8,6 +8,7 @@ import pytest
 from tests.store import kept
 
 from nbyt.errors import StoreError
+from nbyt.results import plain
 from nbyt.store.files import PROBES
 from nbyt.store.run import Folder, add_record, open_run, read_probes, verify
 
@@ -25,7 +26,7 @@ def folder(tmp_path: Path) -> Folder:
 
 
 def test_records_come_back_in_order_of_their_update(folder: Folder) -> None:
-    data = read_probes(folder.path)
+    data = plain(read_probes(folder.path))
     assert {key: data[key] for key in HEAD} == HEAD
     assert [one["update"] for one in data["records"]] == [10, 20, 999_999, 1_000_000]
     assert (folder.path / "record-000010.json").is_file()
@@ -33,7 +34,7 @@ def test_records_come_back_in_order_of_their_update(folder: Folder) -> None:
 
 def test_a_training_that_went_back_leaves_no_record_of_its_former_way(folder: Folder) -> None:
     add_record(folder, kept.record(20, 7))
-    first, second = read_probes(folder.path)["records"]
+    first, second = plain(read_probes(folder.path))["records"]
     assert first["update"] == 10 and (second["update"], second["samples"]) == (20, 7)
 
 
@@ -42,12 +43,12 @@ def test_a_training_without_records_is_one_all_the_same(tmp_path: Path) -> None:
     assert not Folder(folder.path).has(PROBES)
     folder.write(PROBES, HEAD)
     assert Folder(folder.path).has(PROBES)
-    assert read_probes(folder.path) == {**HEAD, "records": []}
+    assert plain(read_probes(folder.path)) == {**HEAD, "records": []}
 
 
 def test_the_same_training_goes_on_and_another_is_refused(folder: Folder) -> None:
     again = open_run(folder.path, HEAD, "probe a training")
-    assert len(read_probes(again.path)["records"]) == 4
+    assert len(plain(read_probes(again.path))["records"]) == 4
     with pytest.raises(StoreError, match="other settings"):
         open_run(folder.path, {**HEAD, "every": 5}, "probe a training")
 
@@ -88,8 +89,12 @@ def test_links_are_not_followed(folder: Folder, tmp_path: Path, name: str) -> No
         read_probes(folder.path)
 
 
-@pytest.mark.parametrize("name", ["empty", "missing"])
-def test_a_folder_without_a_training_says_what_to_give(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "words"), [("empty", "holds no probed training"), ("missing", "does not exist")]
+)
+def test_a_folder_without_a_training_says_what_to_give(
+    tmp_path: Path, name: str, words: str
+) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(StoreError, match="holds no probed training"):
+    with pytest.raises(StoreError, match=words):
         read_probes(tmp_path / name)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats as scipy_stats
 from tests.stats.gradient_vectors import Vectors
 
-from nbyt.stats.comparison import Candidate
+from nbyt.stats.ranking import Candidate
 from nbyt_studies.comparisons import (
     batch_gram,
     bias_gap,

@@ -1,25 +1,23 @@
 """A small study from its experiment to its page: resumed, reproducible, and judged by its data."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
+import tomllib
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from tests.studies.small_study import SMALL, lengths, longer_than
 
-from nbyt.cli import main
-from nbyt.cli import reproduce as command
 from nbyt.errors import NbytError, StoreError
 from nbyt.results import plain
+from nbyt.results.values import Data
 from nbyt.store.files import EXPERIMENT, STUDY
 from nbyt_studies.experiment import Experiment
 from nbyt_studies.post.experiments import delay, visits
-from nbyt_studies.study import Study
+from nbyt_studies.post.study import POST
+from nbyt_studies.replay.study import REPLAY
+from nbyt_studies.study import Evidence, Results, Study, read_claims
 
 
 def test_a_study_is_done_once_and_the_same_way(tmp_path: Path) -> None:
@@ -86,77 +84,6 @@ def test_the_verdict_follows_the_data(tmp_path: Path) -> None:
     assert hard.claims[0].judged({"lengths": data})["verdict"] == "cannot be told"
 
 
-def test_the_command_keeps_its_promise(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(command, "find_study", lambda name: SMALL)
-    out = tmp_path / "post"
-    given = ["reproduce", "post", "--quick", "--out", str(out)]
-    assert main.run([*given, "--json"]) == 0
-    record = json.loads(capsys.readouterr().out)
-    assert record["command"] == "reproduce" and record["status"] == "ok"
-    (claim,) = record["data"]["claims"]
-    assert set(claim) >= {"id", "claim", "verdict", "numbers"}
-    assert set(next(iter(claim["numbers"].values()))) >= {"value", "low", "high"}
-    page = Path(record["data"]["report"])
-    assert page.is_absolute()
-    before = page.read_text()
-    page.unlink()
-    assert main.run(["report", str(out)]) == 0
-    assert page.read_text() == before
-    assert main.run([*given, "--seed", "1"]) == 2
-    assert "other settings" in capsys.readouterr().err
-
-
-def test_a_dry_run_names_what_would_be_done(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["reproduce", "post", "--dry-run", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)["data"]
-    assert data["study"] == "post" and data["experiments"] and data["claims"]
-    assert data["minutes"] > 0 and data["memory_gb"] > 0
-
-
-def test_less_than_no_workers_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["reproduce", "post", "--dry-run", "--workers", "-2"]) == 2
-    assert "workers" in capsys.readouterr().err
-
-
-def test_an_unknown_study_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.run(["reproduce", "novel"]) == 2
-    assert "post" in capsys.readouterr().err
-
-
-def test_ctrl_c_stops_workers_and_says_how_to_go_on(tmp_path: Path) -> None:
-    out = tmp_path / "post"
-    command = [sys.executable, "-m", "nbyt.cli.main", "reproduce", "post", "--quick"]
-    process = subprocess.Popen(
-        [*command, "--workers", "2", "--out", str(out)],
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stderr is not None
-    for line in process.stderr:  # until a worker says what it does
-        if line.rstrip().endswith("..."):
-            break
-    # As a terminal does: to all processes of the group.
-    os.killpg(process.pid, signal.SIGINT)
-    rest = process.stderr.read()
-    assert process.wait(timeout=60) == 130
-    assert "give the same command again to go on" in rest and "Traceback" not in rest
-    assert _gone(process.pid)
-
-
-def _gone(group: int) -> bool:
-    """Whether no process of the group is left, soon: Python's own helper ends after its parent."""
-    for _ in range(100):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.1)
-    return False
-
-
 def test_an_experiment_that_somebody_changed_is_named(tmp_path: Path) -> None:
     small = Study("small", "Small", "A study.", (Experiment("lengths", "lengths", lengths),), ())
     small = replace(small, claims=(longer_than(0.0),))
@@ -165,3 +92,61 @@ def test_an_experiment_that_somebody_changed_is_named(tmp_path: Path) -> None:
         folder.write(EXPERIMENT, wrong, "lengths")
         with pytest.raises(StoreError, match=r"experiment-lengths\.json is not what nbyt writes"):
             small.reproduce(folder, quick=True)
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A package whose `claims.toml` has two claims."""
+    folder = tmp_path / "written_claims"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "claims.toml").write_text(
+        """
+        [shared]
+        common = "Two  runs."
+        reasons = ["One of {count}.", "Another."]
+
+        [second]
+        topic = "T"
+        says = "S"
+        measured = "{common} More."
+        asks = "A"
+        needs = ["lengths"]
+        notes = ["{reasons}", "{none}", "From {least:.1f} to {most[of it]}."]
+
+        [first]
+        topic = "T"
+        says = "S"
+        measured = "M"
+        asks = "A"
+        needs = []
+        """
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder.name
+
+
+def test_a_claim_has_the_words_of_its_file_and_the_values_of_its_data(written: str) -> None:
+    def values(results: Results) -> Data:
+        return {**results["lengths"], "none": [], "most": {"of it": "all"}}
+
+    evidence = {"first": Evidence(list), "second": Evidence(list, values=values)}
+    second, first = read_claims(written, evidence)
+    assert (second.id, first.id) == ("second", "first"), "the file has the order"
+    assert second.measured == "Two runs. More." and second.needs == ("lengths",)
+    notes = second.notes({"lengths": {"count": 3, "least": 0.25}})
+    assert notes == ["One of 3.", "Another.", "From 0.2 to all."]
+    assert first.notes({}) == [] and first.figures({}) == []
+
+
+def test_evidence_on_a_claim_that_nobody_made_is_refused(written: str) -> None:
+    with pytest.raises(ValueError, match="third"):
+        read_claims(written, {"third": Evidence(list)})
+
+
+@pytest.mark.parametrize("study", [POST, REPLAY], ids=lambda study: study.name)
+def test_every_claim_of_the_file_is_judged_by_experiments_of_the_study(study: Study) -> None:
+    text = (files(f"nbyt_studies.{study.name}") / "claims.toml").read_text("utf-8")
+    assert list(tomllib.loads(text)) == ["shared", *(claim.id for claim in study.claims)]
+    known = {experiment.name for experiment in study.experiments}
+    assert all(known.issuperset(claim.needs) for claim in study.claims)

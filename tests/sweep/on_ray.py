@@ -19,7 +19,7 @@ from tests.sweep.small import DEVICE, HOST, children, grid_of, outcomes, set_tra
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.errors import EnvError
-from nbyt.policy.stage import table
+from nbyt.policy.actor_critic import table
 from nbyt.sweep.cells import InProcessRunner, Job, make_jobs
 from nbyt.sweep.cluster import Cluster, ClusterPools
 from nbyt.sweep.grid import Grid

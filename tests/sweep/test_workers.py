@@ -1,6 +1,5 @@
 """Trainings in processes of their own: the same numbers, and limits that hold."""
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +8,6 @@ import pytest
 from tests.sweep.small import DEVICE, HOST, ROOT, children, grid_of, outcomes, set_traps
 from tests.sweep.traps import FOLDER
 
-from nbyt.cli import main
 from nbyt.errors import EnvError, TrainingError
 from nbyt.sweep.cells import InProcessRunner
 from nbyt.sweep.workers import Workers
@@ -70,21 +68,3 @@ def test_limits_are_for_one_env_and_for_a_whole_training(
     set_traps(tmp_path, "step-sleep")
     (error,) = outcomes(Workers(1, cell_limit=1), grid).values()
     assert isinstance(error, TrainingError) and "not over after 1 s" in error.message
-
-
-def test_the_command_says_what_failed_and_exits_with_3(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    set_traps(tmp_path / "traps", "step-raise", "step-kill")
-    sizes = "--batch 32 --layouts 4x8,8x4 --total 128 --minibatch 16 --seeds 1 --workers 1"
-    words = ["sweep", HOST, *sizes.split(), "--no-advice", "--out", str(tmp_path / "sweep")]
-    assert main.run([*words, "--json"]) == 3
-    said = capsys.readouterr()
-    record = json.loads(said.out)
-    assert record["status"] == "partial"
-    assert record["data"]["cells"] == {"done": 0, "failed": 2, "total": 2}
-    trace, *_ = said.err.partition("warning: ")
-    assert "in your code:" in trace and "traps.py" in trace
-    killed, raised = record["warnings"]
-    assert "4x8 seed 0 failed: the process" in killed and "SIGKILL" in killed
-    assert "8x4 seed 0 failed: env" in raised and "(env 0, step 3, seed " in raised

@@ -16,7 +16,9 @@ from gymnasium.wrappers import TimeLimit
 from tests.envs.corridor import Corridor
 
 FOLDER = "NBYT_TEST_TRAPS"
-TRAINS = "nbyt.sweep.worker_main" in sys.modules
+TRAINS = (
+    "nbyt.sweep.worker_main" in sys.argv
+)  # of a worker; the module itself is imported by tests too
 # Steps, over all envs of a process, that still have to be slow.
 naps = int(os.environ.get("NBYT_TEST_NAPS", "0"))
 

@@ -4,7 +4,7 @@ import pytest
 
 from nbyt.envs import resolve
 from nbyt.layout import Layout
-from nbyt.train.curves import train_curve, train_seeds
+from nbyt.train.curves import train_curve, train_seeds, training_returns
 from nbyt.train.plan import PPOPlan, PPOSettings
 
 LAYOUT = Layout(envs=8, steps=8, minibatch=16, epochs=2)
@@ -35,3 +35,10 @@ def test_seeds_differ_and_learn_as_nbyt_train_does(together):
     alone = train_curve(_plans(1)[0], env)
     assert alone.samples == together[1].samples
     assert alone.returns == pytest.approx(together[1].returns, abs=0.05)
+
+
+def test_the_returns_of_training_are_those_of_the_episodes_that_ended_between_two_points() -> None:
+    layout = Layout(4, 8, 32, 1)
+    plan = PPOPlan("env", layout, 5 * layout.batch, 0, PPOSettings(), (2, 4, 5))
+    counts, sums = [0, 2, 0, 0, 1], [0.0, 3.0, 0.0, 0.0, 7.0]
+    assert training_returns(plan, counts, sums) == (1.5, None, 7.0)

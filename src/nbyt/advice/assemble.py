@@ -160,8 +160,8 @@ def advice_data(
     per_sample, per_second = finding.answers()
     alone = finding.for_actor().answers() if request.objective == BOTH else (None, None)
     libraries = defaults(request.layouts)
-    samples = sum(stage["pool"]["samples"] for stage in stages)
-    facts = (stages, libraries, request.shown, samples)
+    stage = stages[finding.measured.index(finding.deciding())]
+    facts = (stages, stage, libraries, request.shown)
     said = {
         "per_sample": advice(per_sample, *facts, alone=alone[0]),
         "per_second": per_second and advice(per_second, *facts, timed=True, alone=alone[1]),

@@ -16,13 +16,7 @@ from nbyt.advice.assemble import AdviceInputs
 from nbyt.advice.costs import Costs, costs_from, measure_costs
 from nbyt.advice.rank import Answer, Place, StageEvidence, answer
 from nbyt.advice.request import AdviceRequest
-from nbyt.advice.stages import (
-    DRAWS,
-    collected_by,
-    measure,
-    open_folder,
-    train_stages,
-)
+from nbyt.advice.stages import DRAWS, collected_by, measure, open_folder, train_stages
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
 from nbyt.measure.frozen_policy import Collector
@@ -79,11 +73,9 @@ def propose(
     counts = [int(budget.amount / price) for price in prices[0]]
     kept = [place for place, count in enumerate(counts) if count >= _UPDATES]
     if not kept:
-        raise UsageError(
-            f"a budget of {budget.text} pays for {max(counts)} updates at most",
-            where="budget",
-            fix=f"give at least {_UPDATES / max(max(counts), 1):.0f} times as much",
-        )
+        message = f"a budget of {budget.text} pays for {max(counts)} updates at most"
+        fix = f"give at least {_UPDATES / max(max(counts), 1):.0f} times as much"
+        raise UsageError(message, where="budget", fix=fix)
     found = answer(
         [_columns(stage, [splits[place][1] for place in kept]) for stage in stages],
         [splits[place] for place in kept],
@@ -98,7 +90,6 @@ def propose(
 
 
 def _prices(budget: Budget, splits: list[tuple[int, int]], costs: Costs, seed: int) -> Rows:
-    """Return the price of an update of each layout, in the budget's unit."""
     if budget.kind == "seconds":
         return costs.redrawn(splits, DRAWS, numpy_stream(seed, "advise.budget"))
     sizes = np.array([float(envs * steps) for envs, steps in splits])
@@ -120,7 +111,6 @@ def _columns(stage: StageEvidence, steps: list[int]) -> StageEvidence:
 
 
 def _best_of_each(found: Answer) -> list[Place]:
-    """Return the best place of every batch, best batch first."""
     first: dict[int, Place] = {}
     for place in found.places:
         first.setdefault(place.envs * place.steps, place)
@@ -143,7 +133,6 @@ def _row(place: Place, layout: Layout, updates: int) -> dict[str, Any]:
 
 
 def _largest(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the largest batch of those that lose little."""
     near = [row for row in rows if (row["regret"]["value"] or 0.0) <= _LITTLE]
     return max(near, key=lambda row: row["batch"])
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from nbyt.advice.costs import ROUNDS, SPLITS, update_seconds
+from nbyt.advice.costs import ROUNDS, SPLITS
 from nbyt.advice.request import EFFORTS, AdviceRequest, Effort
 from nbyt.collect.segment import burn_in, horizon
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import EnvError, UsageError
+from nbyt.train.timing import update_seconds
 
 # Seconds that no trial shows: imports and compiling, and the statistics of stages and diagnoses.
 _FIXED, _STAGE, _DIAGNOSIS = 10.0, 6.0, 16.0
@@ -115,10 +116,17 @@ def full_pace(request: AdviceRequest, steps: Pace) -> Pace:
     return replace(steps, sample=learning / (layout.batch * layout.epochs))
 
 
+def affordable(request: AdviceRequest, limit: float, *, trained: bool, timed: bool) -> Forecast:
+    """Predict the cost of a request; raise a UsageError if it takes longer than `limit` seconds."""
+    pace = step_pace(request.env)
+    # A slow env is refused before it has to make a whole update.
+    require_time(request, pace, limit, trained=trained, timed=timed)
+    return require_time(request, full_pace(request, pace), limit, trained=trained, timed=timed)
+
+
 def require_time(
     request: AdviceRequest, pace: Pace, limit: float, *, trained: bool, timed: bool
 ) -> Forecast:
-    """Return the forecast, or raise a UsageError that says what would be quicker."""
     expected = forecast(request, pace, trained=trained, timed=timed)
     if expected.seconds <= limit:
         return expected

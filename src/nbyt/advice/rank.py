@@ -7,17 +7,18 @@ Per second, alignment is first divided by the seconds of an update.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
+from operator import mul
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from nbyt.stats.comparison import Candidate, common_sizes
 from nbyt.stats.estimate import Estimate, added, mapped
 from nbyt.stats.intervals import Samples, leave_one_out, redrawn
 from nbyt.stats.products import Products, moments_of
-from nbyt.stats.ranking import Rows, percentiles, rank_scores, relative
+from nbyt.stats.ranking import Candidate, Rows, common_sizes, percentiles, rank_scores, relative
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,9 +239,7 @@ class Answer:
 
 
 def answer(
-    stages: Sequence[StageEvidence],
-    layouts: Sequence[tuple[int, int]],
-    price: Rows | None = None,
+    stages: Sequence[StageEvidence], layouts: Sequence[tuple[int, int]], price: Rows | None = None
 ) -> Answer:
     """Rank the layouts (envs, steps) over all stages; for the same price, if one is given.
 
@@ -287,11 +286,7 @@ def _mean_alignment(stages: Sequence[StageEvidence], place: int) -> Estimate:
     if not known:
         return stages[0].alignments[place]
     total = sum(weight for weight, _ in known)
-    mean, *parts = [_scaled(alignment, weight / total) for weight, alignment in known]
+    mean, *parts = [mapped(one, partial(mul, weight / total)) for weight, one in known]
     for part in parts:
         mean = added(mean, part, 0.0)
     return mean
-
-
-def _scaled(estimate: Estimate, share: float) -> Estimate:
-    return mapped(estimate, lambda x: share * x)

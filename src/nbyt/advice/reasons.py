@@ -3,12 +3,12 @@
 They are made from the data of the JSON output.
 """
 
+import re
 from collections.abc import Sequence
 
 from nbyt.advice.rank import Answer, Place
-from nbyt.report.numbers import layout_name, listed, percent, said, surely
-from nbyt.report.tables.advice import deciding
 from nbyt.results.values import Data
+from nbyt.stats.estimate import percent
 
 _SOURCES = {
     "sampling": "which states and actions were visited",
@@ -26,6 +26,7 @@ _NOISY = 0.5
 def reasons(
     answer: Answer,
     stages: Sequence[Data],
+    stage: Data,
     objective: str,
     *,
     timed: bool = False,
@@ -33,10 +34,9 @@ def reasons(
 ) -> list[str]:
     """Say what decides between the layouts: direction or noise, which term, which source, phase.
 
-    timed: whether the answer is per second, so that time decides too. alone: the answer for the
-    actor alone, where actor and critic decide.
+    stage: the one that counts most. timed: whether the answer is per second, so that time decides
+    too. alone: the answer for the actor alone, where actor and critic decide.
     """
-    stage = deciding(stages)
     layouts = {one["steps"]: one for one in stage["layouts"]}
     best = layouts[answer.best.steps]
     found = [
@@ -57,9 +57,8 @@ def reasons(
     return found
 
 
-def remedies(answer: Answer, stages: Sequence[Data], objective: str) -> list[str]:
+def remedies(answer: Answer, stage: Data, objective: str) -> list[str]:
     """Say what else would help: lambda, the critic, staggered starts, more data."""
-    stage = deciding(stages)
     layouts = {one["steps"]: one for one in stage["layouts"]}
     best = layouts[answer.best.steps]
     return [
@@ -71,7 +70,6 @@ def remedies(answer: Answer, stages: Sequence[Data], objective: str) -> list[str
 
 
 def _sides(layouts: dict[int, Data], best: Data, name: str, objective: str) -> list[str]:
-    """Say what the shortest and the longest T lose: direction, or to noise."""
     found = []
     for word, steps in (("Shorter", min(layouts)), ("Longer", max(layouts))):
         if steps == best["steps"]:
@@ -90,14 +88,13 @@ def _sides(layouts: dict[int, Data], best: Data, name: str, objective: str) -> l
             "noise_factor": ("loses to noise", "the noise factor"),
         }[factor]
         found.append(
-            f"{word} T {loses[0]}: at {name} {loses[1]} is {said(other[objective][factor])} for "
-            f"{layout_name(other)}, and {said(best[objective][factor])} for {layout_name(best)}."
+            f"{word} T {loses[0]}: at {name} {loses[1]} is {_said(other[objective][factor])} for "
+            f"{_split(other)}, and {_said(best[objective][factor])} for {_split(best)}."
         )
     return found
 
 
 def _time(layouts: dict[int, Data], best: Data) -> list[str]:
-    """Say what an update takes, at the advised layout and at the slowest."""
     known = [one for one in layouts.values() if one["seconds"]["value"] is not None]
     if not known:
         return []
@@ -106,8 +103,8 @@ def _time(layouts: dict[int, Data], best: Data) -> list[str]:
     if slowest is best or slowest["seconds"]["value"] < (1 + _SMALL) * own["value"]:
         return ["An update takes about the same time whatever the split."]
     return [
-        f"An update takes {_milliseconds(slowest['seconds'])} with {layout_name(slowest)}, and "
-        f"{_milliseconds(own)} with {layout_name(best)}."
+        f"An update takes {_milliseconds(slowest['seconds'])} with {_split(slowest)}, and "
+        f"{_milliseconds(own)} with {_split(best)}."
     ]
 
 
@@ -118,7 +115,6 @@ def _milliseconds(seconds: Data) -> str:
 
 
 def _loss(best: Data, other: Data) -> float | None:
-    """Return the share by which a factor is smaller than the best."""
     if best["value"] is None or other["value"] is None or best["value"] <= 0:
         return None
     return 1 - other["value"] / best["value"]
@@ -141,8 +137,8 @@ def _critic(answer: Answer, alone: Answer, stages: Sequence[Data]) -> list[str]:
     there = next(place for place in answer.places if place.steps == other)
     return [
         f"The critic decides too: for the actor alone it would be {there.envs}x{there.steps}, but "
-        f"at {name} the critic's alignment is {said(known[other])} there, and {said(known[mine])} "
-        f"for {answer.best.envs}x{answer.best.steps}."
+        f"at {name} the critic's alignment is {_said(known[other])} there, and "
+        f"{_said(known[mine])} for {answer.best.envs}x{answer.best.steps}."
     ]
 
 
@@ -162,7 +158,7 @@ def _terms(best: Data, name: str, objective: str) -> list[str]:
     else:
         return []
     text = percent(covariance, whole)
-    return [f"The noise of {layout_name(best)} at {name} {kind} {text} of the variance."]
+    return [f"The noise of {_split(best)} at {name} {kind} {text} of the variance."]
 
 
 def _sources(stage: Data, objective: str) -> list[str]:
@@ -175,7 +171,7 @@ def _sources(stage: Data, objective: str) -> list[str]:
         whole = parts["variance"]["value"]
         name = max(_SOURCES, key=lambda one: parts[one]["value"] or 0.0)
         found.append(
-            f"Its largest source at {layout_name(layout)} is {_SOURCES[name]}: "
+            f"Its largest source at {_split(layout)} is {_SOURCES[name]}: "
             f"{percent(parts[name], whole)} of the variance."
         )
     return found
@@ -187,7 +183,7 @@ def _phase(stage: Data, best: Data, objective: str) -> list[str]:
         return []
     return [
         f"Envs that all start at a reset together would add {ratio:.1f} times the variance of "
-        f"{layout_name(best)}, which more envs do not remove."
+        f"{_split(best)}, which more envs do not remove."
     ]
 
 
@@ -199,13 +195,12 @@ def _phase_ratio(stage: Data, best: Data, objective: str) -> float | None:
         return None
     layout = own[0]  # phase is measured at the first lambda, which comes first
     part, whole = layout[objective].get("phase"), layout[objective]["variance"]["value"]
-    if part is None or part["value"] is None or not whole or not surely(part, above=0):
+    if part is None or part["value"] is None or not whole or (part["low"] or 0) <= 0:
         return None
     return part["value"] / whole
 
 
 def _harm(answer: Answer) -> list[str]:
-    """Name the layouts whose gradient points away from the true one, by stage."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for place in sorted(answer.places, key=lambda place: place.steps):
         if place.harmful:
@@ -218,7 +213,6 @@ def _harm(answer: Answer) -> list[str]:
 
 
 def _other_lambda(stage: Data, best: Data, objective: str) -> list[str]:
-    """Offer another lambda where its alignment is significantly higher."""
     own = best[objective]["alignment"]
     looked = stage["closer"] or {"layouts": []}
     others = [one for one in looked["layouts"] if one["lambda"] != stage["lambda"]]
@@ -226,11 +220,12 @@ def _other_lambda(stage: Data, best: Data, objective: str) -> list[str]:
     if not known or own["value"] is None or own["high"] is None:
         return []
     top = max(known, key=lambda one: one[objective]["alignment"]["value"])
-    if not surely(top[objective]["alignment"], above=own["value"]):
+    low = top[objective]["alignment"]["low"]
+    if low is None or low <= own["value"]:
         return []
     return [
-        f"Another lambda: {layout_name(top)} with lambda {top['lambda']:g} has alignment "
-        f"{said(top[objective]['alignment'])} at {stage['name']}, against {said(own)} with "
+        f"Another lambda: {_split(top)} with lambda {top['lambda']:g} has alignment "
+        f"{_said(top[objective]['alignment'])} at {stage['name']}, against {_said(own)} with "
         f"lambda {stage['lambda']:g}."
     ]
 
@@ -243,7 +238,7 @@ def _better_critic(stage: Data, layouts: dict[int, Data], objective: str) -> lis
     if short["value"] is None or short["value"] > _NOISY:
         return []
     return [
-        f"A better critic: at {stage['name']} it explains {said(quality)} of the returns' "
+        f"A better critic: at {stage['name']} it explains {_said(quality)} of the returns' "
         "variance, and short T lean on it most."
     ]
 
@@ -261,7 +256,7 @@ def _larger_batch(best: Data, objective: str) -> list[str]:
         return []
     more = 4 * noise["value"] / (1 + 3 * noise["value"])
     return [
-        f"A larger batch: the noise factor of {layout_name(best)} is {said(noise)}; with four "
+        f"A larger batch: the noise factor of {_split(best)} is {_said(noise)}; with four "
         f"times the envs it would be about {more:.2f}."
     ]
 
@@ -269,19 +264,19 @@ def _larger_batch(best: Data, objective: str) -> list[str]:
 def advice(
     answer: Answer,
     stages: Sequence[Data],
+    stage: Data,
     libraries: Sequence[Data],
     objective: str,
-    samples: int,
     *,
     timed: bool = False,
     alone: Answer | None = None,
 ) -> Data:
     """Return one answer as in the JSON output, per sample or, if timed, per second.
 
-    samples: env steps of all pools, for what more would cost. alone: the answer for the actor
-    alone, where actor and critic decide.
+    stage: the one that counts most. alone: the answer for the actor alone, where actor and critic
+    decide.
     """
-    best = answer.best
+    best, samples = answer.best, sum(each["pool"]["samples"] for each in stages)
     return {
         "envs": best.envs,
         "steps": best.steps,
@@ -293,8 +288,8 @@ def advice(
         "no_measurable_difference": answer.open,
         "sentence": sentence(answer),
         "to_settle": _to_settle(answer, samples),
-        "reasons": reasons(answer, stages, objective, timed=timed, alone=alone),
-        "remedies": remedies(answer, stages, objective),
+        "reasons": reasons(answer, stages, stage, objective, timed=timed, alone=alone),
+        "remedies": remedies(answer, stage, objective),
         "left_out": list(answer.left_out),
         "ranking": [_placed(place, libraries) for place in answer.places],
     }
@@ -328,6 +323,10 @@ def current(answer: Answer, steps: int) -> Data:
     return {**place.as_dict(), "sentence": words, "place": answer.places.index(place) + 1}
 
 
+def _split(layout: Data) -> str:
+    return f"{layout['envs']}x{layout['steps']}"
+
+
 def _name(place: Place) -> str:
     return f"{place.envs} env{'s' * (place.envs > 1)} x {place.steps} step{'s' * (place.steps > 1)}"
 
@@ -350,3 +349,23 @@ def _to_settle(answer: Answer, samples: int) -> Data | None:
         "best from the worst, if the gap stays the same."
     )
     return {"sentence": words, "samples": round(more * samples)}
+
+
+def listed(texts: list[str]) -> str:
+    """Join words with commas, and an "and" before the last."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _said(number: Data) -> str:
+    """Format a number for a sentence, such as .31 [.27, .36]."""
+    if number["value"] is None:
+        return "undetermined"
+    value, low, high = (_two_decimals(number[end]) for end in ("value", "low", "high"))
+    return f"{'about ' if number.get('approximate') else ''}{value} [{low}, {high}]"
+
+
+def _two_decimals(x: float | None) -> str:
+    if x is None:
+        return "?"
+    text = f"{x:.2f}" if abs(x) >= 0.095 or x == 0 else f"{x:.2g}"
+    return re.sub(r"^(-?)0\.", r"\1.", text)

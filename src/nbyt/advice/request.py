@@ -9,7 +9,7 @@ from typing import Any, get_args
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import LayoutError, UsageError
 from nbyt.layout import Layout, fragment_lengths, nearest_divisors
-from nbyt.numbers import COUNT, MEMORY, PASSES, PROBABILITIES, SEED, SIZE, STEPS, require
+from nbyt.numbers import COUNT, MEMORY, PASSES, PROBABILITIES, SEED, SIZE, STEPS
 from nbyt.results.values import Objective
 from nbyt.train.plan import PPOPlan, PPOSettings
 
@@ -127,11 +127,7 @@ class AdviceRequest:
         usual = make_advice_request(
             self.env, batch=self.batch, effort=self.effort, max_envs=self.max_envs
         )
-        words: dict[str, Any] = {
-            "batch": self.batch,
-            "effort": self.effort.name,
-            "seed": self.seed,
-        }
+        words: dict[str, Any] = {"batch": self.batch, "effort": self.effort.name, "seed": self.seed}
         if self.max_envs != (HOST_ENVS if isinstance(self.env, HostEnv) else self.batch):
             words["max-envs"] = self.max_envs
         for name in ("steps", "lambdas", "total", "minibatch", "epochs", "objective"):
@@ -177,7 +173,7 @@ def make_advice_request(
     effort: Effort,
     steps: Sequence[int] = (),
     current: int | None = None,
-    lambdas: Sequence[float] = (),
+    lambdas: Sequence[float] | None = None,
     total: int | None = None,
     stages: int | None = None,
     minibatch: int | None = None,
@@ -195,27 +191,26 @@ def make_advice_request(
     nearest to 256 by default. total: at least 30 updates by default.
     """
     batch, epochs = SIZE.check(batch, "batch"), PASSES.check(epochs, "epochs")
-    max_envs, minibatch = require(SIZE, max_envs=max_envs, minibatch=minibatch)
-    (stages,), (total,) = require(COUNT, stages=stages), require(STEPS, total=total)
     memory, seed = int(MEMORY.check(memory, "memory")), SEED.check(seed, "seed")
     settings = settings or PPOSettings()
-    lambdas = PROBABILITIES.check(lambdas, "lambda") or _lambdas(settings.lam, effort)
+    given = () if lambdas is None else PROBABILITIES.check(lambdas, "lambda")
+    lambdas = given or _lambdas(settings.lam, effort)
+    usual = HOST_ENVS if isinstance(env, HostEnv) else batch
+    max_envs = usual if max_envs is None else SIZE.check(max_envs, "max_envs")
+    usual = nearest_divisors(batch, MINIBATCH)[0]
+    minibatch = usual if minibatch is None else SIZE.check(minibatch, "minibatch")
+    stages = effort.stages if stages is None else COUNT.check(stages, "stages")
+    usual = max(_SAMPLES, _UPDATES * batch)
+    total = usual if total is None else STEPS.check(total, "total")
     if objective not in DECIDERS:
-        raise UsageError(
-            f"no objective is called '{objective}'",
-            where="objective",
-            fix=f"one of: {', '.join(DECIDERS)}",
-        )
-    max_envs = max_envs or (HOST_ENVS if isinstance(env, HostEnv) else batch)
+        message = f"no objective is called '{objective}'"
+        raise UsageError(message, where="objective", fix=f"one of: {', '.join(DECIDERS)}")
     lengths = lengths_of(batch, steps, max_envs, current)
     wanted = _OPPOSITE if effort.trainings == 2 else _USUAL
     trained = tuple(
         dict.fromkeys(min(lengths, key=lambda t: abs(log(t / near))) for near in wanted)
     )
-    total = total or max(_SAMPLES, _UPDATES * batch)
-    minibatch = minibatch or nearest_divisors(batch, MINIBATCH)[0]
     updates = Layout(batch // trained[0], trained[0], minibatch, epochs).updates(total)
-    stages = stages or effort.stages
     return AdviceRequest(
         env=env,
         batch=batch,
@@ -247,11 +242,8 @@ def stage_updates(updates: int, stages: int) -> tuple[int, ...]:
     There are more than will be measured; those are chosen when the returns are known.
     """
     if not 1 <= stages <= updates:
-        raise UsageError(
-            f"{stages} stages of a run with {updates} updates",
-            where="stages",
-            fix="ask for fewer stages, or lengthen --total",
-        )
+        message = f"{stages} stages of a run with {updates} updates"
+        raise UsageError(message, where="stages", fix="ask for fewer stages, or lengthen --total")
     count = min(updates, max(_KEPT, 2 * stages))
     first = max(1.0, _FIRST_SHARE * updates)
     ratio = (updates / first) ** (1 / max(count - 1, 1))

@@ -27,9 +27,9 @@ from nbyt.errors import UsageError
 from nbyt.measure.frozen_policy import Collector
 from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, SPLIT, require
-from nbyt.policy.stage import Stage
-from nbyt.report.pages.advice import card, write_page
+from nbyt.policy.actor_critic import Stage
 from nbyt.report.tables.advice import answer_lines, answers_shown
+from nbyt.results import Advice as AdviceRecord
 from nbyt.results import plain
 from nbyt.results.values import Data
 from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
@@ -50,9 +50,12 @@ class Advice:
     ----------
     data
         Everything that `nbyt advise --json` prints.
+    record
+        The same as types.
     """
 
     data: Data
+    record: AdviceRecord
 
     @property
     def per_sample(self) -> Data:
@@ -77,15 +80,17 @@ class Advice:
         stages = self.data["stages"]
         samples = sum(stage["pool"]["samples"] for stage in stages)
         cost = f"cost: {samples:,} env steps to measure {len(stages)} frozen policies"
-        return "\n".join([*answer_lines(self.data), cost])
+        return "\n".join([*answer_lines(self.record), cost])
 
     def __repr__(self) -> str:
-        best = {kind: self.data["advice"][kind] for kind in answers_shown(self.data)}
+        best = {kind: self.data["advice"][kind] for kind in answers_shown(self.record)}
         words = [f"{kind}={one['envs']}x{one['steps']}" for kind, one in best.items()]
         return f"Advice({self.data['env']!r}, batch={self.data['batch']}, {', '.join(words)})"
 
     def _repr_html_(self) -> str:
-        return card(self.data)
+        from nbyt.report.pages.advice import card
+
+        return card(self.record)
 
 
 def advise(
@@ -186,9 +191,7 @@ def as_trained(given: Sequence[StageToMeasure], settings: PPOSettings) -> PPOSet
     """Return the settings with gamma and lambda of the given stages, where they are known."""
     known = given[0].frozen_policy.facts.get("settings", {}) if given else {}
     return replace(
-        settings,
-        gamma=known.get("gamma", settings.gamma),
-        lam=known.get("lambda", settings.lam),
+        settings, gamma=known.get("gamma", settings.gamma), lam=known.get("lambda", settings.lam)
     )
 
 
@@ -238,8 +241,11 @@ def answer_request(
         }
         folder.write(ADVICE, data)
         # As it is read back: the page is then the same as `nbyt report` makes.
-        write_page(plain(folder.require(ADVICE)), folder.path / PAGE.name)
-    return Advice(data)
+        record = folder.require(ADVICE)
+        from nbyt.report.pages.advice import advice_page  # the last part of the work
+
+        advice_page(record).write(folder.path / PAGE.name)
+    return Advice(data, record)
 
 
 def _measure(
@@ -293,7 +299,6 @@ class _Parts:
     finished: int = 0
 
     def done(self) -> None:
-        """Count one more part."""
         self.finished += 1
         self.progress(OVERALL, self.finished, self.total)
 

@@ -25,8 +25,8 @@ from nbyt.measure.frozen_policy import Collector, FrozenPolicy, FrozenStage
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.probe import NO_PHASE, examine
 from nbyt.measure.request import Progress, Request, Resources, make_request
+from nbyt.policy.actor_critic import Stage
 from nbyt.policy.files import read_stage, require_env
-from nbyt.policy.stage import Stage
 from nbyt.results import decode
 from nbyt.results.measurement import Measurement as MeasurementRecord
 from nbyt.rng import numpy_stream, seeds
@@ -126,10 +126,7 @@ def _worth_measuring(
 ) -> list[StageToMeasure]:
     """Choose stages where most was left to learn, and two late ones."""
     samples = [stage.facts.get("steps", 0) for stage in kept]
-    ways = {
-        "learning": learning_weights(samples, returns),
-        "samples": sample_weights(samples),
-    }
+    ways = {"learning": learning_weights(samples, returns), "samples": sample_weights(samples)}
     places = chosen(ways["learning"], samples, request.stages)
     weights = {way: summed_areas(areas, samples, places) for way, areas in ways.items()}
     return [
@@ -177,11 +174,9 @@ def _stage_folders(path: Path) -> list[Path]:
         return [path]
     folders = Folder(path).present(STAGE) if path.is_dir() else []
     if not folders:
-        raise StoreError(
-            f"{path} is neither a stage nor a run with stages",
-            where="--from",
-            fix="give folders such as runs/cartpole/stage-3, or runs/cartpole for all its stages",
-        )
+        message = f"{path} is neither a stage nor a run with stages"
+        fix = "give folders such as runs/cartpole/stage-3, or runs/cartpole for all its stages"
+        raise StoreError(message, where="--from", fix=fix)
     return folders
 
 
@@ -252,11 +247,9 @@ def _require_own(
     """Raise a StoreError for a measurement whose layouts or arrays are not the request's."""
     layouts = tuple((layout.envs, layout.steps) for layout in record.layouts)
     if layouts != request.layouts:
-        raise StoreError(
-            f"{path} was measured with other layouts than those that are compared here",
-            where=str(path),
-            fix="delete that folder; the same command then measures it again",
-        )
+        message = f"{path} was measured with other layouts than those that are compared here"
+        fix = "delete that folder; the same command then measures it again"
+        raise StoreError(message, where=str(path), fix=fix)
     each = ((1 + DRAWS, len(layouts)), float)
     template: Template = {f"{one}/{name}": each for one in OBJECTIVES for name in _ARRAYS}
     scale = ((len(layouts), 1), float)

@@ -10,14 +10,14 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from nbyt.advice.budget import BATCHES, SCOUT, Budget, budget_from, scout
-from nbyt.advice.estimate import full_pace, in_words, require_time, startable, step_pace
+from nbyt.advice.estimate import affordable, in_words, startable
 from nbyt.advice.request import EPOCHS, HOST_ENVS, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
 from nbyt.advice.run import Advice, answer_request, as_trained, command_line
 from nbyt.advice.stages import StageToMeasure, given_stages, open_folder
 from nbyt.cli.current import CurrentLayout, as_used, own_layout, remarks, with_own
 from nbyt.cli.options import EnvId, Learning
-from nbyt.cli.output import Common, Outcome, facts_table, show, show_verbatim, talk, warn
+from nbyt.cli.output import Common, Outcome, dry_run, facts_table, show, show_verbatim, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, RunInterruptedError, UsageError
@@ -37,7 +37,6 @@ from nbyt.numbers import (
     Size,
     SizesText,
     Steps,
-    read_if_given,
 )
 from nbyt.report.tables.advice import change_lines, facts, summary
 from nbyt.train import hardware
@@ -138,11 +137,9 @@ def run(
         hardware.prepare(options.device, quiet=common.quiet)
         found = resolve(env)
         if collector is not None and not isinstance(found, HostEnv):
-            raise UsageError(
-                f"'{found.id}' runs on the device, where its chains are collected in moments",
-                where="ray",
-                fix="leave --ray out; it is for host envs that are slow",
-            )
+            message = f"'{found.id}' runs on the device, where its chains are collected in moments"
+            fix = "leave --ray out; it is for host envs that are slow"
+            raise UsageError(message, where="ray", fix=fix)
         console = talk(quiet=common.quiet)
         given = given_stages(options.from_, found) if options.from_ else []
         options = _with_startable(found, options, own, console)
@@ -178,6 +175,10 @@ def _with_startable(
     return replace(options, max_envs=most)
 
 
+# Options that a request has too.
+_SAME = ("effort", "stages", "max_envs", "objective", "vector", "seed")
+
+
 @dataclass(frozen=True)
 class _Asked:
     """The command line, read."""
@@ -199,28 +200,22 @@ class _Asked:
         return given | self.settings.given
 
     def request(self, batch: int | None = None, **changes: Any) -> AdviceRequest:
-        """Make the request for a batch; by default, for the user's."""
         options, own = self.options, self.own
-        settings = with_own(self.settings.plain(), own, self.flags)
+        settings = with_own(self.settings, own, self.flags)
         numbers = {
-            "steps": read_if_given(SIZES, options.steps, "--steps") or (),
-            "lambdas": read_if_given(PROBABILITIES, options.lam, "--lambda") or (),
+            "steps": SIZES.read(options.steps, "--steps") if options.steps else (),
+            "lambdas": PROBABILITIES.read(options.lam, "--lambda") if options.lam else None,
             "memory": int(MEMORY.read(options.memory, "--memory")),
         }
         values = {} if own is None else own.values
         given: dict[str, Any] = {
             **numbers,
-            "effort": options.effort,
+            **{name: getattr(options, name) for name in _SAME},
             "current": own and own.steps,
             "total": options.total or values.get("total"),
-            "stages": options.stages,
             "minibatch": options.minibatch or values.get("minibatch"),
             "epochs": options.epochs or values.get("epochs", EPOCHS),
             "settings": as_trained(self.given, settings),
-            "max_envs": options.max_envs,
-            "objective": options.objective,
-            "vector": options.vector,
-            "seed": options.seed,
         }
         given |= changes
         effort = effort_named(given.pop("effort"))
@@ -242,54 +237,43 @@ def _answer(asked: _Asked, common: Common, console: Console) -> Outcome:
         proposal = _proposal(asked, asked.budget, console)
         request = asked.request(proposal["batch"])
     command = request.command()
+    limit = DURATION.read(options.time_limit, "--time-limit")
+    timed = options.per != "sample"
+    data = affordable(request, limit, trained=not asked.given, timed=timed).as_dict()
+    about = in_words(data["seconds"])
     said = remarks(asked.own, request, asked.flags)
-    data = _forecast(request, asked)
     if options.dry_run:
+        data = {"batch": request.batch, "layouts": len(request.steps), **data}
         warn(console, said)
-        if not common.json:
-            show(facts_table([(k.replace("_", " "), f"{v:,}") for k, v in data.items()]))
-        return Outcome(data, said)
-    console.print(f"{command}\nabout {in_words(data['seconds'])}")
+        return dry_run(data, common, said)
+    console.print(f"{command}\nabout {about}")
     advice = _advise(request, asked, proposal, said, console)
-    warn(console, advice.data["warnings"])
-    if not common.json:
-        about, things, changes = facts(advice.data), summary(advice.data), change_lines(advice.data)
-        show(facts_table(about), "", *things)
+    data, record = advice.data, advice.record
+    tables = None if common.json else (facts(record), summary(record), change_lines(record))
+    warn(console, data["warnings"])
+    if tables is not None:
+        things, rows, changes = tables
+        show(facts_table(things), "", *rows)
         for line in changes:
             show_verbatim(line)
-        show(f"report: {advice.data['report']}")
-    return Outcome(advice.data, advice.data["warnings"])
-
-
-def _forecast(request: AdviceRequest, asked: _Asked) -> dict[str, Any]:
-    """Predict the cost; raise a UsageError where it is more than --time-limit."""
-    parts = {"trained": not asked.given, "timed": asked.options.per != "sample"}
-    limit = DURATION.read(asked.options.time_limit, "--time-limit")
-    pace = step_pace(request.env)
-    # A slow env is refused before it has to make a whole update.
-    require_time(request, pace, limit, **parts)
-    expected = require_time(request, full_pace(request, pace), limit, **parts)
-    return {"batch": request.batch, "layouts": len(request.steps), **expected.as_dict()}
+        show(f"report: {data['report']}")
+    return Outcome(data, data["warnings"])
 
 
 def _proposal(asked: _Asked, budget: Budget, console: Console) -> dict[str, Any]:
     """Return the batch that a scout proposes for a budget."""
     if asked.options.batch is not None or asked.own is not None:
-        raise UsageError(
-            "a budget proposes a batch; it cannot be given too",
-            where="budget",
-            fix="leave --batch and --current out, or --budget",
-        )
+        message = "a budget proposes a batch; it cannot be given too"
+        fix = "leave --batch and --current out, or --budget"
+        raise UsageError(message, where="budget", fix=fix)
     try:
         with watched(console) as progress:
             out, collector = asked.options.out, asked.collector
             return scout(asked.scout, budget, out, collector, progress=progress)
     except (KeyboardInterrupt, RunInterruptedError) as error:
-        raise RunInterruptedError(
-            "what the scout has trained and measured so far is saved",
-            where="budget",
-            fix="give the same command again to go on",
-        ) from error
+        message = "what the scout has trained and measured so far is saved"
+        fix = "give the same command again to go on"
+        raise RunInterruptedError(message, where="budget", fix=fix) from error
 
 
 def _advise(
@@ -301,9 +285,9 @@ def _advise(
 ) -> Advice:
     options = asked.options
     carried = as_used(asked.own, request, asked.flags)
-    folder = open_folder(request, asked.given, options.out, force=options.force)
-    try:
-        with watched(console) as progress:
+    with watched(console) as progress:
+        folder = open_folder(request, asked.given, options.out, force=options.force)
+        try:
             return answer_request(
                 request,
                 folder,
@@ -317,14 +301,14 @@ def _advise(
                 collector=asked.collector,
                 progress=progress,
             )
-    except (KeyboardInterrupt, RunInterruptedError) as error:
-        line = command_line(request, asked.given, per=options.per, weigh=options.weigh)
-        raise RunInterruptedError(
-            "what was trained and measured so far is saved",
-            where=str(folder.path),
-            fix=f"give the same command again to go on: {line} --out {folder.path}",
-        ) from error
-    except EnvError as error:
-        rest = f"what was measured is kept in {folder.path}: the same command goes on from there"
-        fix = "; ".join(filter(None, [error.fix, rest]))
-        raise EnvError(error.message, where=error.where, fix=fix) from error.__cause__
+        except (KeyboardInterrupt, RunInterruptedError) as error:
+            line = command_line(request, asked.given, per=options.per, weigh=options.weigh)
+            message = "what was trained and measured so far is saved"
+            fix = f"give the same command again to go on: {line} --out {folder.path}"
+            raise RunInterruptedError(message, where=str(folder.path), fix=fix) from error
+        except EnvError as error:
+            rest = (
+                f"what was measured is kept in {folder.path}: the same command goes on from there"
+            )
+            fix = "; ".join(filter(None, [error.fix, rest]))
+            raise EnvError(error.message, where=error.where, fix=fix) from error.__cause__

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nbyt.cli.options import env_of
-from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
+from nbyt.cli.output import Common, Outcome, dry_run, facts_table, show, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.envs import resolve
 from nbyt.envs.user_code import imported
@@ -22,6 +22,7 @@ from nbyt.minibatch.schemes import find
 from nbyt.numbers import Passes, Seed, Size
 from nbyt.policy.files import read_stage, require_env
 from nbyt.report.numbers import both
+from nbyt.results.values import Estimate, typed
 from nbyt.store.text import plain
 from nbyt.train import hardware
 
@@ -91,7 +92,7 @@ def run(
     """
     asked = audit_sizes(batch, minibatch, epochs, options.envs, options.steps, options.order)
     if options.dry_run:
-        return _dry(planned(asked).as_dict(), common)
+        return dry_run(planned(asked).as_dict(), common)
     envs, steps, order = asked.envs, asked.steps, options.order
     if ":" in sampler:
         thing = imported(sampler, where="sampler", fix="give package.module:sampler")
@@ -124,16 +125,9 @@ def run(
     )
 
 
-def _dry(cost: dict[str, int], common: Common) -> Outcome:
-    if not common.json:
-        show(facts_table([(name, f"{value:,}") for name, value in cost.items()]))
-    return Outcome(cost)
-
-
 def _measured(
     function: Callable[..., Any], found: Audit, options: AuditOptions, console: Console
 ) -> dict[str, Any]:
-    """Measure what the sampler costs on rollouts of a stage."""
     hardware.prepare(options.device, quiet=console.quiet)
     stage = read_stage(options.from_) if options.from_ is not None else None
     where = str(options.from_)
@@ -175,7 +169,6 @@ def _show(data: dict[str, Any], found: Audit) -> None:
 
 
 def _penalty_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
-    """Show each gradient's variance relative to shuffled mini-batches."""
     if "penalties" not in data:
         return [("variance", f"{_estimate(data['variance_penalty'])} by the formula")]
     rows = []
@@ -192,7 +185,9 @@ def _penalty_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _estimate(number: dict[str, Any]) -> str:
-    return both(number) if number["value"] is not None else f"unknown ({number['reason']})"
+    if number["value"] is not None:
+        return both(typed(number, Estimate))
+    return f"unknown ({number['reason']})"
 
 
 def _runs(sizes: list[int]) -> str:

@@ -71,7 +71,6 @@ def _answer(task: dict[str, Any], limit: float) -> dict[str, Any]:
 
 
 def _stopped(env: str, how: dict[str, Any]) -> dict[str, Any]:
-    """Return the report on an env that ended the check."""
     state = HeartbeatState(*how["state"])
     number = f" {state.step}" if state.doing == STEP else ""
     place = f"{state.words}{number}" if state.doing else "between two calls"
@@ -91,10 +90,7 @@ def _stopped(env: str, how: dict[str, Any]) -> dict[str, Any]:
             fix = "debug the simulator; signal 9 often means out of memory"
     return {
         "env": env,
-        "kind": "unknown",
-        "observation": "unknown",
-        "action": "unknown",
-        "autoreset": "unknown",
+        **dict.fromkeys(("kind", "observation", "action", "autoreset"), "unknown"),
         "time_limit": None,
         "copyable": False,
         "steps_per_second": {},

@@ -63,14 +63,6 @@ def _checked(heartbeat: Heartbeat, env: Any, limit: float, seed: int, steps: int
 
 
 def _data(report: Report) -> dict[str, Any]:
-    return {
-        "env": report.id,
-        "kind": report.kind,
-        "observation": report.observation,
-        "action": report.action,
-        "autoreset": report.autoreset,
-        "time_limit": report.time_limit,
-        "copyable": report.copyable,
-        "steps_per_second": {str(n): speed for n, speed in report.steps_per_second.items()},
-        "faults": [fault._asdict() for fault in report.faults],
-    }
+    facts = {name: value for name, value in vars(report).items() if name not in ("id", "notes")}
+    facts["steps_per_second"] = {str(n): speed for n, speed in report.steps_per_second.items()}
+    return {"env": report.id, **facts, "faults": [fault._asdict() for fault in report.faults]}

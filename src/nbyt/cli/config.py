@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from cyclopts import App, CycloptsError, Token, UnknownOptionError
+from cyclopts import App, CycloptsError, UnknownOptionError
 
 from nbyt.errors import UsageError
 from nbyt.numbers import is_huge, kind_of, value_shown
@@ -31,15 +31,12 @@ def read_numbers(app: App, commands: tuple[str, ...], arguments: Any) -> None:
             optional = type(None) in getattr(argument.hint, "__args__", ())
             if token.implicit_value in ([], {}) or (optional and token.value.lower() in _NONE):
                 continue
-            value = kind.read(token.value, _name(token, argument.name))
+            name = token.keyword or argument.name
+            if name.startswith("["):  # a key of the user's file
+                name = f"{name.strip('[]')} in {token.source}"
+            value = kind.read(token.value, name)
             if isinstance(value, int | float) and argument.hint is not str:
                 argument.tokens[place] = token.evolve(value=repr(value))
-
-
-def _name(token: Token, name: str) -> str:
-    """Return what the user calls the option: its flag, or its key in their file."""
-    keyword = token.keyword or name
-    return f"{keyword.strip('[]')} in {token.source}" if keyword.startswith("[") else keyword
 
 
 # The parser takes time that grows with the square of the dots in a line.

@@ -7,6 +7,7 @@ from typing import Any
 
 from nbyt.advice.request import AdviceRequest
 from nbyt.cli.libraries import read_explanation
+from nbyt.cli.options import Learning
 from nbyt.dialects.carrying import Carried, carried
 from nbyt.errors import LayoutError, UsageError
 from nbyt.numbers import SPLIT
@@ -40,11 +41,9 @@ def own_layout(words: Sequence[str], batch: int | None) -> CurrentLayout | None:
     own = _read(words)
     size = own.envs * own.steps
     if batch is not None and size != batch:
-        raise LayoutError(
-            f"the current layout {own.envs}x{own.steps} has {size} samples, not {batch}",
-            where="current",
-            fix=f"ask with --batch {size}, or leave --batch out",
-        )
+        message = f"the current layout {own.envs}x{own.steps} has {size} samples, not {batch}"
+        fix = f"ask with --batch {size}, or leave --batch out"
+        raise LayoutError(message, where="current", fix=fix)
     return own
 
 
@@ -60,13 +59,12 @@ def _read(words: Sequence[str]) -> CurrentLayout:
     return CurrentLayout(found.envs, found.steps, found)
 
 
-def with_own(
-    settings: PPOSettings, own: CurrentLayout | None, flags: Collection[str]
-) -> PPOSettings:
+def with_own(given: Learning, own: CurrentLayout | None, flags: Collection[str]) -> PPOSettings:
     """Return the settings, with the user's own where no flag names them."""
+    settings = given.plain()
+    known = settings.as_dict().keys() - set(flags)
     values = {} if own is None else own.values
-    known = settings.as_dict()
-    taken = {name: value for name, value in values.items() if name in known and name not in flags}
+    taken = {name: value for name, value in values.items() if name in known}
     return replace(settings, **{_FIELDS.get(name, name): value for name, value in taken.items()})
 
 

@@ -28,9 +28,7 @@ computed, m size and k number of mini-batches, K epochs.
 
 
 def run(
-    dialect: str | None = None,
-    *,
-    common: Annotated[Common, Parameter(name="*")] = Common(),
+    dialect: str | None = None, *, common: Annotated[Common, Parameter(name="*")] = Common()
 ) -> Outcome:
     """List the libraries and their words, or show one of them in full.
 
@@ -74,11 +72,7 @@ def _line(dialect: Dialect) -> str:
     if dialect.rules.fixed_envs:
         words["envs"] = (f"always {dialect.rules.fixed_envs}",)
     parts = [(letter, words[word]) for word, letter in _LETTERS.items() if word in words]
-    return ", ".join(f"{letter} {_product(keys)}" for letter, keys in parts)
-
-
-def _product(keys: tuple[str, ...]) -> str:
-    return " x ".join(keys)
+    return ", ".join(f"{letter} {' x '.join(keys)}" for letter, keys in parts)
 
 
 def _words(dialect: Dialect) -> list[tuple[str, str]]:
@@ -91,7 +85,7 @@ def _words(dialect: Dialect) -> list[tuple[str, str]]:
 
 
 def _facts(dialect: Dialect) -> list[tuple[str, str]]:
-    rules = {name: rule["text"] for name, rule in describing.rules_of(dialect.rules).items()}
+    rules = {name: rule["text"] for name, rule in describing.rules(dialect.rules).items()}
     rows = [
         ("with more envs", rules["collect"]),
         ("remainder", rules["ragged"]),

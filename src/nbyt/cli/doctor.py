@@ -74,8 +74,5 @@ def _check_files(folder: Path, common: Common) -> Outcome:
         for line in bad:
             show(Text(line))
         show(Text(f"{len(bad)} bad files", style="bold red" if bad else "green"))
-    return Outcome({"folder": str(folder.resolve()), "bad": bad}, [], *_verdict(bad))
-
-
-def _verdict(bad: list[str]) -> tuple[str, int]:
-    return ("failed", 1) if bad else ("ok", 0)
+    verdict = ("failed", 1) if bad else ("ok", 0)
+    return Outcome({"folder": str(folder.resolve()), "bad": bad}, [], *verdict)

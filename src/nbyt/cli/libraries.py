@@ -170,16 +170,13 @@ def _sides(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     place = words.index(_DIVIDER) if words.count(_DIVIDER) == 1 else 0
     before, after = words[:place], words[place + 1 :]
     if not before or not after:
-        raise UsageError(
-            "two settings are needed, with -- between them",
-            where="nbyt compare",
-            fix="nbyt compare sb3 n_envs=8 -- sb3 n_envs=64",
-        )
+        message = "two settings are needed, with -- between them"
+        fix = "nbyt compare sb3 n_envs=8 -- sb3 n_envs=64"
+        raise UsageError(message, where="nbyt compare", fix=fix)
     return before, after
 
 
 def _two(given: list | None) -> list:
-    """Return one value for each side, None where there is none."""
     values = list(given or [])
     if len(values) > 2:
         raise UsageError("more than two files or entries", where="nbyt compare", fix="give two")

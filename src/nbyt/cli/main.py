@@ -157,19 +157,15 @@ def _fail(error: NbytError, command: str, *, as_json: bool) -> int:
 
 def _disk_is_full(error: OSError) -> DiskError:
     """Return an error about a write that is not part of any run, such as what is printed."""
-    return DiskError(
-        f"a write failed: {error.strerror}",
-        where=str(error.filename or "what this command prints"),
-        fix="free some space and run the same command again; what was saved is intact",
-    )
+    message = f"a write failed: {error.strerror}"
+    fix = "free some space and run the same command again; what was saved is intact"
+    return DiskError(message, where=str(error.filename or "what this command prints"), fix=fix)
 
 
 def _memory_is_full(error: MemoryError, command: str) -> NbytError:
-    return NbytError(
-        f"not enough memory: {described(error)}",
-        where=command,
-        fix="use fewer envs, smaller observations or a smaller network",
-    )
+    message = f"not enough memory: {described(error)}"
+    fix = "use fewer envs, smaller observations or a smaller network"
+    return NbytError(message, where=command, fix=fix)
 
 
 def _silence(stream: TextIO) -> None:
@@ -197,10 +193,9 @@ def parse(
         where = f"nbyt {tokens[0]}" if tokens and tokens[0] in _COMMANDS else "nbyt"
         if (tokens[:1], algo) == (["train"], "dqn"):
             where += " --algo dqn"
-        raise (
-            unknown_key(error, source)
-            or UsageError(_words(error), where=where, fix=f"see `{where} --help`")
-        ) from error
+        message = " ".join(str(error).split())
+        usage = UsageError(message, where=where, fix=f"see `{where} --help`")
+        raise unknown_key(error, source) or usage from error
     return function, bound
 
 
@@ -210,10 +205,6 @@ def _value_of(option: str, tokens: list[str]) -> str | None:
         if name == option:
             return value if equals else "".join(tokens[place + 1 : place + 2])
     return None
-
-
-def _words(error: CycloptsError) -> str:
-    return " ".join(str(error).split())
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from nbyt.envs.lookup import ENV_HELP, SUITES
 from nbyt.errors import UsageError
 from nbyt.numbers import Probability
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 from nbyt.train.plan import PPOSettings
 
 
@@ -20,11 +20,9 @@ def env_of(stage: Stage, env: str, where: str, *, trust: bool = False) -> str:
     suite, colon, name = named.partition(":")
     if trust or (suite in SUITES and colon and ":" not in name):
         return named
-    raise UsageError(
-        f"the stage's file names the env '{named}', which is code that would be imported",
-        where=where,
-        fix=f"give it yourself with --env {named or 'package.module:make_env'}, or --trust-env",
-    )
+    message = f"the stage's file names the env '{named}', which is code that would be imported"
+    fix = f"give it yourself with --env {named or 'package.module:make_env'}, or --trust-env"
+    raise UsageError(message, where=where, fix=fix)
 
 
 EnvId = Annotated[str, Parameter(help=ENV_HELP)]
@@ -39,6 +37,9 @@ class Learning(PPOSettings):
     """
 
     lam: Annotated[Probability, Parameter(parse=False)] = 0.95
+
+    def __post_init__(self) -> None:
+        """Leave the checks to `plain`."""
 
     def __new__(cls, **given: Any) -> "Learning":
         settings = super().__new__(cls)

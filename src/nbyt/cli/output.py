@@ -5,7 +5,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TextIO, cast
@@ -17,7 +17,7 @@ from rich.text import Text
 
 from nbyt import __version__
 from nbyt.errors import NbytError, RunInterruptedError, own_lines
-from nbyt.store.text import plain, visible
+from nbyt.store.text import plain
 
 # Each has a function `run_NAME` in `nbyt.cli.train`, with its options.
 Algo = Literal["ppo", "dqn"]
@@ -128,7 +128,8 @@ class PlainConsole(Console):
     ) -> Iterable[Segment]:
         """Render to segments without control or invisible characters; rich adds its own later."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=visible(segment.text))
+            text = segment.text if segment.control else plain(segment.text, lines=True)
+            yield segment._replace(text=text)
 
 
 class _Stderr:
@@ -138,18 +139,15 @@ class _Stderr:
         return getattr(sys.stderr, name)
 
     def write(self, text: str) -> int:
-        """Write, unless the stream is closed."""
         with _unless_closed():
             sys.stderr.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush, unless the stream is closed."""
         with _unless_closed():
             sys.stderr.flush()
 
     def isatty(self) -> bool:
-        """Return True if the stream is a terminal."""
         return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
 
 
@@ -177,6 +175,13 @@ def facts_table(rows: list[tuple[str, str]]) -> Table:
     for name, value in rows:
         table.add_row(name, Text(plain(value)))
     return table
+
+
+def dry_run(data: dict[str, int], common: Common, warnings: Sequence[str] = ()) -> "Outcome":
+    """Show what a dry run would do, as numbers under their names, and return it."""
+    if not common.json:
+        show(facts_table([(name.replace("_", " "), f"{n:,}") for name, n in data.items()]))
+    return Outcome(data, list(warnings))
 
 
 def show(*things: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from nbyt.cli.options import env_of
-from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
+from nbyt.cli.output import Common, Outcome, dry_run, facts_table, show, talk, warn
 from nbyt.cli.progress import steps_progress
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
@@ -44,20 +44,15 @@ from nbyt.report.tables.probes import (
     surface_table,
     verdict,
 )
+from nbyt.results.measurement import ControlRow
+from nbyt.results.measurement import Measurement as MeasurementRecord
+from nbyt.results.values import OBJECTIVES, typed
 from nbyt.store.formats import write_sealed
 from nbyt.store.paths import make_folder, resolved
 from nbyt.train import hardware
 
 # Options that a control has no use for: its exact answer is that of its own setting.
-_STAGES_ONLY = (
-    "chain_steps",
-    "precision",
-    "advantages",
-    "start",
-    "sources",
-    "env",
-    "dry_run",
-)
+_STAGES_ONLY = ("chain_steps", "precision", "advantages", "start", "sources", "env", "dry_run")
 
 
 @dataclass(frozen=True)
@@ -145,11 +140,9 @@ def run(
         Folder of a stage that `nbyt train` has kept.
     """
     if (stage is None) == (not options.control):
-        raise UsageError(
-            "give a stage or a control, one of them",
-            where="nbyt probe",
-            fix="`nbyt probe runs/.../stage-3 --batch 2048`, or `nbyt probe --control sticky`",
-        )
+        message = "give a stage or a control, one of them"
+        fix = "`nbyt probe runs/.../stage-3 --batch 2048`, or `nbyt probe --control sticky`"
+        raise UsageError(message, where="nbyt probe", fix=fix)
     hardware.prepare(options.device, quiet=common.quiet)
     if options.control:
         return _control(options, common)
@@ -165,9 +158,7 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
     if options.dry_run:
         request = make_request(stage.facts, **_request(options))
         cost = cost_of(env, stage, request, _memory(options))
-        if not common.json:
-            show(facts_table([(k.replace("_", " "), f"{v:,}") for k, v in cost.items()]))
-        return Outcome(cost)
+        return dry_run(cost, common)
     console = talk(quiet=common.quiet)
     console.print(f"{env.id}: {path}, batch {options.batch}, {options.chains} chains")
     with steps_progress(console) as progress:
@@ -186,17 +177,14 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
     _keep(data, options)
     warn(console, list(measured.warnings))
     if not common.json:
-        _show(data, measured)
+        _show(typed({**data, "warnings": measured.warnings}, MeasurementRecord), measured)
     return Outcome(data, list(measured.warnings))
 
 
 def _control(options: ProbeOptions, common: Common) -> Outcome:
     if options.control not in CONTROLS:
-        raise UsageError(
-            f"no control is called '{options.control}'",
-            where="control",
-            fix=f"one of: {', '.join(CONTROLS)}",
-        )
+        message = f"no control is called '{options.control}'"
+        raise UsageError(message, where="control", fix=f"one of: {', '.join(CONTROLS)}")
     control = _changed(CONTROLS[options.control](), options)
     console = talk(quiet=common.quiet)
     with steps_progress(console) as progress:
@@ -211,12 +199,11 @@ def _control(options: ProbeOptions, common: Common) -> Outcome:
     warn(console, list(measured.warnings))
     if not common.json:
         show(facts_table([("control", control.name), ("shows", control.sentence)]))
-        show(control_table(rows))
+        show(control_table(typed(rows, list[ControlRow])))
     return Outcome(data, list(measured.warnings))
 
 
 def _changed(control: Control, options: ProbeOptions) -> Control:
-    """Return the control with the batch, steps, lambda and gamma that were asked for."""
     default = ProbeOptions()
     unknown = [n for n in _STAGES_ONLY if getattr(options, n) != getattr(default, n)]
     lambdas = read_if_given(PROBABILITIES, options.lam, "--lambda") or ()
@@ -238,16 +225,11 @@ def _changed(control: Control, options: ProbeOptions) -> Control:
 
 
 def _request(options: ProbeOptions) -> dict[str, Any]:
+    names = ("batch", "gamma", "chains", "chain_steps", "advantages", "start", "seed")
     return {
-        "batch": options.batch,
+        **{name: getattr(options, name) for name in names},
         "steps": read_if_given(SIZES, options.steps, "--steps"),
-        "gamma": options.gamma,
         "lam": read_if_given(PROBABILITIES, options.lam, "--lambda"),
-        "chains": options.chains,
-        "chain_steps": options.chain_steps,
-        "advantages": options.advantages,
-        "start": options.start,
-        "seed": options.seed,
     }
 
 
@@ -262,33 +244,32 @@ def _keep(data: dict[str, Any], options: ProbeOptions) -> None:
         write_sealed(out / "measurement.json", data, kind="measurement")
 
 
-def _show(data: dict[str, Any], measured: Measurement) -> None:
-    pool, engine = data["pool"], data["engine"]
+def _show(data: MeasurementRecord, measured: Measurement) -> None:
+    pool, engine = data.pool, data.engine
     rows = [
-        ("env", f"{data['env']}, gamma {data['gamma']:g}, lambda {data['lambda']:g}"),
-        ("advantages", f"{data['advantages']}; start: {data['start']}"),
-        ("pool", f"{pool['chains']} chains x {pool['steps']} steps, {pool['samples']:,} in all"),
-        ("critic", f"explained variance {both(data['critic']['explained_variance'])}"),
-        ("gradients", f"{engine['gradients']}; total: {engine['total']}"),
-        ("time", f"{engine['wall_seconds']:.1f} s"),
+        ("env", f"{data.env}, gamma {data.gamma:g}, lambda {data.lam:g}"),
+        ("advantages", f"{data.advantages}; start: {data.start}"),
+        ("pool", f"{pool.chains} chains x {pool.steps} steps, {pool.samples:,} in all"),
+        ("critic", f"explained variance {both(data.critic.explained_variance)}"),
+        ("gradients", f"{engine.gradients}; total: {engine.total}"),
+        ("time", f"{engine.wall_seconds:.1f} s"),
     ]
-    if data["precision"]["reached"] is not None:
-        word = "reached" if data["precision"]["reached"] else "not reached with --max-samples"
-        rows.append(("precision", f"{data['precision']['asked']:g} {word}"))
+    if data.precision.reached is not None:
+        word = "reached" if data.precision.reached else "not reached with --max-samples"
+        rows.append(("precision", f"{data.precision.asked:g} {word}"))
     show(facts_table(rows), "")
-    for objective in ("actor", "critic", "total"):
+    for objective in OBJECTIVES:
         show(direction_table(data, objective), "", noise_table(data, objective), "")
-    if len(data["lambdas"]) > 1:
+    if len(data.lambdas) > 1:
         show(surface_table(data), "")
     show(lag_table(data), "")
     phases = phase_table(data)
     if phases is not None:
         show(phases, "")
-    for layout in data["sources"].get("layouts", []):
-        for objective in ("actor", "critic"):
-            show(source_table(layout, objective), "")
+    for layout in data.sources.layouts or ():
+        show(source_table(layout, "actor"), "", source_table(layout, "critic"), "")
     for line in reasons(data):
         show(line)
     show("* best by alignment   = tied with it   [95 % interval]   ~ approximate")
-    for objective in ("actor", "critic", "total"):
+    for objective in OBJECTIVES:
         show(verdict(data, objective))

@@ -11,6 +11,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TaskID,
     TextColumn,
     TimeRemainingColumn,
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from nbyt.train.algorithms.registry import Row
 
 _DRAW_SECONDS = 0.1
+_NAME = TextColumn("{task.description}", markup=False)
+
+
+def _progress(console: Console, *columns: ProgressColumn) -> Progress:
+    off = not console.is_terminal
+    return Progress(*columns, TimeRemainingColumn(), console=console, expand=True, disable=off)
 
 
 @contextmanager
@@ -34,14 +41,7 @@ def watched_cells(
 
     Without a terminal a line is written now and then.
     """
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=None),
-        TimeRemainingColumn(),
-        console=console,
-        expand=True,
-        disable=not console.is_terminal,
-    )
+    bar = _progress(console, _NAME, BarColumn(bar_width=None))
     whole = bar.add_task("cells", total=cells * updates)
     said, pause = time.monotonic(), _DRAW_SECONDS if console.is_terminal else _LINE_SECONDS
 
@@ -86,16 +86,9 @@ class TrainingProgress:
         self._first_steps: int | None = None
         self._began = self._said = time.monotonic()
         self._recent: deque[tuple[int, float]] = deque()
-        self._bar = Progress(
-            TextColumn("training"),
-            BarColumn(bar_width=None),
-            MofNCompleteColumn(),
-            TextColumn("updates  {task.fields[speed]} steps/s  return {task.fields[score]}"),
-            TimeRemainingColumn(),
-            console=console,
-            expand=True,
-            disable=not console.is_terminal,
-        )
+        fields = TextColumn("updates  {task.fields[speed]} steps/s  return {task.fields[score]}")
+        bar = BarColumn(bar_width=None), MofNCompleteColumn()
+        self._bar = _progress(console, TextColumn("training"), *bar, fields)
         self._task = self._bar.add_task("", total=updates, completed=first, speed="-", score="-")
 
     def __enter__(self) -> "TrainingProgress":
@@ -137,23 +130,10 @@ class TrainingProgress:
         return f"{sum(c * r for c, r in self._recent) / count:.1f}" if count else "-"
 
 
-def _bars(console: Console) -> Progress:
-    """Build bars with name, count and time left; disabled where there is no terminal."""
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        expand=True,
-        disable=not console.is_terminal,
-    )
-
-
 @contextmanager
 def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
     """Show a bar for each task; called with its name, what is done and its total."""
-    bar = _bars(console)
+    bar = _progress(console, _NAME, BarColumn(bar_width=None), MofNCompleteColumn())
     tasks: dict[str, TaskID] = {}
 
     def move(what: str, finished: int, total: int) -> None:
@@ -176,7 +156,7 @@ def overall_progress(
     workers: how many things may be under way at once; what comes before the first comma of a name
     tells them apart. Without a terminal each name is said once.
     """
-    bar = _bars(console)
+    bar = _progress(console, _NAME, BarColumn(bar_width=None), MofNCompleteColumn())
     whole = bar.add_task(OVERALL, total=None)
     parts: dict[str, tuple[TaskID, str]] = {}  # the one that moved last is last
     said: set[str] = set()

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from nbyt.cli.output import Common, Outcome, show
-from nbyt.report.pages.advice import write_page
-from nbyt.report.pages.probes import write_probes_page
-from nbyt.report.pages.study import write_study_page
-from nbyt.report.pages.sweep import write_page as write_sweep_page
+from nbyt.report.pages.advice import advice_page
+from nbyt.report.pages.probes import probes_page
+from nbyt.report.pages.study import study_page
+from nbyt.report.pages.sweep import sweep_page
 from nbyt.results import plain
 from nbyt.store.files import ADVICE, PAGE, PROBES, STUDY, SWEEP
 from nbyt.store.paths import resolved, resolved_entry
@@ -40,37 +40,22 @@ def run(
     return Outcome({"report": str(target), **found})
 
 
-def _page(folder: Path, target: Path) -> dict[str, Any]:
+def _page(path: Path, target: Path) -> dict[str, Any]:
     """Write the page to `target`, and return what it is about."""
-    if Folder(folder).has(STUDY):
-        return _study_page(folder, target)
-    if Folder(folder).has(SWEEP):
-        return _sweep_page(folder, target)
-    if Folder(folder).has(PROBES):
-        return _probes_page(folder, target)
-    return _advice_page(folder, target)
-
-
-def _advice_page(folder: Path, target: Path) -> dict[str, Any]:
-    data = plain(Folder(folder).require(ADVICE))
-    write_page({**data, "report": str(target)}, target)
-    return {"env": data["env"], "batch": data["batch"]}
-
-
-def _study_page(folder: Path, target: Path) -> dict[str, Any]:
-    data = plain(Folder(folder).require(STUDY))
-    write_study_page({**data, "report": str(target)}, target)
-    return {"study": data["study"], "claims": len(data["claims"])}
-
-
-def _probes_page(folder: Path, target: Path) -> dict[str, Any]:
-    data = read_probes(folder)
-    write_probes_page(data, target)
-    # A loop written by hand may not have said what it trains on.
-    return {"env": data.get("env"), "probes": len(data["records"])}
-
-
-def _sweep_page(folder: Path, target: Path) -> dict[str, Any]:
-    sweep = Folder(folder).require(SWEEP)
-    write_sweep_page(sweep, target)
-    return {"env": sweep.env, "batch": sweep.batch, "cells": plain(sweep.cells)}
+    folder = Folder(path)
+    if folder.has(SWEEP):
+        sweep = folder.require(SWEEP)
+        sweep_page(sweep).write(target)
+        return {"env": sweep.env, "batch": sweep.batch, "cells": plain(sweep.cells)}
+    if folder.has(PROBES):
+        training = read_probes(path)
+        probes_page(training).write(target)
+        # A loop written by hand may not have said what it trains on.
+        return {"env": training.env or None, "probes": len(training.records)}
+    if folder.has(STUDY):
+        study = folder.require(STUDY)
+        study_page(study).write(target)
+        return {"study": study.study, "claims": len(study.claims)}
+    advice = folder.require(ADVICE)
+    advice_page(advice).write(target)
+    return {"env": advice.env, "batch": advice.batch}

@@ -13,6 +13,7 @@ from nbyt.cli.progress import watched
 from nbyt.errors import RunInterruptedError
 from nbyt.numbers import Seed, WorkerCount
 from nbyt.report.tables.study import claim_table
+from nbyt.store.files import STUDY
 from nbyt.store.run import Folder
 from nbyt.system import usable_cores
 from nbyt.train import hardware
@@ -110,7 +111,8 @@ def run(
     folder = chosen.open_folder(options.out, quick=quick, seed=seed, force=options.force)
     reproduction = _reproduce(chosen, folder, options, quiet=common.quiet)
     if not common.json:
-        show(claim_table(reproduction.data), "", f"report: {reproduction.report}")
+        claims = folder.require(STUDY).claims
+        show(claim_table(claims), "", f"report: {reproduction.report}")
     return Outcome(reproduction.data)
 
 
@@ -133,11 +135,9 @@ def _reproduce(
                 progress=progress,
             )
     except (KeyboardInterrupt, RunInterruptedError) as error:
-        raise RunInterruptedError(
-            "what was trained and measured so far is saved",
-            where=str(folder.path),
-            fix=f"give the same command again to go on: {again}",
-        ) from error
+        message = "what was trained and measured so far is saved"
+        fix = f"give the same command again to go on: {again}"
+        raise RunInterruptedError(message, where=str(folder.path), fix=fix) from error
 
 
 def _default_workers() -> int:

@@ -10,7 +10,6 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
-from nbyt.advice.costs import update_seconds
 from nbyt.advice.estimate import in_words
 from nbyt.advice.request import EPOCHS
 from nbyt.cli.options import EnvId, Settings
@@ -45,6 +44,7 @@ from nbyt.sweep.run import Sweep, command_line, conclude, open_sweep, run_cells
 from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
 from nbyt.train.plan import PPOSettings
+from nbyt.train.timing import update_seconds
 
 _PARTIAL = 3
 
@@ -199,11 +199,9 @@ def _sweep(
                 )
     except (KeyboardInterrupt, RunInterruptedError) as error:
         again = f"{command_line(grid, advice=options.advice)} --out {folder.path}"
-        raise RunInterruptedError(
-            "every training that was finished is saved",
-            where=str(folder.path),
-            fix=f"give the same command again to go on: {again}",
-        ) from error
+        message = "every training that was finished is saved"
+        fix = f"give the same command again to go on: {again}"
+        raise RunInterruptedError(message, where=str(folder.path), fix=fix) from error
 
 
 def _runner(grid: Grid, options: SweepOptions, step: float, cell: float | None) -> Runner:
@@ -216,7 +214,6 @@ def _runner(grid: Grid, options: SweepOptions, step: float, cell: float | None) 
 
 @contextmanager
 def _cluster(options: SweepOptions, step: float, cell: float | None) -> Iterator[Runner | None]:
-    """Connect to the cluster, if one is asked for; disconnect afterwards."""
     if not options.ray or options.dry_run:
         yield None
         return
@@ -227,7 +224,6 @@ def _cluster(options: SweepOptions, step: float, cell: float | None) -> Iterator
 
 
 def _limits(options: SweepOptions) -> tuple[float, float | None]:
-    """Return the seconds of a step and, if limited, of a training."""
     step = DURATION.read(options.step_limit, "--step-limit")
     return step, read_if_given(DURATION, options.cell_limit, "--cell-limit")
 

@@ -78,11 +78,9 @@ def _ppo_plan(
     build(found.observation_space, found.action_space, settings.parsed_network)
     adapts = layout.layout == "auto"
     if adapts and settings.stagger and isinstance(found, HostEnv):
-        raise UsageError(
-            "an adaptive layout cannot stagger host envs",
-            where="stagger",
-            fix="leave --stagger out, or name --envs and --steps",
-        )
+        message = "an adaptive layout cannot stagger host envs"
+        fix = "leave --stagger out, or name --envs and --steps"
+        raise UsageError(message, where="stagger", fix=fix)
     most = layout.max_envs or (HOST_ENVS if isinstance(found, HostEnv) else 2**62)
     sizes = _first_layout(layout, most) if adapts else _fixed_layout(layout)
     stages = stages_of(sizes.updates(options.total), options)
@@ -100,11 +98,9 @@ def _first_layout(layout: LayoutOptions, most: int) -> Layout:
 def _fixed_layout(layout: LayoutOptions) -> Layout:
     for name in ("batch", "max_envs"):
         if getattr(layout, name) is not None:
-            raise UsageError(
-                f"--{name.replace('_', '-')} needs --layout auto",
-                where=name.replace("_", "-"),
-                fix="add --layout auto, or give --envs and --steps",
-            )
+            message = f"--{name.replace('_', '-')} needs --layout auto"
+            fix = "add --layout auto, or give --envs and --steps"
+            raise UsageError(message, where=name.replace("_", "-"), fix=fix)
     return Layout(layout.envs, layout.steps, layout.minibatch, layout.epochs)
 
 

@@ -131,11 +131,7 @@ def _folder(plan: AnyPlan, options: RunOptions) -> Folder:
 
 
 def _train(
-    plan: AnyPlan,
-    folder: Folder,
-    weights: Params | None,
-    options: RunOptions,
-    console: Console,
+    plan: AnyPlan, folder: Folder, weights: Params | None, options: RunOptions, console: Console
 ) -> Result:
     with ExitStack() as stack:
         bar = stack.enter_context(TrainingProgress(console, plan.updates))
@@ -208,7 +204,6 @@ def _show(plan: AnyPlan, folder: Folder, result: Result) -> None:
 
 
 def _path(findings: dict[str, Any]) -> str:
-    """Say where an adaptive layout ended, and after how many changes."""
     last, count = findings["last_layout"], len(findings["changes"])
     changes = "no change" if count == 0 else f"{count} change{'s' * (count > 1)}"
     return f"{last['envs']}x{last['steps']}, {changes}"

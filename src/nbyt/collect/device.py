@@ -15,10 +15,8 @@ from nbyt.envs.protocol import DeviceEnv, Transition
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import stream, streams
 
-# One piece of work for many seeds: a part of them on every device, one after the other there.
-#
-# A CPU's cores are then all busy, the program is compiled once for all of them, and what comes of a
-# seed is the same to the last bit whichever seeds keep it company.
+# Work for many seeds: a part of them on every device, one after the other there. All cores are then
+# busy, the program is compiled once, and a seed's result does not depend on the other seeds.
 
 # XLA unrolls a loop of one turn and then rounds otherwise; a lone seed runs beside its copy.
 _FEWEST = 2
@@ -41,13 +39,11 @@ def mesh_for(seeds: int) -> Mesh:
 
 def each_seed(work: Callable[[Any], Any], rows: Any, mesh: Mesh) -> Any:
     """Call `work` on the tree of every seed that `spread` stacked."""
-
-    def part(own: Any) -> Any:
-        return jax.lax.map(work, own)
-
-    return jax.shard_map(part, mesh=mesh, in_specs=_SHARED, out_specs=_SHARED, check_vma=False)(
-        rows
+    part = partial(jax.lax.map, work)
+    spread_out = jax.shard_map(
+        part, mesh=mesh, in_specs=_SHARED, out_specs=_SHARED, check_vma=False
     )
+    return spread_out(rows)
 
 
 def _stacked(leaves: Sequence[Any]) -> Any:
@@ -101,7 +97,9 @@ def collect(
     envs = runner.episode_return.shape[0]
     inputs = step_inputs(policy, key, steps, envs)
     runner, rows = jax.lax.scan(partial(advance, env, policy, params), runner, inputs)
-    return runner, as_rollout(env, policy, params, runner, rows), _episodes(rows)
+    count = (rows.terminated | rows.truncated).sum().astype(jnp.float32)
+    episodes = Episodes(count, rows.finished_return.sum(), rows.finished_length.sum())
+    return runner, as_rollout(env, policy, params, runner, rows), episodes
 
 
 @partial(jax.jit, static_argnames=("env", "policy", "burn_in"))
@@ -138,7 +136,7 @@ def _wander(
     drawn = step_inputs(policy, stream(key, "stagger.step", time), 1, envs)
     inputs = jax.tree.map(lambda rows: rows[0], drawn)
     moved, _ = advance(env, policy, params, runner, inputs)
-    return _where(time < counts, moved, runner)
+    return where_rows(time < counts, moved, runner)
 
 
 def step_inputs(
@@ -200,11 +198,11 @@ def _reset_where(
     """
     here = (after.state, after.observation)
     return jax.lax.cond(
-        ended.any(), lambda: _where(ended, jax.vmap(env.reset)(keys), here), lambda: here
+        ended.any(), lambda: where_rows(ended, jax.vmap(env.reset)(keys), here), lambda: here
     )
 
 
-def _where(mask: jax.Array, yes: Any, no: Any) -> Any:
+def where_rows(mask: jax.Array, yes: Any, no: Any) -> Any:
     """Select rows of `yes` where the mask is set, of `no` elsewhere, in every array of the tree."""
     return jax.tree.map(
         lambda a, b: jnp.where(mask.reshape(-1, *(1,) * (a.ndim - 1)), a, b), yes, no
@@ -241,10 +239,3 @@ def _values(
 ) -> Float[Array, "T N"]:
     value = partial(policy.value, params)
     return jax.lax.map(value, observation) if observation.shape[1] >= _WIDE else value(observation)
-
-
-def _episodes(rows: Row) -> Episodes:
-    ended = rows.terminated | rows.truncated
-    return Episodes(
-        ended.sum().astype(jnp.float32), rows.finished_return.sum(), rows.finished_length.sum()
-    )

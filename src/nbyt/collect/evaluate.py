@@ -21,7 +21,7 @@ from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import seeds, stream
 
 LONGEST = 10_000
-_DEVICE_EPISODES = 64
+DEVICE_EPISODES = 64
 _HOST_EPISODES = 20
 _CHUNK = 128
 
@@ -39,8 +39,6 @@ class Evaluation(NamedTuple):
 
 
 class _Episodes(NamedTuple):
-    """The first episodes of N environments in progress."""
-
     time: jax.Array
     runner: Runner
     total: jax.Array
@@ -77,15 +75,20 @@ def episode_returns(
 
 
 def play_seeds(
-    env: DeviceEnv, policy: ActorCritic, seeds: Sequence[int], mesh: Mesh
+    env: DeviceEnv,
+    policy: ActorCritic,
+    seeds: Sequence[int],
+    mesh: Mesh,
+    *,
+    episodes: int = DEVICE_EPISODES,
 ) -> Callable[[Params], SeedEpisodes]:
     """Return a function that plays all seeds' policies in one program, without waiting for it.
 
-    It takes the policies' parameters as `spread` lays them out.
+    It takes the policies' parameters as `spread` lays them out. episodes: of each policy.
     """
     keys = [stream(jax.random.key(seed), "evaluate") for seed in seeds]
     begun = spread(
-        list(zip([start_episodes(env, seed) for seed in seeds], keys, strict=True)), mesh
+        list(zip([start_episodes(env, seed, episodes) for seed in seeds], keys, strict=True)), mesh
     )
 
     def play(params: Params) -> SeedEpisodes:
@@ -109,16 +112,16 @@ def _seeds_returns(
     return each_seed(one, (params, begun), mesh)
 
 
-def start_episodes(env: DeviceEnv, seed: int) -> Runner:
+def start_episodes(env: DeviceEnv, seed: int, episodes: int = DEVICE_EPISODES) -> Runner:
     """Start the environments of `episode_returns` with this seed."""
-    return start(env, _DEVICE_EPISODES, stream(jax.random.key(seed), "evaluate"))
+    return start(env, episodes, stream(jax.random.key(seed), "evaluate"))
 
 
 @partial(jax.jit, static_argnames=("env", "policy"))
 def _device_returns(
     env: DeviceEnv, policy: ActorCritic, params: Params, runner: Runner, key: jax.Array
 ) -> _Episodes:
-    blank = jnp.zeros(_DEVICE_EPISODES)
+    blank = jnp.zeros_like(runner.episode_return)
     watch = _Episodes(jnp.int32(0), runner, blank, blank.astype(bool), blank.astype(bool))
     return jax.lax.while_loop(_under_way, partial(_episode_step, env, policy, params, key), watch)
 
@@ -130,7 +133,7 @@ def _under_way(watch: _Episodes) -> jax.Array:
 def _episode_step(
     env: DeviceEnv, policy: ActorCritic, params: Params, key: jax.Array, watch: _Episodes
 ) -> _Episodes:
-    drawn = step_inputs(policy, stream(key, "step", watch.time), 1, _DEVICE_EPISODES)
+    drawn = step_inputs(policy, stream(key, "step", watch.time), 1, watch.total.size)
     inputs = jax.tree.map(lambda rows: rows[0], drawn)
     runner, row = advance(env, policy, params, watch.runner, inputs)
     finite = jnp.isfinite(row.reward)

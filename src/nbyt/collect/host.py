@@ -39,7 +39,6 @@ class Actor(Protocol):
 
     def act(self, observation: np.ndarray, time: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the actions at one time of the rollout: the policy's, and those for the envs."""
-        ...
 
 
 class HostRunner:
@@ -62,10 +61,8 @@ class HostRunner:
             rows.append((before, action, step))
             self.observation = step.observation
             finished += self._tally(step)
-        episodes = Episodes(
-            np.float32(len(finished)), *(np.float32(sum(x)) for x in _columns(finished))
-        )
-        return _record(rows, self.observation), episodes
+        sums = (np.float32(sum(pair[k] for pair in finished)) for k in range(2))
+        return _record(rows, self.observation), Episodes(np.float32(len(finished)), *sums)
 
     def wander(self, actor: Actor, counts: np.ndarray) -> None:
         """Step env i counts[i] times from a reset, so that the envs are at random phases."""
@@ -83,11 +80,9 @@ class HostRunner:
             self._tally(step)
 
     def close(self) -> None:
-        """Release the environments."""
         self._running.close()
 
     def _tally(self, step: HostStep) -> list[tuple[float, float]]:
-        """Return the returns and lengths of the episodes that ended in this step."""
         counted = step.valid & np.isfinite(step.reward)
         self._returns += np.where(counted, step.reward, 0.0)
         self._lengths += step.valid
@@ -121,10 +116,6 @@ def rollout(policy: ActorCritic, params: Params, record: Record) -> Rollout:
     )
 
 
-def _columns(pairs: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    return [a for a, _ in pairs], [b for _, b in pairs]
-
-
 def _record(rows: list[tuple[np.ndarray, np.ndarray, HostStep]], last: np.ndarray) -> Record:
     observations, actions, steps = zip(*rows, strict=True)
     # Gymnasium reports both where an episode dies in the step of its time limit: a death it is.
@@ -155,8 +146,6 @@ def device_kind(array: np.ndarray) -> np.ndarray:
     return array.astype(kinds.get(array.dtype.kind, np.int32), copy=False)
 
 
-# Acting in host environments.
-#
 # Calling a compiled function costs about 90 microseconds, whatever it does. For a handful of
 # environments that is more than their own step, so there the actor runs in NumPy; for many
 # environments, and for images, it is compiled and only the actions come back.
@@ -296,11 +285,9 @@ class HostPolicy(Protocol):
 
         segment None is the way to a random phase, before the first segment.
         """
-        ...
 
     def values(self, observation: np.ndarray) -> np.ndarray:
         """Return the critic's values of observations [L, n, ...], float32 [L, n]."""
-        ...
 
 
 class StageHostPolicy:

@@ -297,7 +297,6 @@ def collect_part(
 
 
 def joined(parts: Sequence[Pool]) -> Pool:
-    """Join the parts of a pool, given in order."""
     columns = zip(*parts, strict=True)
     return Pool(*(np.concatenate(arrays, axis=1) for arrays in columns))
 

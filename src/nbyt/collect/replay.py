@@ -21,7 +21,6 @@ class Replay(NamedTuple):
 
     @property
     def capacity(self) -> int:
-        """Return the number of rows that fit."""
         return jax.tree.leaves(self.rows)[0].shape[0]
 
 
@@ -48,7 +47,6 @@ def write(replay: Replay, rows: Any, written: jax.Array) -> Replay:
 
 
 def read(replay: Replay, indices: jax.Array) -> Any:
-    """Return the rows at these places."""
     return jax.tree.map(lambda whole: whole[indices], replay.rows)
 
 
@@ -68,7 +66,6 @@ class HostReplay:
             whole[places] = new
 
     def read(self, indices: np.ndarray) -> Any:
-        """Return the rows at these places."""
         return jax.tree.map(lambda whole: whole[indices], self.rows)
 
 

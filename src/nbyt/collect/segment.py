@@ -62,8 +62,6 @@ def horizon(gamma: float) -> int:
     return min(_LONGEST_AHEAD, ceil(log(_FORGOTTEN) / log(gamma) - 1e-9))
 
 
-# Some envs of a group, in the places they have there.
-#
 # What a policy computes for an env may depend, in the last bits, on how many envs are computed
 # together. A part that stands in its group's places, the others filled with anything, is computed
 # as in the group; so chains that are collected in parts are the same bytes as those collected at
@@ -81,7 +79,6 @@ class PartEnvs:
         return self._spread(self._running.reset(seeds[self._rows]))
 
     def step(self, action: np.ndarray) -> HostStep:
-        """Step the envs that run."""
         made = self._running.step(action[self._rows])
         final = made.final_observation
         return HostStep(
@@ -94,12 +91,10 @@ class PartEnvs:
         )
 
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
-        """Restart the episodes where the mask is set."""
         rows = self._rows
         return self._spread(self._running.restart(mask[rows], observation[rows]))
 
     def close(self) -> None:
-        """Release processes and memory."""
         self._running.close()
 
     def _spread(self, rows: np.ndarray) -> np.ndarray:

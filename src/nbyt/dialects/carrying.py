@@ -49,7 +49,6 @@ def library_settings(dialect: Dialect, values: Mapping[str, Any]) -> dict[str, A
 
 
 def _read(name: str, raw: Any) -> tuple[Any, bool]:
-    """Return our value of a setting, and whether our PPO supports it."""
     if name in _SWITCHES:
         return truth(raw), truth(raw) is not None
     if name in _OFF and str(raw).lower() in ("none", "null"):
@@ -130,7 +129,6 @@ def _switches(source: Explanation) -> dict[str, SharedSetting]:
 
 
 def _left(source: Explanation, settings: Mapping[str, SharedSetting]) -> dict[str, str]:
-    """Return the settings that were given and not taken over, with the reason if there is one."""
     reading, dialect = source.reading, source.dialect
     sizes = {key for word in _SIZES for key in dialect.words.get(word, ())}
     sizes |= {key for word in dialect.words if word.endswith("_or") for key in dialect.words[word]}

@@ -34,12 +34,7 @@ class Change:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
-        return {
-            "name": self.name,
-            "before": self.before,
-            "after": self.after,
-            "factor": self.factor,
-        }
+        return {**vars(self), "factor": self.factor}
 
 
 @dataclass(frozen=True)
@@ -92,7 +87,6 @@ def compared(before: Explanation, after: Explanation) -> Comparison:
 
 
 def _numbers(reading: Reading) -> dict[str, float]:
-    """Return the numbers that decide how a run learns."""
     size, steps = reading.sizes, reading.gradient_steps_per_update
     numbers: dict[str, float] = {
         "envs": size.envs,
@@ -119,7 +113,6 @@ def _numbers(reading: Reading) -> dict[str, float]:
 def _findings(
     changes: dict[str, Change], before: Explanation, after: Explanation
 ) -> list[dict[str, str]]:
-    """Say in sentences what the changes mean."""
     found = [
         _refused(before.reading, after.reading),
         _batch(changes["batch"]),
@@ -200,10 +193,9 @@ def _or_keep(before: Explanation, after: Explanation) -> str:
 def _steps(change: Change | None) -> tuple[str, str]:
     if change is None or change.is_same:
         return "gradient_steps", ""
-    message = f"gradient steps per sample are {_times(change)} what they were"
-    return "gradient_steps", message
+    return "gradient_steps", f"gradient steps per sample are {_times(change)} what they were"
 
 
 def _mixing(before: Reading, after: Reading) -> tuple[str, str]:
-    one, other = (describing.rules(reading)["mixing"]["text"] for reading in (before, after))
+    one, other = (describing.rules(reading.rules)["mixing"]["text"] for reading in (before, after))
     return ("mixing", "") if one == other else ("mixing", f"mixing: {one}; then: {other}")

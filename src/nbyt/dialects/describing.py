@@ -33,12 +33,7 @@ def facts(reading: Reading) -> Facts:
     return [*_layout(reading), *_schedule(reading), *_rules(reading), *_filled(reading)]
 
 
-def rules(reading: Reading) -> dict[str, dict[str, str]]:
-    """Return the rules that hold with these settings, each as a code and a sentence."""
-    return rules_of(reading.rules)
-
-
-def rules_of(its: Rules) -> dict[str, dict[str, str]]:
+def rules(its: Rules) -> dict[str, dict[str, str]]:
     """Return rules, each as a code and a sentence."""
     sentences = {
         "collect": (its.collect, vocabulary.COLLECT[its.collect]),
@@ -79,7 +74,7 @@ def described(dialect: Dialect) -> dict[str, Any]:
         "aliases": dict(dialect.aliases),
         "defaults": dict(dialect.defaults),
         "presets": {name: dict(values) for name, values in dialect.presets.items()},
-        "rules": rules_of(dialect.rules),
+        "rules": rules(dialect.rules),
         "replay": asdict(dialect.replay) if dialect.replay else None,
         "notes": list(dialect.notes),
     }
@@ -98,16 +93,11 @@ def _layout(reading: Reading) -> Facts:
 
 def _schedule(reading: Reading) -> Facts:
     steps, updates = reading.gradient_steps_per_update, reading.updates
-    rows = [
-        (
-            "an update",
-            f"{steps:,} gradient steps; each sample used {reading.uses_per_sample:.4g} times",
-        ),
-    ]
+    uses = f"each sample used {reading.uses_per_sample:.4g} times"
+    rows = [("an update", f"{steps:,} gradient steps; {uses}")]
     if reading.cut.count:
-        rows.append(
-            ("a gradient step", f"{amount(reading.cut.samples / reading.cut.count)} samples")
-        )
+        samples = amount(reading.cut.samples / reading.cut.count)
+        rows.append(("a gradient step", f"{samples} samples"))
     if updates is None:
         key = reading.dialect.key("total")
         return [*rows, ("the run", f"unknown length: add {key}=" if key else "unknown length")]
@@ -116,10 +106,11 @@ def _schedule(reading: Reading) -> Facts:
 
 
 def _rules(reading: Reading) -> Facts:
-    found = rules(reading)
+    found = rules(reading.rules)
     ragged = found["ragged"]["text"]
     if reading.rules.ragged not in ("full_batch", "unread"):
-        ragged = f"{ragged} ({_aloud(reading.rules.ragged_says)})"
+        says = reading.rules.ragged_says
+        ragged = f"{ragged} ({'silently' if says == 'nothing' else says})"
     return [
         ("with more envs", found["collect"]["text"]),
         ("remainder", ragged),
@@ -131,10 +122,6 @@ def _rules(reading: Reading) -> Facts:
 
 def _counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def _aloud(says: str) -> str:
-    return "silently" if says == "nothing" else says
 
 
 def _filled(reading: Reading) -> Facts:

@@ -153,11 +153,9 @@ def load(name: str) -> Dialect:
     known = names()
     if name not in known:
         near = get_close_matches(name.lower().replace("-", "_"), known, n=1, cutoff=0.5)
-        raise DialectError(
-            f"unknown library '{name}'",
-            where="the library",
-            fix=f"did you mean {near[0]}?" if near else "`nbyt dialects` lists them",
-        )
+        message = f"unknown library '{name}'"
+        fix = f"did you mean {near[0]}?" if near else "`nbyt dialects` lists them"
+        raise DialectError(message, where="the library", fix=fix)
     return _built(name, _table(name))
 
 

@@ -75,7 +75,7 @@ class Explanation:
             "version": self.dialect.version,
             "layout": self.layout,
             "schedule": self.schedule,
-            "rules": describing.rules(self.reading),
+            "rules": describing.rules(self.reading.rules),
             "traps": [trap.as_dict() for trap in self.traps],
             "filled_defaults": self.filled_defaults,
             "given": dict(self.reading.settings.given),

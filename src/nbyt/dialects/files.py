@@ -133,7 +133,6 @@ def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pa
 
 
 def _chosen(dialect: Dialect, found: Mapping[str, Any], entry: str | None, where: str) -> Mapping:
-    """Return the entry that was asked for, the only one, or the file itself."""
     entries = {str(key): value for key, value in found.items() if isinstance(value, Mapping)}
     useful = [name for name, value in entries.items() if _speaks(dialect, value)]
     if entry is not None:
@@ -147,15 +146,11 @@ def _chosen(dialect: Dialect, found: Mapping[str, Any], entry: str | None, where
     if len(useful) > 1:
         fix = f"--entry NAME; {_listed(entries)}"
         raise DialectError(f"{where} has several entries", where="--file", fix=fix)
-    raise DialectError(
-        f"{where} has no settings of {dialect.library}",
-        where="--file",
-        fix=f"`nbyt dialects {dialect.id}` lists them",
-    )
+    message = f"{where} has no settings of {dialect.library}"
+    raise DialectError(message, where="--file", fix=f"`nbyt dialects {dialect.id}` lists them")
 
 
 def _speaks(dialect: Dialect, found: Mapping[str, Any]) -> bool:
-    """Return True if one of this library's words is where the library keeps them."""
     names = {str(key).replace("-", "_") for place in _places(dialect, found) for key in place}
     return not names.isdisjoint({*dialect.keys, *dialect.aliases})
 
@@ -166,7 +161,6 @@ def _places(dialect: Dialect, found: Mapping[str, Any]) -> list[Mapping[str, Any
 
 
 def _at(found: Mapping[str, Any], place: str) -> Mapping[str, Any] | None:
-    """Return the mapping at a dotted place."""
     here: Any = found
     for name in place.split(".") if place else ():
         here = here.get(name) if isinstance(here, Mapping) else None
@@ -174,13 +168,9 @@ def _at(found: Mapping[str, Any], place: str) -> Mapping[str, Any] | None:
 
 
 def _pairs(dialect: Dialect, found: Mapping[str, Any]) -> list[Pair]:
-    """Return the plain values where this library keeps them."""
     places = _places(dialect, found)
-    return [(str(k), v) for place in places for k, v in place.items() if _is_plain(v)]
-
-
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, (str, int, float, bool))
+    plain = (str, int, float, bool, type(None))
+    return [(str(k), v) for place in places for k, v in place.items() if isinstance(v, plain)]
 
 
 def _listed(entries: Mapping[str, Any]) -> str:
@@ -190,8 +180,6 @@ def _listed(entries: Mapping[str, Any]) -> str:
 
 
 def _unreadable(where: str, why: str) -> DialectError:
-    return DialectError(
-        f"{where} cannot be read: {why}",
-        where="--file",
-        fix="give a YAML or JSON file of settings, or one with a command line",
-    )
+    message = f"{where} cannot be read: {why}"
+    fix = "give a YAML or JSON file of settings, or one with a command line"
+    return DialectError(message, where="--file", fix=fix)

@@ -193,7 +193,6 @@ def _derived_agree(reading: Reading) -> None:
 
 
 def _reason(reading: Reading, word: str) -> str:
-    """Name the settings that make up a size, with their values."""
     values, dialect = reading.settings.values, reading.dialect
     parts = {
         "steps": ("steps",),

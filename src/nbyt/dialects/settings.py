@@ -20,7 +20,7 @@ def read_value(dialect: Dialect, key: str, name: str, raw: Any) -> Any:
 
     `name` is what the user wrote, which may be an old name of `key`.
     """
-    if is_huge(raw):
+    if type(raw) is int and number(raw) is None:
         raise _wrong(dialect, name, raw, "a number that a float can hold")
     default = dialect.defaults.get(key)
     if isinstance(default, bool):
@@ -85,11 +85,8 @@ def _truth(dialect: Dialect, name: str, raw: Any) -> bool:
 
 
 def _wrong(dialect: Dialect, name: str, raw: Any, wanted: str) -> DialectError:
-    return DialectError(
-        f"{name} must be {wanted}, not {value_shown(raw if is_huge(raw) else str(raw))}",
-        where=f"{name} of {dialect.id}",
-        fix=f"write {name}= and {wanted}",
-    )
+    message = f"{name} must be {wanted}, not {value_shown(raw if is_huge(raw) else str(raw))}"
+    return DialectError(message, where=f"{name} of {dialect.id}", fix=f"write {name}= and {wanted}")
 
 
 Pair = tuple[str, Any]
@@ -146,14 +143,10 @@ def _add(given: dict[str, Pair], dialect: Dialect, key: str, pair: Pair) -> None
 
 
 def _filled(dialect: Dialect, given: Mapping[str, Any], preset: str) -> dict[str, Any]:
-    """Return the library's own values for what was not given."""
     if preset and preset not in dialect.presets:
         have = ", ".join(dialect.presets) or "none"
-        raise DialectError(
-            f"{dialect.library} has no preset '{preset}'",
-            where=f"preset={preset}",
-            fix=f"its presets: {have}",
-        )
+        message = f"{dialect.library} has no preset '{preset}'"
+        raise DialectError(message, where=f"preset={preset}", fix=f"its presets: {have}")
     own = {**dialect.defaults, **dialect.presets.get(preset, {})}
     return {
         key: value for key, value in own.items() if key not in {*given, *_replaced(dialect, given)}
@@ -168,8 +161,4 @@ def _replaced(dialect: Dialect, given: Mapping[str, Any]) -> list[str]:
 
 def contradiction(dialect: Dialect, one: str, other: str) -> DialectError:
     """Return the error for two values that cannot both hold."""
-    return DialectError(
-        f"{one} contradicts {other}",
-        where=dialect.id,
-        fix="leave one of them out",
-    )
+    return DialectError(f"{one} contradicts {other}", where=dialect.id, fix="leave one of them out")

@@ -181,11 +181,8 @@ class Source:
             return found
         missing = [key for key in self.dialect.words[word] if self.values.get(key) is None]
         key = missing[0] if missing else self.dialect.key(word)
-        raise DialectError(
-            f"{self.dialect.library} has no default for {key}",
-            where=self.dialect.id,
-            fix=f"add {key}=",
-        )
+        message = f"{self.dialect.library} has no default for {key}"
+        raise DialectError(message, where=self.dialect.id, fix=f"add {key}=")
 
     def _number(self, key: str) -> int:
         value = int(self.values[key])
@@ -205,7 +202,6 @@ Collected = tuple[int, int, int, int]
 
 
 def _per_env(source: Source) -> Collected:
-    """Collect N x T samples."""
     envs = source.rules.fixed_envs or source.needed("envs")
     steps = source.needed("steps")
     return envs, steps, steps, envs * steps
@@ -267,7 +263,6 @@ _COLLECT: dict[str, Callable[[Source], Collected]] = {
 
 
 def _asked(source: Source, otherwise: int) -> int:
-    """Return the batch by its name, or by its other name."""
     named = [source.known(word) for word in ("batch_or", "batch")]
     return next((size for size in named if size is not None), otherwise)
 

@@ -25,13 +25,9 @@ def nearest_settings(reading: Reading) -> list[dict[str, Any]]:
 
 
 def _nearest(reading: Reading, key: str, value: int) -> list[int]:
-    """Return the nearest good values of one setting, one on each side."""
-    far = {value * 2**power for power in range(1, 11)} | {
-        value // 2**power for power in range(1, 11)
-    }
-    exact = (
-        set(nearest_divisors(reading.sizes.batch, value)) if reading.sizes.batch < 10**9 else set()
-    )
+    far = {number for power in range(1, 11) for number in (value << power, value >> power)}
+    batch = reading.sizes.batch
+    exact = set(nearest_divisors(batch, value)) if batch < 10**9 else set()
     near = set(range(max(value - _NEAR, 1), value + _NEAR))
     tried = sorted((near | far | exact) - {0, value}, key=lambda number: abs(number - value))
     below = next((n for n in tried if n < value and _is_good(reading, key, n)), None)
@@ -101,9 +97,7 @@ def _count(reading: Reading, target: Dialect) -> int:
     usual = [reading.minibatch, *(number for number, _ in reading.cut.runs[:1])]
     near = [whole(size.batch / number) for number in usual for whole in (round, floor)]
     counts = [n for n in (size.minibatches, *near, reading.cut.count, 1) if 0 < n <= size.batch]
-    orders = [
-        MinibatchOrder(size.batch, size.batch // count, count, size.epochs) for count in counts
-    ]
+    orders = [MinibatchOrder(size.batch, size.batch // n, n, size.epochs) for n in counts]
     return next((one.minibatches for one in orders if _is_cut(reading, target, one)), counts[0])
 
 
@@ -139,27 +133,17 @@ def _put_total(reading: Reading, target: Dialect, values: Values) -> None:
     updates, size = reading.updates, reading.sizes
     if not updates or not target.key("total"):
         return
-    units = {
-        "steps": updates * size.batch,
-        "steps_per_env": updates * size.steps,
-        "updates": updates,
-    }
-    total = units[target.rules.total]
-    if (
-        target.rules.total == "steps"
-        and _makes(target, reading.total_steps or 0, size.batch) == updates
-    ):
-        total = reading.total_steps or total
+    units = {"steps": size.batch, "steps_per_env": size.steps, "updates": 1}
+    total = updates * units[target.rules.total]
+    steps = reading.total_steps or 0
+    makes = steps // size.batch if target.rules.updates == "floor" else -(-steps // size.batch)
+    if target.rules.total == "steps" and makes == updates:
+        total = steps or total
     if target.key("evaluation"):
         # Evaluations that fall between updates would make the run longer.
         stretch = nearest_divisors(updates, max(updates // _EVALUATIONS, 1))[0]
         total, values[target.key("evaluation")] = updates * size.batch, stretch * size.batch
     _put(target, values, "total", total)
-
-
-def _makes(target: Dialect, total: int, batch: int) -> int:
-    """Return the updates that the target makes from a total of steps."""
-    return total // batch if target.rules.updates == "floor" else -(-total // batch)
 
 
 def fewest_changes(reading: Reading, layout: Layout, *, same_minibatch: bool) -> Values | None:
@@ -185,16 +169,9 @@ def _without_length(reading: Reading, change: Values) -> Values:
 
 
 def _wanted(reading: Reading, layout: Layout, *, same_minibatch: bool) -> Reading:
-    """Return the reading as it would be with the layout."""
-    sizes = replace(
-        reading.sizes,
-        envs=layout.envs,
-        steps=layout.steps,
-        fragment=layout.steps,
-        batch=layout.batch,
-        epochs=layout.epochs,
-        asked=layout.batch,
-    )
+    shape = {"envs": layout.envs, "steps": layout.steps, "fragment": layout.steps}
+    batch = {"batch": layout.batch, "asked": layout.batch, "epochs": layout.epochs}
+    sizes = replace(reading.sizes, **shape, **batch)
     if reading.total is not None and reading.rules.total == "steps_per_env":
         reading = replace(reading, total=reading.total * reading.sizes.envs // layout.envs)
     if same_minibatch:

@@ -1,6 +1,6 @@
 """Translate a layout to another library's words, and list what cannot be made equal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -15,6 +15,9 @@ from nbyt.dialects.solving import Values, factors, nearest_settings, solved, wit
 from nbyt.dialects.vocabulary import PROCESSES
 from nbyt.errors import DialectError
 
+_SHAPE = ("envs", "steps", "fragment", "batch")
+_NO_SIZES = ("gamma", "lam", "learning_rate", "total")
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -26,7 +29,7 @@ class Difference:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
-        return {"code": self.code, "message": self.message, "loss": self.loss}
+        return dict(vars(self))
 
 
 def differences(source: Reading, target: Reading) -> tuple[Difference, ...]:
@@ -65,7 +68,8 @@ def _why(word: str, target: Reading) -> str:
 def _minibatches(source: Reading, target: Reading) -> Difference | None:
     if same_minibatches(source, target):
         return None
-    have, get = (f"{pieces(one.cut)} {_span(one)}" for one in (source, target))
+    span = {True: "an update", False: "an epoch"}
+    have, get = (f"{pieces(one.cut)} {span[one.cut.whole_update]}" for one in (source, target))
     why = f"{target.dialect.library}: {vocabulary.RAGGED[target.rules.ragged]}"
     if target.refusals:
         get = "; ".join(target.refusals)
@@ -74,10 +78,6 @@ def _minibatches(source: Reading, target: Reading) -> Difference | None:
             f"{target.dialect.key('minibatch')} counts shares of a mini-batch, which must be whole"
         )
     return Difference("minibatches", f"mini-batches: {have} become {get} ({why})", True)
-
-
-def _span(reading: Reading) -> str:
-    return "an update" if reading.cut.whole_update else "an epoch"
 
 
 def _updates(source: Reading, target: Reading) -> Difference | None:
@@ -107,14 +107,12 @@ def _ragged(source: Reading, target: Reading) -> Difference | None:
     return found
 
 
-def _normalise(source: Reading, target: Reading) -> Difference | None:
-    one, other = (vocabulary.NORMALISE[each.rules.normalise] for each in (source, target))
-    return _rule("normalise", source, target, one, other)
+def _stated(code: str, words: Mapping[str, str]) -> Callable[[Reading, Reading], Difference | None]:
+    def compare(source: Reading, target: Reading) -> Difference | None:
+        one, other = (words[getattr(each.rules, code)] for each in (source, target))
+        return _rule(code, source, target, one, other)
 
-
-def _time_limits(source: Reading, target: Reading) -> Difference | None:
-    one, other = (vocabulary.TIME_LIMITS[each.rules.time_limits] for each in (source, target))
-    return _rule("time_limits", source, target, one, other)
+    return compare
 
 
 def _rule(code: str, source: Reading, target: Reading, one: str, other: str) -> Difference | None:
@@ -142,7 +140,6 @@ def _default(word: str, name: str) -> Callable[[Reading, Reading], Difference | 
 
 
 def _per_process(source: Reading, target: Reading) -> Difference | None:
-    """Describe a mini-batch that is given per process on one side only."""
     shares = [(_processes(one), one) for one in (source, target)]
     sharing = [(count, one) for count, one in shares if count > 1]
     if len(sharing) != 1:
@@ -157,7 +154,6 @@ def _per_process(source: Reading, target: Reading) -> Difference | None:
 
 
 def _processes(reading: Reading) -> int:
-    """Return over how many processes a mini-batch is spread."""
     keys = reading.dialect.words.get("minibatch", ())[1:]
     counts = [reading.settings.values.get(key, 1) for key in keys if key in PROCESSES]
     return max([1, *counts])
@@ -166,8 +162,8 @@ def _processes(reading: Reading) -> int:
 _RULES: tuple[Callable[[Reading, Reading], Difference | None], ...] = (
     _mixing,
     _ragged,
-    _normalise,
-    _time_limits,
+    _stated("normalise", vocabulary.NORMALISE),
+    _stated("time_limits", vocabulary.TIME_LIMITS),
     _default("lam", "lambda"),
     _default("gamma", "gamma"),
     _per_process,
@@ -226,9 +222,7 @@ def translated(source: Explanation, target: Dialect) -> Translation:
     """Translate an explanation to another library's words."""
     if source.reading.refusals:
         raise DialectError(
-            "; ".join(source.reading.refusals),
-            where=source.dialect.id,
-            fix=source.traps[0].fix,
+            "; ".join(source.reading.refusals), where=source.dialect.id, fix=source.traps[0].fix
         )
     values = solved(source.reading, target)
     result = explained(target, values.items())
@@ -244,10 +238,7 @@ def equal_batch(before: Explanation, after: Explanation) -> list[dict[str, Any]]
     one, other = before.reading.sizes, after.reading.sizes
     if one.batch == other.batch or before.reading.refusals:
         return []
-    shapes = {
-        (other.envs, one.batch // other.envs),
-        (one.batch // other.steps, other.steps),
-    }
+    shapes = {(other.envs, one.batch // other.envs), (one.batch // other.steps, other.steps)}
     known = {(one.envs, one.steps)} if after.dialect.id == before.dialect.id else set()
     whole = sorted(shape for shape in shapes - known if shape[0] * shape[1] == one.batch)
     offers = [_with_batch(before, after, shape) for shape in whole]
@@ -258,7 +249,7 @@ def _with_batch(before: Explanation, after: Explanation, shape: tuple[int, int])
     """Find settings that give the second this shape, if possible with the first's mini-batch."""
     for kept in (factors(after.reading), {}):
         sizes = _shaped(before, shape, after.reading, kept)
-        bare = {key: value for key, value in sizes.items() if _is_shape(after.dialect, key)}
+        bare = {key: value for key, value in sizes.items() if after.dialect.role(key) in _SHAPE}
         for offer in (sizes, bare):
             found = reread(after.reading, offer)
             if found is not None and found.sizes.batch == before.reading.sizes.batch:
@@ -286,15 +277,8 @@ def _shaped(before: Explanation, shape: tuple[int, int], after: Reading, kept: V
     envs, steps = shape
     sizes = replace(before.reading.sizes, envs=envs, steps=steps, fragment=steps)
     values = solved(replace(before.reading, sizes=sizes), with_chosen_names(after), kept)
-    return {key: value for key, value in values.items() if _is_size(after.dialect, key)}
-
-
-def _is_shape(target: Dialect, key: str) -> bool:
-    return target.role(key) in ("envs", "steps", "fragment", "batch")
-
-
-def _is_size(target: Dialect, key: str) -> bool:
-    return target.role(key) not in ("gamma", "lam", "learning_rate", "total")
+    role = after.dialect.role
+    return {key: value for key, value in values.items() if role(key) not in _NO_SIZES}
 
 
 def _nearest(refused: Explanation) -> Values:

@@ -14,21 +14,19 @@ _TINY = 0.25
 
 @dataclass(frozen=True)
 class Trap:
-    """A warning about a run: what happens, what to change, and to which values."""
+    """A warning about a run: what happens, what to change, and to which values.
+
+    fix: empty where sizes that divide help: `traps` finds the nearest.
+    """
 
     code: str
     message: str
-    fix: str
+    fix: str = ""
     nearest: tuple[dict[str, Any], ...] = field(default=())
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
-        return {
-            "code": self.code,
-            "message": self.message,
-            "fix": self.fix,
-            "nearest": list(self.nearest),
-        }
+        return {**vars(self), "nearest": list(self.nearest)}
 
 
 def traps(reading: Reading) -> tuple[Trap, ...]:
@@ -42,11 +40,6 @@ def traps(reading: Reading) -> tuple[Trap, ...]:
     return tuple(trap if trap.fix else replace(trap, fix=fix, nearest=near) for trap in found)
 
 
-def _even(code: str, message: str) -> Trap:
-    """Build a trap that sizes that divide would fix: `traps` finds the nearest such sizes."""
-    return Trap(code, message, "")
-
-
 def _offer(near: tuple[dict[str, Any], ...]) -> str:
     """Write the nearest values in words: key=below or above, or another key."""
     by_key: dict[str, list[str]] = {}
@@ -57,7 +50,7 @@ def _offer(near: tuple[dict[str, Any], ...]) -> str:
 
 
 def _refused(reading: Reading) -> Trap:
-    return _even("refused", "; ".join(reading.refusals))
+    return Trap("refused", "; ".join(reading.refusals))
 
 
 def _nothing_trained(reading: Reading) -> Trap | None:
@@ -68,7 +61,7 @@ def _nothing_trained(reading: Reading) -> Trap | None:
         f"a mini-batch of {size.minibatch} is larger than the batch of {size.batch}: "
         f"{reading.dialect.library} makes no gradient step at all"
     )
-    return _even("nothing_trained", message)
+    return Trap("nothing_trained", message)
 
 
 def _no_update(reading: Reading) -> Trap | None:
@@ -139,7 +132,7 @@ def _larger_than_batch(reading: Reading) -> Trap | None:
         f"a mini-batch of {size.minibatch} is larger than the batch of {size.batch}: "
         "each epoch is one gradient step on the whole batch"
     )
-    return _even("minibatch_larger", message)
+    return Trap("minibatch_larger", message)
 
 
 def _one_sample(reading: Reading) -> Trap | None:
@@ -147,7 +140,7 @@ def _one_sample(reading: Reading) -> Trap | None:
         return None
     effect = ONE_SAMPLE[reading.rules.one_sample]
     message = f"a mini-batch holds one sample and advantages are normalised over it: {effect}"
-    return _even("size_one", message)
+    return Trap("size_one", message)
 
 
 def _short_tail(reading: Reading) -> Trap | None:
@@ -161,7 +154,7 @@ def _short_tail(reading: Reading) -> Trap | None:
         f"{extra} mini-batch of each epoch has {size} samples, not {reading.minibatch}: a "
         f"{'much ' if tiny else ''}noisier gradient step at the same learning rate"
     )
-    return _even("tiny_tail" if tiny else "short_tail", message)
+    return Trap("tiny_tail" if tiny else "short_tail", message)
 
 
 def _tail_dropped(reading: Reading) -> Trap | None:
@@ -173,7 +166,7 @@ def _tail_dropped(reading: Reading) -> Trap | None:
         f"{reading.cut.left_out} of {reading.sizes.batch} samples ({share:.1%}) are not used, "
         f"{which}, and {reading.dialect.library} says {reading.rules.ragged_says} of it"
     )
-    return _even("tail_dropped", message)
+    return Trap("tail_dropped", message)
 
 
 def _tail_merged(reading: Reading) -> Trap | None:
@@ -181,7 +174,7 @@ def _tail_merged(reading: Reading) -> Trap | None:
         return None
     size, _ = reading.cut.runs[-1]
     message = f"the last mini-batch of each epoch takes the rest and has {size} samples"
-    return _even("tail_merged", message)
+    return Trap("tail_merged", message)
 
 
 def _wraps(reading: Reading) -> Trap | None:
@@ -195,18 +188,17 @@ def _wraps(reading: Reading) -> Trap | None:
             f"{size.batch / size.minibatch:g} mini-batches fit a pass: the last of each pass is "
             "filled from the next, so passes run into each other"
         )
-    return _even("wraps", message)
+    return Trap("wraps", message)
 
 
 def _uneven_split(reading: Reading) -> Trap | None:
     if reading.rules.ragged != "even_split" or len(reading.cut.runs) < 2:
         return None
     message = "mini-batches differ by one sample; nothing is lost, but shapes change"
-    return _even("uneven_sizes", message)
+    return Trap("uneven_sizes", message)
 
 
 def _uneven_envs(reading: Reading) -> Trap | None:
-    """Warn about a batch that the envs cannot share evenly."""
     size, dialect = reading.sizes, reading.dialect
     if _shares_evenly(reading):
         return None
@@ -220,7 +212,6 @@ def _uneven_envs(reading: Reading) -> Trap | None:
 
 
 def _shared_batches(reading: Reading) -> list[dict[str, Any]]:
-    """Find the nearest batches that the envs share evenly, where the batch is one setting."""
     size, keys = reading.sizes, with_chosen_names(reading).words["batch"]
     if len(keys) > 1 or reading.rules.collect == "fragments":
         return []
@@ -281,7 +272,6 @@ def _same_permutation(reading: Reading) -> Trap | None:
 
 
 def _per_process(reading: Reading) -> Trap | None:
-    """Warn about a size that counts one process only."""
     keys = reading.dialect.words.get("minibatch", ())
     values = reading.settings.values
     processes = [key for key in keys[1:] if key in PROCESSES]
@@ -298,7 +288,6 @@ def _per_process(reading: Reading) -> Trap | None:
 
 
 def _unusual_default(reading: Reading) -> Trap | None:
-    """Warn about a default lambda or gamma that most libraries do not have."""
     usual = {"lam": 0.95, "gamma": 0.99}
     filled = reading.settings.filled
     odd = [

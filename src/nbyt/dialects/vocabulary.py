@@ -120,17 +120,14 @@ class _Meaning:
 
     @property
     def role(self) -> str:
-        """Return our word for it, or an empty text."""
         return self.owner.role(self.key)
 
     @property
     def factors(self) -> tuple[str, ...]:
-        """Return the settings that make up that size together."""
         return self.owner.words.get(self.role, (self.key,))
 
     @property
     def is_part(self) -> bool:
-        """Return True if it is one factor of several."""
         return len(self.factors) > 1
 
 
@@ -145,7 +142,6 @@ def unknown_key(dialect: Dialect, strange: Sequence[str]) -> DialectError:
 
 
 def _answer(dialect: Dialect, name: str) -> tuple[str, str]:
-    """Return what is wrong with a name, and what to do."""
     if dialect.replay and name in dialect.replay.keys:
         agent = dialect.replay.algorithm
         return f"{name} is a word of {dialect.library}'s {agent}, not of its PPO", "leave it out"
@@ -159,7 +155,6 @@ def _answer(dialect: Dialect, name: str) -> tuple[str, str]:
 
 
 def _meanings(name: str) -> list[_Meaning]:
-    """Return what a name means in each library that has it, whole sizes first."""
     owners = [other for other in every() if name in other.keys or name in other.aliases]
     found = [_Meaning(owner, owner.aliases.get(name, name)) for owner in owners]
     return sorted((one for one in found if one.role), key=lambda one: one.is_part)
@@ -183,7 +178,6 @@ def _foreign(dialect: Dialect, name: str, meant: list[_Meaning]) -> tuple[str, s
 
 
 def _otherwise(dialect: Dialect, key: str, like: _Meaning) -> str:
-    """Say how the library's own word differs."""
     role, unit = dialect.role(key), dialect.rules.total
     if role == "steps" and dialect.rules.collect == "spread":
         role = "fragment"  # rounds of it are added until the batch is full
@@ -220,7 +214,6 @@ def _synonym(dialect: Dialect, name: str, meant: list[_Meaning]) -> str:
 
 
 def _own_word(dialect: Dialect, role: str) -> str:
-    """Return our word, if the library has it, for this size or for one that decides it."""
     return next((word for word in _INSTEAD.get(role, (role,)) if dialect.key(word)), "")
 
 

@@ -12,8 +12,7 @@ from nbyt.envs.check_host import record
 from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, HostStep
 from nbyt.envs.spaces import Fault, all_sound, observation_faults, reward_faults, words
 from nbyt.errors import EnvError, NbytError
-from nbyt.numbers import COUNT
-from nbyt.rng import require_seed
+from nbyt.numbers import COUNT, SEED
 
 _SECONDS = 0.2  # how long each speed is measured
 _SCAN = 64  # steps of one compiled call when the speed of a device env is measured
@@ -88,7 +87,6 @@ def _timed(env: Any, running: Any, envs: int, seed: int) -> Speed:
 
 
 def _step_faults(step: HostStep, space: Any, places: list[str]) -> Iterator[Fault]:
-    """Find what is wrong with the numbers of one step of N envs."""
     yield from _row_faults(step.observation, space, places)
     if step.final_observation is not None:
         ended = np.flatnonzero(step.terminated | step.truncated)
@@ -104,7 +102,6 @@ def _row_faults(rows: np.ndarray, space: Any, places: list[str]) -> Iterator[Fau
 
 
 def _place(at: int, envs: int, seed: int) -> str:
-    """Say which env of a speed test it is, after the number of a step."""
     return f" of the speed test (env {at} of {envs}, seed {seed})"
 
 
@@ -145,7 +142,7 @@ def check(
 
     Speeds are measured only for an env without faults; what is wrong on the way is a fault too.
     """
-    seed, steps = require_seed(seed), COUNT.check(steps, "steps")
+    seed, steps = SEED.check(seed, "seed"), COUNT.check(steps, "steps")
     speeds = tuple(COUNT.check(count, "speeds") for count in speeds)
     # Not isinstance: that would build an env whose constructor may be the fault to report.
     if callable(getattr(env, "start", None)):
@@ -229,7 +226,6 @@ class _FirstRow:
         return rows[0], step.reward[0], step.terminated[0], step.truncated[0], {}
 
     def close(self) -> None:
-        """Release the vector."""
         self._envs.close()
 
     def _resets_in_place(self) -> bool:

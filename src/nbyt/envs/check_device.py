@@ -92,11 +92,9 @@ def step_faults(state: Any, stepped: Any, space: Any) -> Iterator[Fault]:
 
 def _untraceable(name: str, error: Exception) -> Fault:
     own = error.__cause__ if isinstance(error, EnvError) and error.__cause__ else error
-    return Fault(
-        f"{name}_raises",
-        f"{name} cannot be traced by JAX: {described(own).strip().splitlines()[0]}",
-        "use jax.numpy and lax.cond; reset gives (state, observation), step a Transition",
-    )
+    message = f"{name} cannot be traced by JAX: {described(own).strip().splitlines()[0]}"
+    fix = "use jax.numpy and lax.cond; reset gives (state, observation), step a Transition"
+    return Fault(f"{name}_raises", message, fix)
 
 
 def _state(state: Any, following: Any) -> Iterator[Fault]:

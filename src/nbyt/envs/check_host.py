@@ -13,10 +13,6 @@ from nbyt.envs.spaces import Fault, flag_faults, observation_faults, reward_faul
 from nbyt.envs.user_code import TimeUpError
 from nbyt.errors import NbytError, described
 
-# One run of a single env, written down: what it answered and what it raised.
-#
-# The recording goes on past a fault wherever the env lets it; `judge` judges it.
-
 
 @dataclass(frozen=True)
 class Kept:
@@ -72,7 +68,7 @@ def _attempt(trace: Trace, code: str, what: str, call: Callable[[], Any]) -> Any
         raise
     except BaseException as error:
         message = f"{what} raised {_own(error)}"
-        trace.raised.append(Fault(code, message, "mend the env; the message is its own"))
+        trace.raised.append(Fault(code, message, "fix the env; the message is its own"))
         return None
 
 
@@ -101,7 +97,7 @@ def _reset(trace: Trace, env: Any, seed: int | None) -> bool:
 
 def _reset_raised(trace: Trace, where: str, error: BaseException) -> bool:
     message = f"{where} raised {_own(error)}"
-    trace.raised.append(Fault("reset_raises", message, "mend reset; it is called after every end"))
+    trace.raised.append(Fault("reset_raises", message, "fix reset; it is called after every end"))
     return False
 
 
@@ -115,7 +111,7 @@ def _step(trace: Trace, env: Any, action: Any, number: int) -> bool:
     except BaseException as error:
         code = "step_raises" if trace.steps else "action_rejected"
         message = f"{where} raised {_own(error)}, with the sampled action {given}"
-        fix = "accept every action of action_space" if number == 0 else "mend the env"
+        fix = "accept every action of action_space" if number == 0 else "fix the env"
         trace.raised.append(Fault(code, message, fix))
         return False
     trace.actions.append((where, given, action))
@@ -217,15 +213,9 @@ def _check_info(first: Trace, second: Trace) -> Iterator[Fault]:
             return
 
 
-def _check_observations(first: Trace, second: Trace) -> Iterator[Fault]:
+def _check_numbers(first: Trace, second: Trace) -> Iterator[Fault]:
     yield from observation_faults(_observations(first), first.observation_space)
-
-
-def _check_rewards(first: Trace, second: Trace) -> Iterator[Fault]:
     yield from reward_faults(_column(first, 1))
-
-
-def _check_flags(first: Trace, second: Trace) -> Iterator[Fault]:
     yield from flag_faults("terminated", _column(first, 2))
     yield from flag_faults("truncated", _column(first, 3))
 
@@ -264,9 +254,7 @@ _CHECKS = (
     _check_reset_result,
     _check_step_result,
     _check_info,
-    _check_observations,
-    _check_rewards,
-    _check_flags,
+    _check_numbers,
     _check_aliasing,
     _check_action_kept,
     _check_seeding,

@@ -15,11 +15,7 @@ from gymnasium import Env, Wrapper
 
 from nbyt.errors import EnvUsageError, MissingExtraError
 
-_ENVS = (
-    "gymnasium.envs.classic_control.",
-    "gymnasium.envs.toy_text.",
-    "gymnasium.envs.mujoco.",
-)
+_ENVS = ("gymnasium.envs.classic_control.", "gymnasium.envs.toy_text.", "gymnasium.envs.mujoco.")
 # Wrappers whose whole state is plain attributes. Not here: those with queues or running moments.
 _WRAPPERS = {
     "ClipAction",

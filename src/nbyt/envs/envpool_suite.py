@@ -59,7 +59,6 @@ class EnvPoolEnvs:
         self._name = name
         self._action_dtype = env.action_space.dtype
         self._pool: Any = None
-        self._seeds: list[int] = []
         self._steps = 0
         self._ended = np.zeros(envs, bool)
 
@@ -70,13 +69,13 @@ class EnvPoolEnvs:
         """
         if len(seeds) != self.envs:
             raise EnvUsageError(f"{len(seeds)} seeds for {self.envs} envs", where=self.id)
-        self._seeds, self._steps = list(seeds), 0
+        self._steps = 0
         self._ended = np.zeros(self.envs, bool)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self._pool = _envpool().make(
-                    self._name, "gymnasium", num_envs=self.envs, env_seed=self._seeds
+                    self._name, "gymnasium", num_envs=self.envs, env_seed=list(seeds)
                 )
                 observation, _ = self._pool.reset()
         except Exception as error:
@@ -107,11 +106,6 @@ class EnvPoolEnvs:
     def close(self) -> None:
         """Let go of the pool and its threads."""
         self._pool = None
-
-    def where(self, env: int) -> str:
-        """Say where env number `env` is now, as errors give it."""
-        seed = f", seed {self._seeds[env]}" if env < len(self._seeds) else ""
-        return f"env {env}, step {self._steps}{seed}"
 
 
 def find(name: str) -> EnvPoolEnv | None:

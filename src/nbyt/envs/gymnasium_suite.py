@@ -27,12 +27,14 @@ _ATARI_FIX = (
 
 
 class GymnasiumEnv:
-    """A Gymnasium env that has been found but not started; equal only to itself."""
+    """A Gymnasium env that has been found but not started; equal only to itself.
+
+    factory: called once per env. first: an env that it has already built.
+    """
 
     autoreset = "same step"
 
     def __init__(self, env_id: str, factory: Callable[[], Env], first: Env | None = None) -> None:
-        """Keep the factory. first: an env that it has already built."""
         self.id = env_id
         self._factory, self._first = factory, first
 
@@ -143,14 +145,6 @@ def find(name: str) -> GymnasiumEnv | None:
     except Exception as error:
         raise _not_built(f"gym:{name}", error) from error
     return GymnasiumEnv(f"gym:{name}", partial(_registered, name))
-
-
-def from_factory(env_id: str, factory: Callable[[], Env], first: Env | None = None) -> GymnasiumEnv:
-    """Return the env that a user's factory builds; the factory is called once per env.
-
-    first: an env that it has made already.
-    """
-    return GymnasiumEnv(env_id, factory, first)
 
 
 def _close_quietly(env: Env) -> None:

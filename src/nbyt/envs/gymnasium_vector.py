@@ -20,7 +20,7 @@ from gymnasium import Env, Wrapper
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.async_vector_env import AsyncState
 
-from nbyt.envs.local import died, fits, hung, malformed, raised
+from nbyt.envs.local import PlacedEnvs, died, fits, hung, malformed, raised
 from nbyt.envs.protocol import HostStep
 from nbyt.envs.user_code import calling_user_code
 from nbyt.errors import EnvError, NbytError, described
@@ -31,7 +31,7 @@ _CLOSE_SECONDS = 5.0
 _GUARD = 'start envs under `if __name__ == "__main__":`, and see the traceback above'
 
 
-class VectorEnvs:
+class VectorEnvs(PlacedEnvs):
     """N running envs of a Gymnasium vector env, sync or async, with either autoreset."""
 
     def __init__(
@@ -47,8 +47,7 @@ class VectorEnvs:
         self.envs = len(makers)
         self._same_step = autoreset == "same"
         self._seconds = step_seconds
-        self._seeds: list[int] = []
-        self._steps = 0
+        self._seeds, self._steps = [], 0
         self._ended = np.zeros(self.envs, bool)
         with calling_user_code(lambda error: self._failure(error, "while it was built")):
             self._vector = _start(makers, processes, _MODES[autoreset])
@@ -83,11 +82,6 @@ class VectorEnvs:
         """End every env and its process; closing twice is harmless."""
         with calling_user_code(lambda error: self._failure(error, "in close")):
             self._vector.close()
-
-    def where(self, env: int) -> str:
-        """Say where env number `env` is now, as errors give it."""
-        seed = f", seed {self._seeds[env]}" if env < len(self._seeds) else ""
-        return f"env {env}, step {self._steps}{seed}"
 
     def _final(self, observation: np.ndarray, info: dict[str, Any]) -> np.ndarray:
         if not self._same_step:
@@ -145,12 +139,10 @@ class _InItsProcess(Wrapper):
         self._calling = calling_user_code(_sendable)
 
     def reset(self, **options: Any) -> Any:
-        """Reset the env."""
         with self._calling:
             return self.env.reset(**options)
 
     def step(self, action: Any) -> Any:
-        """Step the env."""
         with self._calling:
             return self.env.step(action)
 
@@ -191,7 +183,6 @@ class _Workers(AsyncVectorEnv):
     """AsyncVectorEnv whose failures name the env and whose close always ends."""
 
     def silent(self) -> int:
-        """Return the first env that has not answered."""
         waiting = (i for i, pipe in enumerate(self.parent_pipes) if not pipe.poll(0))
         return next(waiting, 0)
 

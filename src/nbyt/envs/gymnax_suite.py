@@ -17,8 +17,6 @@ from nbyt.envs.protocol import Transition
 from nbyt.envs.spaces import require_supported
 from nbyt.errors import EnvUsageError
 
-# Importing a package without the plotting packages that it imports only for drawing.
-#
 # gymnax imports matplotlib and seaborn at the top of a few files, which takes two seconds. While
 # `deferred` is active those names are stand-ins that import the real package on first use.
 
@@ -117,11 +115,9 @@ def find(name: str) -> GymnaxEnv | None:
     try:
         env, _ = gymnax.make(name)
     except Exception as error:  # MNISTBandit downloads its images when it is built
-        raise EnvUsageError(
-            f"gymnax cannot build '{name}': {type(error).__name__}: {error}",
-            where=f"gymnax:{name}",
-            fix="an env that downloads data needs a network the first time",
-        ) from error
+        message = f"gymnax cannot build '{name}': {type(error).__name__}: {error}"
+        fix = "an env that downloads data needs a network the first time"
+        raise EnvUsageError(message, where=f"gymnax:{name}", fix=fix) from error
     return GymnaxEnv(name, env)
 
 
@@ -129,11 +125,8 @@ def _replaced(settings: Any, changes: dict[str, float], where: str) -> Any:
     known = [field.name for field in fields(settings)]
     unknown = sorted(set(changes) - set(known))
     if unknown:
-        raise EnvUsageError(
-            f"no parameter is called {', '.join(unknown)}",
-            where=where,
-            fix=f"one of: {', '.join(known)}",
-        )
+        message = f"no parameter is called {', '.join(unknown)}"
+        raise EnvUsageError(message, where=where, fix=f"one of: {', '.join(known)}")
     return settings.replace(**changes)
 
 

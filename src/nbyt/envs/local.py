@@ -20,7 +20,19 @@ from nbyt.system import how_it_ended
 Place = list[int] | memoryview
 
 
-class LocalEnvs:
+class PlacedEnvs:
+    """Running envs that know their seeds and how many steps they have taken."""
+
+    _seeds: list[int]
+    _steps: int
+
+    def where(self, env: int) -> str:
+        """Say where env number `env` is now, as errors give it."""
+        seed = f", seed {self._seeds[env]}" if env < len(self._seeds) else ""
+        return f"env {env}, step {self._steps}{seed}"
+
+
+class LocalEnvs(PlacedEnvs):
     """N running envs of one process.
 
     place: where the number of the env at work is written, for those who look from outside.
@@ -36,8 +48,7 @@ class LocalEnvs:
     ) -> None:
         self.id = env_id
         self.envs = len(makers)
-        self._seeds: list[int] = []
-        self._steps = 0
+        self._seeds, self._steps = [], 0
         self._place: Place = [0] if place is None else place
         self._running: list[Env] = []
         self._watchdog = Watchdog(step_seconds, lambda: (self._steps, self._place[0]))
@@ -97,11 +108,6 @@ class LocalEnvs:
         self._running = []
         if failed:
             raise failed
-
-    def where(self, env: int) -> str:
-        """Say where env number `env` is now, as errors give it."""
-        seed = f", seed {self._seeds[env]}" if env < len(self._seeds) else ""
-        return f"env {env}, step {self._steps}{seed}"
 
     def _build(self, makers: list[Callable[[], Env]]) -> None:
         try:
@@ -179,30 +185,22 @@ def malformed(
     env_id: str, name: str, row: object, shape: tuple[int, ...] | None, where: str
 ) -> EnvError:
     """Return the error of an env that returned something else than promised."""
-    return EnvError(
-        f"env '{env_id}' returned as {name} {shown(row)}, not numbers of shape {shape}",
-        where=where,
-        fix=f"run `nbyt check-env {env_id}` to see all it breaks",
-    )
+    message = f"env '{env_id}' returned as {name} {shown(row)}, not numbers of shape {shape}"
+    return EnvError(message, where=where, fix=f"run `nbyt check-env {env_id}` to see all it breaks")
 
 
 def raised(env_id: str, error: BaseException | str, doing: str, where: str) -> EnvError:
     """Return the error of an env that raised, with the user's own exception in the message."""
     what = error if isinstance(error, str) else described(error)
-    return EnvError(
-        f"env '{env_id}' raised {what} {doing}",
-        where=where,
-        fix=f"run `nbyt check-env {env_id}` to replay it on its own",
-    )
+    message = f"env '{env_id}' raised {what} {doing}"
+    fix = f"run `nbyt check-env {env_id}` to replay it on its own"
+    return EnvError(message, where=where, fix=fix)
 
 
 def hung(env_id: str, seconds: float, doing: str, step: int, where: str) -> EnvError:
     """Return the error of an env that did not answer."""
-    return EnvError(
-        f"env '{env_id}' gave no answer for {seconds:g} s at step {step} ({doing})",
-        where=where,
-        fix="look for a loop or a lock in the env",
-    )
+    message = f"env '{env_id}' gave no answer for {seconds:g} s at step {step} ({doing})"
+    return EnvError(message, where=where, fix="look for a loop or a lock in the env")
 
 
 def died(env_id: str, exit_code: int | None, where: str, *, fix: str) -> EnvError:

@@ -84,8 +84,5 @@ def _unknown(env: str) -> EnvUsageError:
     known = {name for suite in SUITES.values() if suite.bare for name in suite.call("names")}
     near = difflib.get_close_matches(env.rpartition(":")[2], sorted(known), n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    return EnvUsageError(
-        f"no environment is called '{env}'",
-        where="env",
-        fix=f"{hint}ids are {_IDS}, or package.module:make",
-    )
+    message = f"no environment is called '{env}'"
+    return EnvUsageError(message, where="env", fix=f"{hint}ids are {_IDS}, or package.module:make")

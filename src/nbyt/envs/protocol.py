@@ -31,22 +31,18 @@ class Found(Protocol):
     @property
     def id(self) -> str:
         """Return the id that finds this env."""
-        ...
 
     @property
     def observation_space(self) -> Space:
         """Return the space of one env's observations."""
-        ...
 
     @property
     def action_space(self) -> Space:
         """Return the space of one env's actions."""
-        ...
 
     @property
     def time_limit(self) -> int | None:
         """Return the step at which an episode is truncated; None where it never is."""
-        ...
 
 
 @runtime_checkable
@@ -59,11 +55,9 @@ class DeviceEnv(Found, Protocol):
 
     def reset(self, key: Any) -> tuple[Any, Any]:
         """Return a start state and its observation."""
-        ...
 
     def step(self, key: Any, state: Any, action: Any) -> Transition:
         """Return the transition that `action` causes from `state`; no reset."""
-        ...
 
 
 class HostStep(NamedTuple):
@@ -92,19 +86,15 @@ class HostEnvs(Protocol):
 
     def reset(self, seeds: list[int]) -> np.ndarray:
         """Start every env anew, env i with seeds[i]; the first observations, N rows."""
-        ...
 
     def step(self, action: np.ndarray) -> HostStep:
         """Take one action in every env."""
-        ...
 
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
         """Begin new episodes where the mask is set, and return the observations of all envs."""
-        ...
 
     def close(self) -> None:
         """Release processes and memory."""
-        ...
 
 
 @runtime_checkable
@@ -114,12 +104,9 @@ class HostEnv(Found, Protocol):
     @property
     def copyable(self) -> bool:
         """Return True if the simulator's state can be saved and put back (envs.copying)."""
-        ...
 
     def start(self, envs: int, *, vector: str = "sync") -> HostEnvs:
         """Start N envs; `vector` is "sync" (one process) or "async" (a process each)."""
-        ...
 
     def start_one(self) -> Env | None:
         """Build a single Gymnasium env, or return None where the suite has none (EnvPool)."""
-        ...

@@ -26,20 +26,13 @@ class Fault(NamedTuple):
 
 
 _FLATTEN_OBSERVATION = "wrap the env in gymnasium.wrappers.FlattenObservation"
-_OBSERVATION_FIXES = {
-    "Dict": _FLATTEN_OBSERVATION,
-    "Tuple": _FLATTEN_OBSERVATION,
-    "MultiBinary": _FLATTEN_OBSERVATION,
-    "MultiDiscrete": _FLATTEN_OBSERVATION,
-    "OneOf": _FLATTEN_OBSERVATION,
-}
+_FLATTENED = ("Dict", "Tuple", "MultiBinary", "MultiDiscrete", "OneOf")
+_TRANSFORM_ACTION = "wrap the env in gymnasium.wrappers.TransformAction with action_space="
+_FLATTEN_ACTION = f"{_TRANSFORM_ACTION}gymnasium.spaces.utils.flatten_space(...) and its unflatten"
 _ACTION_FIXES = {
-    "MultiBinary": "wrap the env in gymnasium.wrappers.TransformAction with "
-    "action_space=MultiDiscrete([2] * n) and the identity",
-    "Dict": "wrap the env in gymnasium.wrappers.TransformAction with "
-    "action_space=gymnasium.spaces.utils.flatten_space(...) and its unflatten",
-    "Tuple": "wrap the env in gymnasium.wrappers.TransformAction with "
-    "action_space=gymnasium.spaces.utils.flatten_space(...) and its unflatten",
+    "MultiBinary": f"{_TRANSFORM_ACTION}MultiDiscrete([2] * n) and the identity",
+    "Dict": _FLATTEN_ACTION,
+    "Tuple": _FLATTEN_ACTION,
 }
 # Weights of one unit of a network: beyond that no machine holds them.
 _LARGEST = 10**8
@@ -88,7 +81,7 @@ def _observation_faults(space: Any) -> list[Fault]:
         return []
     name = type(space).__name__
     message = f"observation space {_text(space)} is not served (Box and Discrete are)"
-    fix = _OBSERVATION_FIXES.get(name, _OBSERVATION_REST)
+    fix = _FLATTEN_OBSERVATION if name in _FLATTENED else _OBSERVATION_REST
     return [Fault("observation_space", message, fix)]
 
 
@@ -157,11 +150,9 @@ def observation_faults(seen: Seen, space: Any) -> Iterator[Fault]:
     for where, value in seen:
         array = _numbers(value)
         if array is None:
-            yield Fault(
-                "observation_type",
-                f"the observation of {where} is {_short(value)}, not numbers",
-                "return a NumPy array, or an int for a Discrete space",
-            )
+            message = f"the observation of {where} is {_short(value)}, not numbers"
+            fix = "return a NumPy array, or an int for a Discrete space"
+            yield Fault("observation_type", message, fix)
             return
         arrays.append((where, array))
     yield from _first(_shape(where, array, space) for where, array in arrays)
@@ -198,11 +189,9 @@ def _first(faults: Iterator[Fault | None]) -> Iterator[Fault]:
 def _shape(where: str, array: np.ndarray, space: Any) -> Fault | None:
     if array.shape == space.shape:
         return None
-    return Fault(
-        "observation_shape",
-        f"the observation of {where} has shape {array.shape}, its space has {space.shape}",
-        "return what the space says, or correct observation_space",
-    )
+    message = f"the observation of {where} has shape {array.shape}, its space has {space.shape}"
+    fix = "return what the space says, or correct observation_space"
+    return Fault("observation_shape", message, fix)
 
 
 def _dtype(where: str, array: np.ndarray, space: Any) -> Fault | None:
@@ -220,11 +209,9 @@ def _finite(where: str, array: np.ndarray) -> Fault | None:
     bad = ~np.isfinite(array)
     if not bad.any():
         return None
-    return Fault(
-        "observation_nonfinite",
-        f"the observation of {where} has {array[bad].ravel()[0]} at index {_index(bad)}",
-        "find the division or the overflow in the env; do not hide it with nan_to_num",
-    )
+    message = f"the observation of {where} has {array[bad].ravel()[0]} at index {_index(bad)}"
+    fix = "find the division or the overflow in the env; do not hide it with nan_to_num"
+    return Fault("observation_nonfinite", message, fix)
 
 
 def _bounds(where: str, array: np.ndarray, space: Any) -> Fault | None:
@@ -253,22 +240,16 @@ def _reward_type(where: str, reward: Any) -> Fault | None:
     array = None if reward is None else _numbers(reward)
     if array is not None and array.shape == ():
         return None
-    return Fault(
-        "reward_type",
-        f"the reward of {where} is {_short(reward)}, not one number",
-        "return float(reward)",
-    )
+    message = f"the reward of {where} is {_short(reward)}, not one number"
+    return Fault("reward_type", message, "return float(reward)")
 
 
 def _reward_finite(where: str, reward: Any) -> Fault | None:
     array = _numbers(reward)
     if array is None or np.isfinite(array).all():
         return None
-    return Fault(
-        "reward_nonfinite",
-        f"the reward of {where} is {_short(reward)}",
-        "find the division or the logarithm in the env",
-    )
+    message = f"the reward of {where} is {_short(reward)}"
+    return Fault("reward_nonfinite", message, "find the division or the logarithm in the env")
 
 
 def _flag(name: str, where: str, flag: Any) -> Fault | None:
@@ -276,15 +257,11 @@ def _flag(name: str, where: str, flag: Any) -> Fault | None:
         return None
     if isinstance(flag, np.ndarray) and flag.shape == () and flag.dtype == np.bool_:
         return None
-    return Fault(
-        f"{name}_type",
-        f"`{name}` of {where} is {_short(flag)}, not a boolean",
-        f"return bool({name})",
-    )
+    message = f"`{name}` of {where} is {_short(flag)}, not a boolean"
+    return Fault(f"{name}_type", message, f"return bool({name})")
 
 
 def _numbers(value: Any) -> np.ndarray | None:
-    """Return the value as an array of numbers; None for anything else."""
     if not isinstance(value, np.ndarray | np.generic | int | float):
         return None
     array = np.asarray(value)

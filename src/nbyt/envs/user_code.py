@@ -21,11 +21,9 @@ from gymnasium.spaces import Space
 from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, Transition
 from nbyt.errors import EnvError, EnvUsageError, UsageError, described
 
-# A time limit for code of this process that may hang, by an alarm of the operating system.
-#
-# It works where Python runs: in the main thread, on systems with SIGALRM, when nobody else uses
-# that signal; elsewhere it does nothing. C code that never returns to Python is not interrupted:
-# envs like that need processes of their own (`vector="async"`).
+# The time limit is an alarm of the operating system. It works where Python runs: in the main
+# thread, on systems with SIGALRM, when nobody else uses that signal; elsewhere it does nothing. C
+# code that never returns to Python needs a process of its own (`vector="async"`).
 #
 # The alarm ticks on between two steps, because setting it anew for each step costs as much as a
 # step of a small env; it stops by itself when nothing was watched for a while.
@@ -80,7 +78,6 @@ class _Alarm:
         self._told = False
 
     def start(self, tick: float) -> None:
-        """Start ticking, unless SIGALRM is already in use."""
         if not (hasattr(signal, "setitimer") and hasattr(signal, "SIGALRM")):  # Windows
             return
         handler = signal.getsignal(signal.SIGALRM)
@@ -96,7 +93,6 @@ class _Alarm:
         self.tick, self._idle = tick, 0
 
     def stop(self) -> None:
-        """Stop ticking."""
         if self.tick is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             self.tick = None
@@ -195,17 +191,14 @@ class _NamedEnv:
 
     @property
     def observation_space(self) -> Space:
-        """Return the space of one env's observations."""
         return self.env.observation_space
 
     @property
     def action_space(self) -> Space:
-        """Return the space of one env's actions."""
         return self.env.action_space
 
     @property
     def time_limit(self) -> int | None:
-        """Return the step at which an episode is truncated."""
         return self.env.time_limit
 
 
@@ -237,11 +230,9 @@ class NamedDeviceEnv(_NamedEnv):
         return self._failed(f"it raised {described(error)}", doing)
 
     def _failed(self, what: str, doing: str) -> EnvError:
-        return EnvError(
-            f"env '{self.id}': {what}",
-            where=f"in {doing}, while JAX traced it",
-            fix=f"run `nbyt check-env {self.id}` to see all it breaks",
-        )
+        message = f"env '{self.id}': {what}"
+        fix = f"run `nbyt check-env {self.id}` to see all it breaks"
+        return EnvError(message, where=f"in {doing}, while JAX traced it", fix=fix)
 
 
 class NamedHostEnv(_NamedEnv):
@@ -272,11 +263,9 @@ def env_from(thing: Any, name: str = "") -> DeviceEnv | HostEnv:
     if not isinstance(thing, type) and isinstance(thing, DeviceEnv | HostEnv):
         return _named(name, thing) if name else thing
     if not callable(thing):
-        raise EnvUsageError(
-            f"'{where}' is not an environment nor a function that makes one",
-            where="env",
-            fix="name a function without arguments that returns a Gymnasium env",
-        )
+        message = f"'{where}' is not an environment nor a function that makes one"
+        fix = "name a function without arguments that returns a Gymnasium env"
+        raise EnvUsageError(message, where="env", fix=fix)
     from nbyt.envs import gymnasium_suite
 
     with calling_user_code(lambda error: _raised(where, error)):
@@ -284,12 +273,10 @@ def env_from(thing: Any, name: str = "") -> DeviceEnv | HostEnv:
     if isinstance(made, DeviceEnv | HostEnv):
         return _named(name, made) if name else made
     if not isinstance(made, Env):
-        raise EnvUsageError(
-            f"'{where}' returned {type(made).__name__}, not an environment",
-            where="env",
-            fix="return a gymnasium.Env, or an object with nbyt's DeviceEnv protocol",
-        )
-    return gymnasium_suite.from_factory(where, thing, made)
+        message = f"'{where}' returned {type(made).__name__}, not an environment"
+        fix = "return a gymnasium.Env, or an object with nbyt's DeviceEnv protocol"
+        raise EnvUsageError(message, where="env", fix=fix)
+    return gymnasium_suite.GymnasiumEnv(where, thing, made)
 
 
 def _raised(where: str, error: BaseException) -> EnvUsageError:

@@ -83,25 +83,21 @@ class _WatchedEnvs:
         self._running, self._heartbeat, self._turns, self._steps = running, heartbeat, turns, 0
 
     def reset(self, seeds: list[int]) -> np.ndarray:
-        """Return the first observations."""
         self._steps = 0
         with self._heartbeat.calling(RESET):
             return self._running.reset(seeds)
 
     def step(self, action: np.ndarray) -> HostStep:
-        """Step every env."""
         with self._heartbeat.calling(STEP, step=self._steps):
             made = self._running.step(action)
         self._steps += 1
         return made
 
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
-        """Begin new episodes where the mask is set, and return the observations of all envs."""
         with self._heartbeat.calling(RESET, step=self._steps):
             return self._running.restart(mask, observation)
 
     def close(self) -> None:
-        """Release processes and memory."""
         with self._heartbeat.calling(CLOSE, turns=self._turns, step=self._steps):
             self._running.close()
 
@@ -142,17 +138,14 @@ class _CheckedOne:
         self.action_space = getattr(env, "action_space", None)
 
     def reset(self, **options: Any) -> Any:
-        """Return what the env answers."""
         return self._call(RESET, lambda: self._env.reset(**options))
 
     def step(self, action: Any) -> Any:
-        """Return what the env answers."""
         answer = self._call(STEP, lambda: self._env.step(action))
         self._steps += 1
         return answer
 
     def close(self) -> None:
-        """Close the env."""
         self._call(CLOSE, self._env.close)
 
     def _call(self, doing: int, call: Callable[[], Any]) -> Any:

@@ -6,41 +6,35 @@ Each has a stage that any engine can run, so what is measured and what is calcul
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
 from scipy.special import softmax
 
 from nbyt.envs import tabular
 from nbyt.envs.tabular import TabularEnv
 from nbyt.errors import EnvUsageError
-from nbyt.exact.limits import require_choice, require_count, require_fraction
-from nbyt.exact.scores import Features
+from nbyt.exact.limits import require_choice
 from nbyt.exact.values import optimal_values, policy_values
-from nbyt.policy.actor_critic import ActorCritic
+from nbyt.exact.walk import Table
+from nbyt.numbers import COUNT, PROBABILITY, require
+from nbyt.policy.actor_critic import ActorCritic, Stage, table
 from nbyt.policy.distributions import Categorical
 from nbyt.policy.networks import Network
-from nbyt.policy.stage import Stage, table
 
 # Temperature of the softmax over the best policy's action values; smaller is nearer to the best.
 _TEMPERATURES = {"uniform": np.inf, "mid": 0.02, "late": 0.005}
-_TAXI_TEMPERATURE = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """A problem with a known answer: what to run, how, and what it shows in one sentence.
-
-    features: scores to give to the exact calculation, None where the stage's own are meant.
-    """
+    """A problem with a known answer: what to run, how, and what it shows in one sentence."""
 
     name: str
     env: TabularEnv
     stage: Stage
-    features: Features | None
-    gamma: float
-    lam: float
-    batch: int
-    steps: tuple[int, ...]
     sentence: str
+    gamma: float = 0.99
+    lam: float = 0.95
+    batch: int = 128
+    steps: tuple[int, ...] = (4, 32)
 
 
 def sticky(flip: float = 0.02) -> Control:
@@ -65,8 +59,7 @@ def sticky(flip: float = 0.02) -> Control:
     >>> control.batch, control.steps
     (128, (8, 32, 128))
     """
-    require_fraction("flip", flip)
-    gamma = 0.99
+    require(PROBABILITY, flip=flip)
     stays = np.array([[1 - flip, flip], [flip, 1 - flip]])
     reward = np.broadcast_to(np.eye(2)[:, :, None], (2, 2, 2))
     env = tabular.from_arrays(
@@ -78,18 +71,14 @@ def sticky(flip: float = 0.02) -> Control:
     )
     policy = ActorCritic("index", (2,), Categorical(2), Network("mlp", (1,)))
     params = policy.init(None)
-    params.critic["head"]["b"] += 0.5 / (1 - gamma)
+    params.critic["head"]["b"] += 0.5 / (1 - Control.gamma)
     return Control(
         "sticky",
         env,
         Stage(policy, params, {"env": env.id}),
-        None,
-        gamma,
-        0.95,
-        128,
-        (8, 32, 128),
         "The context hardly changes and all steps in it push the one logit the same way: the "
         "covariance of a rollout's steps is most of the variance.",
+        steps=(8, 32, 128),
     )
 
 
@@ -112,17 +101,9 @@ def frozenlake(policy: str = "mid") -> Control:
     'tabular:FrozenLake8x8-v1-without-limit'
     """
     require_choice("policy", policy, tuple(_TEMPERATURES))
-    env = _without_limit("FrozenLake8x8-v1")
-    stage = _softmax_stage(env, optimal_values(env, 0.99).action / _TEMPERATURES[policy], 0.99)
     return Control(
         "frozenlake",
-        env,
-        stage,
-        None,
-        0.99,
-        0.95,
-        128,
-        (4, 32),
+        *_near_optimal("FrozenLake8x8-v1", _TEMPERATURES[policy]),
         "Long rollouts are three to four times as noisy here, but not by covariance, which is "
         "below 1 %: each step's own advantage looks further and gets noisier.",
     )
@@ -130,18 +111,11 @@ def frozenlake(policy: str = "mid") -> Control:
 
 def taxi() -> Control:
     """Build Taxi without its time limit: 3,000 logits, a softmax of the best values, V exact."""
-    env = _without_limit("Taxi-v4")
-    stage = _softmax_stage(env, optimal_values(env, 0.99).action / _TAXI_TEMPERATURE, 0.99)
     return Control(
         "taxi",
-        env,
-        stage,
-        None,
-        0.99,
-        0.95,
-        512,
-        (4, 32),
+        *_near_optimal("Taxi-v4", temperature=1.0),
         "A table of 500 states and 6 actions: exact answers are not only for toys of 64 states.",
+        batch=512,
     )
 
 
@@ -150,16 +124,14 @@ def garnet(states: int, actions: int, seed: int) -> Control:
 
     Rewards and logits are standard normal, the critic has half the true values.
     """
-    require_count("states", states, 1)
-    require_count("actions", actions, 1)
+    require(COUNT, states=states, actions=actions)
     generator = np.random.default_rng(seed)
     width = min(3, states)
     shape = (states, actions, states)
     after = generator.random(shape).argsort(axis=2)[:, :, :width]
+    probability = generator.dirichlet(np.ones(width), (states, actions))
     transition = np.zeros(shape)
-    np.put_along_axis(
-        transition, after, generator.dirichlet(np.ones(width), (states, actions)), axis=2
-    )
+    np.put_along_axis(transition, after, probability, axis=2)
     env = tabular.from_arrays(
         transition,
         generator.normal(size=shape),
@@ -172,26 +144,23 @@ def garnet(states: int, actions: int, seed: int) -> Control:
         "garnet",
         env,
         _softmax_stage(env, logits, 0.95, critic=0.5),
-        None,
-        0.95,
-        0.9,
-        128,
-        (4, 32),
         "A random problem with a wrong critic: bias and variance both matter.",
+        gamma=0.95,
+        lam=0.9,
     )
 
 
-def _without_limit(name: str) -> TabularEnv:
+def _near_optimal(name: str, temperature: float) -> tuple[TabularEnv, Stage]:
+    """Return Gymnasium's env without its limit, and the softmax of its best action values."""
     env = tabular.find(name)
     if env is None:
         raise EnvUsageError(f"Gymnasium has no {name}", fix="install gymnasium[toy-text]")
-    return replace(env, id=f"{env.id}-without-limit", time_limit=None)
+    env = replace(env, id=f"{env.id}-without-limit", time_limit=None)
+    logits = optimal_values(env, Control.gamma).action / temperature
+    return env, _softmax_stage(env, logits, Control.gamma)
 
 
-def _softmax_stage(
-    env: TabularEnv, logits: Float[np.ndarray, "S A"], gamma: float, critic: float = 1.0
-) -> Stage:
+def _softmax_stage(env: TabularEnv, logits: Table, gamma: float, critic: float = 1.0) -> Stage:
     """Return a table with these logits and `critic` times the true values of their policy."""
     values = policy_values(env, softmax(logits, axis=1), gamma).state
-    made = table(logits, critic * values)
-    return Stage(made.policy, made.params, {"env": env.id})
+    return replace(table(logits, critic * values), facts={"env": env.id})

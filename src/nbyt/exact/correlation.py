@@ -17,12 +17,14 @@ from nbyt.exact.gradient import (
     endless_advantage,
     expected,
     onward,
+    over_actions,
 )
-from nbyt.exact.limits import require_count, require_room
+from nbyt.exact.limits import require_room
 from nbyt.exact.problem import Options, PerGradient, Problem, pose
 from nbyt.exact.values import discounted, potential
-from nbyt.exact.walk import Chain
-from nbyt.policy.stage import Stage
+from nbyt.exact.walk import Chain, Law
+from nbyt.numbers import STEPS, Number
+from nbyt.policy.actor_critic import Stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +43,14 @@ class LongRunVariance:
         return self.variance / self.individual if self.individual > 0 else None
 
 
-class LongRun(PerGradient[LongRunVariance]):
-    """The long-run variances of actor, critic and total."""
+LongRun = PerGradient[LongRunVariance]
 
 
 def long_run(
     env: TabularEnv, policy: Stage, *, gamma: float, lam: float, **options: Unpack[Options]
 ) -> LongRun:
     """Return the limits of T V(T), and how many steps are worth one."""
-    problem = pose(env, policy, steps=None, gamma=gamma, lam=lam, **options)
-    return LongRun(problem, _long_run)
+    return LongRun(pose(env, policy, steps=None, gamma=gamma, lam=lam, **options), _long_run)
 
 
 def _long_run(problem: Problem, name: str) -> LongRunVariance:
@@ -65,13 +65,13 @@ def _long_run(problem: Problem, name: str) -> LongRunVariance:
     first, second = (gradient.whole(local) for local in expected(chain, gradient, advantage))
     mean = law @ first
     total = potential(chain.moves, law, first - mean)
-    own_mean = (chain.policy * advantage.mean).sum(axis=1)
+    own_mean = over_actions(chain, advantage.mean)
     gain = second - own_mean[:, None] * mean + chain.deltas @ total
     product = discounted(chain.carries, gain, what="the advantage of an endless rollout")
-    square = chain.policy * gradient.square(advantage.mean, advantage.square)
-    individual = float(law @ square.sum(axis=1) - mean @ mean)
-    lagged = chain.policy * onward(chain, gradient, total, product)
-    return LongRunVariance(individual + 2 * float(law @ lagged.sum(axis=1)), individual)
+    square = over_actions(chain, gradient.square(advantage.mean, advantage.square))
+    individual = float(law @ square - mean @ mean)
+    lagged = over_actions(chain, onward(chain, gradient, total, product))
+    return LongRunVariance(individual + 2 * float(law @ lagged), individual)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +94,7 @@ class PhaseMoments:
         return float(((self.means - self.mean) ** 2).sum(axis=1).mean())
 
 
-class Phase(PerGradient[PhaseMoments]):
-    """The phase moments of actor, critic and total."""
+Phase = PerGradient[PhaseMoments]
 
 
 def phase(
@@ -113,25 +112,13 @@ def phase(
     All envs begin an episode together; start="stationary" shows envs at independent phases.
     With `centre`, mean and spread of the advantages are those over all updates.
     """
-    require_count("updates", updates, 1)
-    require_count("steps", steps, 1)
+    steps, updates = STEPS.check(steps, "steps"), STEPS.check(updates, "updates")
     options.setdefault("start", "reset")
     problem = pose(env, policy, steps=steps, gamma=gamma, lam=lam, **options)
     require_room(updates * len(problem.start), "the law of the state at every update")
-    starts = _starts(problem, steps, updates)
+    starts = problem.chain.laws(problem.start, updates, stride=steps)
     mixed = replace(problem, start=starts.mean(axis=0))
     return Phase(mixed, lambda posed, name: _phase(posed, name, starts))
-
-
-def _starts(problem: Problem, steps: int, updates: int) -> Float[np.ndarray, "updates X"]:
-    """Return the law of the first state of each update."""
-    backwards = problem.chain.moves.T.tocsr()
-    law, starts = problem.start, []
-    for _ in range(updates):
-        starts.append(law)
-        for _ in range(steps):
-            law = backwards @ law
-    return np.stack(starts)
 
 
 def _phase(problem: Problem, name: str, starts: Float[np.ndarray, "updates X"]) -> PhaseMoments:
@@ -175,8 +162,7 @@ class LagProfile:
         return float(pairs @ self.covariance) / self.steps**2
 
 
-class Lags(PerGradient[LagProfile]):
-    """The lag profiles of actor, critic and total."""
+Lags = PerGradient[LagProfile]
 
 
 def lags(
@@ -194,7 +180,8 @@ def lags(
     With `steps`, within a rollout of that length; without (None), of an endless one, which is
     stationary.
     """
-    require_count("count", count, 0, None if steps is None else max(steps - 1, 0))
+    most = STEPS.high if steps is None else max(STEPS.check(steps, "steps") - 1, 0)
+    count = Number(0, most, whole=True).check(count, "count")
     problem = pose(env, policy, steps=steps, gamma=gamma, lam=lam, **options)
     if steps is None and problem.start is not problem.stationary:
         raise UsageError(
@@ -220,10 +207,8 @@ def _profile(problem: Problem, name: str, count: int) -> LagProfile:
     sums = np.zeros(count + 1)
     for u, advantage in enumerate(made):
         past = slice(max(u - count, 0), u + 1)
-        found = _covariances(
-            chain, gradient, advantage, list(problem.laws[past])[::-1], means[past][::-1]
-        )
-        sums[: len(found)] += found
+        laws = list(problem.laws[past])[::-1]
+        sums[: len(laws)] += _covariances(chain, gradient, advantage, laws, means[past][::-1])
     return LagProfile(sums / (steps - np.arange(count + 1)), steps)
 
 
@@ -231,7 +216,7 @@ def _covariances(
     chain: Chain,
     gradient: Gradient,
     advantage: Advantage,
-    laws: list[Float[np.ndarray, " X"]],
+    laws: list[Law],
     means: list[Float[np.ndarray, " p"]],
 ) -> Float[np.ndarray, " lags"]:
     """Return tr Cov(g_{u-k}, g_u) for k = 0, 1, ..., given laws and means of g at u, u-1, ...
@@ -239,11 +224,10 @@ def _covariances(
     R_k = E[g_u | s_{u-k}] and Y_k = E[A_{u-k} g_u | s_{u-k}] follow from R_{k-1} and Y_{k-1} like
     the moments of a sum, and E[g_{u-k} . g_u] = E[f . (delta R_{k-1} + c Y_{k-1}) + b . R_{k-1}].
     """
-    square = chain.policy * gradient.square(advantage.mean, advantage.square)
-    products = [float(laws[0] @ square.sum(axis=1))]
+    square = over_actions(chain, gradient.square(advantage.mean, advantage.square))
+    products = [float(laws[0] @ square)]
     total, product = (gradient.whole(local) for local in expected(chain, gradient, advantage))
     for law in laws[1:]:
-        both = chain.policy * onward(chain, gradient, total, product)
-        products.append(float(law @ both.sum(axis=1)))
+        products.append(float(law @ over_actions(chain, onward(chain, gradient, total, product))))
         total, product = back(chain, total, product)
     return np.array(products) - np.array([float(mean @ means[0]) for mean in means])

@@ -18,7 +18,10 @@ from jaxtyping import Float, Int
 from nbyt.exact.limits import require_room
 from nbyt.exact.scores import Block, Scores
 from nbyt.exact.values import discounted
-from nbyt.exact.walk import Chain
+from nbyt.exact.walk import Chain, Law, Links, Pairs, Vectors
+
+# Vectors over each state's own parameters.
+Local = Float[np.ndarray, "X k"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,62 +37,52 @@ class Gradient:
     shift: Float[np.ndarray, "X A k"]
 
     @cached_property
-    def scale_square(self) -> Float[np.ndarray, "X A"]:
+    def scale_square(self) -> Pairs:
         """|f|^2."""
         return (self.scale**2).sum(axis=2)
-
-    @cached_property
-    def scale_shift(self) -> Float[np.ndarray, "X A"]:
-        """f . b."""
-        return (self.scale * self.shift).sum(axis=2)
-
-    @cached_property
-    def shift_square(self) -> Float[np.ndarray, "X A"]:
-        """|b|^2."""
-        return (self.shift**2).sum(axis=2)
 
     @cached_property
     def shifted(self) -> bool:
         """Whether any b is not 0."""
         return bool(self.shift.any())
 
+    @cached_property
+    def _shift_moments(self) -> tuple[Pairs, Pairs]:
+        """f . b and |b|^2."""
+        return (self.scale * self.shift).sum(axis=2), (self.shift**2).sum(axis=2)
+
     @property
     def dense(self) -> bool:
         """Whether every state has all parameters, in their order."""
         return self.index.shape[1] == self.size
 
-    def mean(
-        self, scale: Float[np.ndarray, "X A"], shift: Float[np.ndarray, "X A"]
-    ) -> Float[np.ndarray, "X k"]:
+    def mean(self, scale: Pairs, shift: Pairs) -> Local:
         """Return sums over the actions of scale f + shift b."""
-        made = np.einsum("xa,xak->xk", scale, self.scale)
-        return made + np.einsum("xa,xak->xk", shift, self.shift) if self.shifted else made
+        scaled = np.einsum("xa,xak->xk", scale, self.scale)
+        return scaled + np.einsum("xa,xak->xk", shift, self.shift) if self.shifted else scaled
 
-    def square(
-        self, mean: Float[np.ndarray, "X A"], square: Float[np.ndarray, "X A"]
-    ) -> Float[np.ndarray, "X A"]:
+    def square(self, mean: Pairs, square: Pairs) -> Pairs:
         """Return E |f A + b|^2 of advantages with that mean and mean square."""
-        return self.scale_square * square + 2 * self.scale_shift * mean + self.shift_square
+        product, shift_square = self._shift_moments
+        return self.scale_square * square + 2 * product * mean + shift_square
 
     def whole(self, local: Float[np.ndarray, "*n k"]) -> Float[np.ndarray, "*n p"]:
         """Return vectors over all parameters, from those of each state's own; X is first."""
         if self.dense:
             return local
-        made = np.zeros((*local.shape[:-1], self.size))
+        vectors = np.zeros((*local.shape[:-1], self.size))
         index = self.index.reshape(len(local), *(1,) * (local.ndim - 2), -1)
-        np.put_along_axis(made, np.broadcast_to(index, local.shape), local, axis=-1)
-        return made
+        np.put_along_axis(vectors, np.broadcast_to(index, local.shape), local, axis=-1)
+        return vectors
 
-    def add(self, to: Float[np.ndarray, "X p"], local: Float[np.ndarray, "X k"]) -> None:
+    def add(self, to: Vectors, local: Local) -> None:
         """Add to each state's row, in place, the vector over the state's own parameters."""
         if self.dense:
             to += local
         else:
             to[np.arange(len(local))[:, None], self.index] += local
 
-    def expectation(
-        self, law: Float[np.ndarray, " X"], local: Float[np.ndarray, "X k"]
-    ) -> Float[np.ndarray, " p"]:
+    def expectation(self, law: Law, local: Local) -> Float[np.ndarray, " p"]:
         """Return the mean under `law` of vectors over each state's own parameters."""
         if self.dense:
             return law @ local
@@ -105,8 +98,8 @@ class Weights(NamedTuple):
 
     value: float
     entropy: float
-    mean: float = 0.0
-    spread: float = 1.0
+    mean: float
+    spread: float
 
 
 def gradient(name: str, scores: Scores, chain: Chain, weights: Weights) -> Gradient:
@@ -154,52 +147,42 @@ def require_gradient_room(block: Block, chain: Chain) -> None:
 def _placed(block: Block, shift: Float[np.ndarray, "S A k"], chain: Chain) -> Gradient:
     """Return the gradient on the chain's states; a filler row contributes nothing."""
     require_gradient_room(block, chain)
-    where, valid = chain.observation, chain.valid[:, None, None]
-    return Gradient(
-        block.size, block.index[where], block.value[where] * valid, shift[where] * valid
-    )
+    at, valid = chain.observation, chain.valid[:, None, None]
+    return Gradient(block.size, block.index[at], block.value[at] * valid, shift[at] * valid)
 
 
 class Advantage(NamedTuple):
     """Mean and mean square of the advantage, given state and action; and of the next one."""
 
-    mean: Float[np.ndarray, "X A"]
-    square: Float[np.ndarray, "X A"]
-    next_mean: Float[np.ndarray, " X"]
-    next_square: Float[np.ndarray, " X"]
+    mean: Pairs
+    square: Pairs
+    next_mean: Law
+    next_square: Law
 
 
 class Sums(NamedTuple):
     """Moments given the state: E S, E A S and E |S|^2."""
 
-    total: Float[np.ndarray, "X p"]
-    product: Float[np.ndarray, "X p"]
-    square: Float[np.ndarray, " X"]
+    total: Vectors
+    product: Vectors
+    square: Law
 
 
 def advantages(chain: Chain) -> Iterator[Advantage]:
     """Return the advantage with 1, 2, 3, ... steps to go, without end."""
     later = np.zeros(len(chain.start)), np.zeros(len(chain.start))
     while True:
-        made = _advantage(chain, *later)
-        yield made
-        later = _over_actions(chain, made.mean), _over_actions(chain, made.square)
+        yield (now := _advantage(chain, *later))
+        later = over_actions(chain, now.mean), over_actions(chain, now.square)
 
 
 def endless_advantage(chain: Chain) -> Advantage:
     """Return the advantage with no last step, as in a chain that is never cut."""
     what = "the advantage of an endless rollout"
-    mean = discounted(chain.carries, _over_actions(chain, chain.mean_delta), what=what)
+    mean = discounted(chain.carries, over_actions(chain, chain.mean_delta), what=what)
     gain = chain.mean_delta_square + 2 * chain.each(chain.delta_carry, mean)
-    square = discounted(chain.factor * chain.carries, _over_actions(chain, gain), what=what)
+    square = discounted(chain.factor * chain.carries, over_actions(chain, gain), what=what)
     return _advantage(chain, mean, square)
-
-
-def nothing_left(chain: Chain, gradient: Gradient) -> Sums:
-    """Return the moments with no step to go."""
-    states = len(chain.start)
-    zeros = np.zeros((states, gradient.size))
-    return Sums(zeros, zeros, np.zeros(states))
 
 
 def one_more(chain: Chain, gradient: Gradient, advantage: Advantage, later: Sums) -> Sums:
@@ -214,60 +197,48 @@ def one_more(chain: Chain, gradient: Gradient, advantage: Advantage, later: Sums
     gradient.add(product, second)
     square = gradient.square(advantage.mean, advantage.square)
     square = square + 2 * onward(chain, gradient, later.total, later.product)
-    return Sums(total, product, _over_actions(chain, square) + chain.moves @ later.square)
+    return Sums(total, product, over_actions(chain, square) + chain.moves @ later.square)
 
 
-def expected(
-    chain: Chain, gradient: Gradient, advantage: Advantage
-) -> tuple[Float[np.ndarray, "X k"], Float[np.ndarray, "X k"]]:
+def expected(chain: Chain, gradient: Gradient, advantage: Advantage) -> tuple[Local, Local]:
     """Return E g and E A g of one step given its state, over the state's own parameters."""
     policy = chain.policy
     mean, square = policy * advantage.mean, policy * advantage.square
     return gradient.mean(mean, policy), gradient.mean(square, mean)
 
 
-def back(
-    chain: Chain, total: Float[np.ndarray, "X p"], product: Float[np.ndarray, "X p"]
-) -> tuple[Float[np.ndarray, "X p"], Float[np.ndarray, "X p"]]:
+def back(chain: Chain, total: Vectors, product: Vectors) -> tuple[Vectors, Vectors]:
     """Return E S' and E (delta S' + c A' S') given the state, from those of the next."""
     return chain.moves @ total, chain.deltas @ total + chain.carries @ product
 
 
-def onward(
-    chain: Chain,
-    gradient: Gradient,
-    total: Float[np.ndarray, "X p"],
-    product: Float[np.ndarray, "X p"],
-) -> Float[np.ndarray, "X A"]:
+def onward(chain: Chain, gradient: Gradient, total: Vectors, product: Vectors) -> Pairs:
     """Return f . E[delta S' + c A' S'] + b . E S' given state and action."""
-    made = along(chain, gradient, gradient.scale, (chain.delta, total), (chain.carry, product))
+    inner = _along(chain, gradient, gradient.scale, (chain.delta, total), (chain.carry, product))
     if gradient.shifted:
-        made += along(chain, gradient, gradient.shift, (chain.probability, total))
-    return made
+        inner += _along(chain, gradient, gradient.shift, (chain.probability, total))
+    return inner
 
 
-def along(
+def _along(
     chain: Chain,
     gradient: Gradient,
     local: Float[np.ndarray, "X A k"],
-    *after: tuple[Float[np.ndarray, " E"], Float[np.ndarray, "X p"]],
-) -> Float[np.ndarray, "X A"]:
+    *after: tuple[Links, Vectors],
+) -> Pairs:
     """Return inner products of `local` with each (weight, vector) summed over next states."""
-    states, actions, width = local.shape
     if gradient.dense:
         summed = sum(chain.pairs(weight) @ vector for weight, vector in after)
-        return np.einsum("xap,xap->xa", local, summed.reshape(states, actions, width))
+        return np.einsum("xap,xap->xa", local, summed.reshape(local.shape))
     # In a table a score has few entries: those alone are read from the next states' vectors.
-    own = gradient.index[chain.pair // actions]
-    there = chain.target[:, None]
+    states, actions, width = local.shape
+    own, there = gradient.index[chain.pair // actions], chain.target[:, None]
     read = sum(weight[:, None] * vector[there, own] for weight, vector in after)
     links = np.einsum("ek,ek->e", local.reshape(-1, width)[chain.pair], read)
     return np.bincount(chain.pair, links, states * actions).reshape(states, actions)
 
 
-def _advantage(
-    chain: Chain, mean: Float[np.ndarray, " X"], square: Float[np.ndarray, " X"]
-) -> Advantage:
+def _advantage(chain: Chain, mean: Law, square: Law) -> Advantage:
     """Return E A = E[delta + c A'] and E A^2 = E[delta^2 + 2 delta c A' + c^2 A'^2]."""
     own_mean = chain.mean_delta + chain.each(chain.carry, mean)
     own_square = chain.mean_delta_square + 2 * chain.each(chain.delta_carry, mean)
@@ -276,5 +247,6 @@ def _advantage(
     return Advantage(own_mean, own_square, mean, square)
 
 
-def _over_actions(chain: Chain, table: Float[np.ndarray, "X A"]) -> Float[np.ndarray, " X"]:
+def over_actions(chain: Chain, table: Pairs) -> Law:
+    """Return means over the actions of each state."""
     return (chain.policy * table).sum(axis=1)

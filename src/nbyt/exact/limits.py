@@ -1,12 +1,11 @@
 """What can be asked: the checks of every argument, and how large a problem may be."""
 
-from numbers import Integral, Real
 from typing import Any
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.errors import UsageError
+from nbyt.policy.actor_critic import Stage
 from nbyt.policy.distributions import Categorical
-from nbyt.policy.stage import Stage
 
 # Numbers of 8 bytes that one calculation may hold at a time: 2 GB, which any laptop has.
 MOST_NUMBERS = 2**28
@@ -22,8 +21,9 @@ def require_env(env: Any) -> None:
         )
 
 
-def require_stage(policy: Any, env: TabularEnv) -> None:
-    """Raise if `policy` is not a stage for this env's states and actions."""
+def require_stage(policy: Any, env: Any) -> None:
+    """Raise if `env` is no table, or `policy` not a stage for its states and actions."""
+    require_env(env)
     if not isinstance(policy, Stage):
         raise UsageError(
             f"the policy is a {type(policy).__name__}, not a Stage",
@@ -39,26 +39,6 @@ def require_stage(policy: Any, env: TabularEnv) -> None:
             f"{head}; {env.id} has {states} numbered states and {actions} actions",
             where="policy",
             fix="use a stage that was made for this env",
-        )
-
-
-def require_count(name: str, value: Any, low: int, high: int | None = None) -> None:
-    """Raise if `value` is not a whole number from `low` to `high`."""
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or value < low or (high is not None and value > high):
-        bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise UsageError(
-            f"{name} must be a whole number {bounds}, not {value!r}",
-            where=name,
-            fix=f"change {name}",
-        )
-
-
-def require_fraction(name: str, value: Any) -> None:
-    """Raise if `value` is not a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise UsageError(
-            f"{name} must be between 0 and 1, not {value!r}", where=name, fix=f"change {name}"
         )
 
 

@@ -20,18 +20,12 @@ from nbyt.exact.gradient import (
     gradient,
     require_gradient_room,
 )
-from nbyt.exact.limits import (
-    require_choice,
-    require_count,
-    require_env,
-    require_fraction,
-    require_room,
-    require_stage,
-)
+from nbyt.exact.limits import require_choice, require_room, require_stage
 from nbyt.exact.scores import Features, Scores, scores
 from nbyt.exact.values import Values, policy_values, stationary
-from nbyt.exact.walk import Chain, chain, walk
-from nbyt.policy.stage import Stage
+from nbyt.exact.walk import Chain, Law, Pairs, chain, walk
+from nbyt.numbers import PROBABILITY, STEPS, require
+from nbyt.policy.actor_critic import Stage
 
 Result = TypeVar("Result")
 
@@ -60,8 +54,8 @@ class Problem:
     chain: Chain
     scores: Scores
     true: Values
-    start: Float[np.ndarray, " X"]
-    stationary: Float[np.ndarray, " X"]
+    start: Law
+    stationary: Law
     steps: int | None
     centre: bool
     value_coefficient: float
@@ -74,14 +68,11 @@ class Problem:
     @cached_property
     def weights(self) -> Weights:
         """The weights of the loss; with `centre`, those of the rollout's own advantages."""
-        weights = Weights(self.value_coefficient, self.entropy_coefficient)
-        if not self.centre:
-            return weights
-        mean, spread = self._advantage_moments()
-        return weights._replace(mean=mean, spread=spread)
+        mean, spread = self._advantage_moments() if self.centre else (0.0, 1.0)
+        return Weights(self.value_coefficient, self.entropy_coefficient, mean, spread)
 
     @cached_property
-    def target(self) -> Float[np.ndarray, "X A"]:
+    def target(self) -> Pairs:
         """Q(s, a) - V(s), the advantage that a rollout without error or end would find.
 
         Against a score it is the policy's advantage; on average over actions it is what the
@@ -156,13 +147,9 @@ def pose(
     autoreset: str = "same-step",
 ) -> Problem:
     """Check the arguments and build the problem that they mean."""
-    require_env(env)
     require_stage(policy, env)
-    if steps is not None:
-        require_count("steps", steps, 1)
-        steps = int(steps)
-    require_fraction("gamma", gamma)
-    require_fraction("lam", lam)
+    (steps,) = require(STEPS, steps=steps)
+    require(PROBABILITY, gamma=gamma, lam=lam)
     require_choice("start", start, ("stationary", "reset"))
     require_choice("autoreset", autoreset, ("same-step", "next-step"))
     found = scores(policy, features)

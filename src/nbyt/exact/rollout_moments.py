@@ -1,18 +1,19 @@
 """Exact mean and variance of the gradients of one env's rollout."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Unpack
 
 import numpy as np
 from jaxtyping import Float
 
 from nbyt.envs.tabular import TabularEnv
-from nbyt.exact.gradient import Gradient, advantages, expected, nothing_left, one_more
-from nbyt.exact.limits import require_count
-from nbyt.exact.problem import PerGradient, Problem, pose
-from nbyt.exact.scores import Features
-from nbyt.policy.stage import Stage
+from nbyt.exact.gradient import Gradient, Local, Sums, advantages, expected, one_more, over_actions
+from nbyt.exact.problem import Options, PerGradient, Problem, pose
+from nbyt.exact.walk import Pairs
+from nbyt.numbers import SIZE, STEPS
+from nbyt.policy.actor_critic import Stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +33,8 @@ class Bias:
         return float(self.vector @ self.vector)
 
 
-def reference(problem: Problem, gradient: Gradient) -> Float[np.ndarray, " p"]:
-    """Return G*: the mean contribution with true advantages under the stationary law.
-
-    Actor: E[psi A], critic: E[(V - V_critic) d V_critic], with the policy's own V and A and no
-    time limit in them. A filler row counts as a row that gives 0.
-    """
-    return gradient.expectation(problem.stationary, _true(problem, gradient))
-
-
-def bias(problem: Problem, gradient: Gradient, mean: Float[np.ndarray, " p"]) -> Bias:
-    """Return the bias of a mean gradient and its two parts.
+def _bias(problem: Problem, gradient: Gradient, vector: Float[np.ndarray, " p"]) -> Bias:
+    """Return the bias `vector` with its two parts.
 
     Advantage part: the mean over t of E[f (E[A | s, a] - target)] under the rollout's laws.
     Phase part: the mean over t of (law_t - stationary law) . E[f target + b | s].
@@ -53,18 +45,17 @@ def bias(problem: Problem, gradient: Gradient, mean: Float[np.ndarray, " p"]) ->
         local = gradient.mean(problem.chain.policy * excess, np.zeros_like(excess))
         wrong += gradient.expectation(law, local) / steps
     elsewhere = problem.laws.mean(axis=0) - problem.stationary
-    phase = gradient.expectation(elsewhere, _true(problem, gradient))
-    return Bias(mean - reference(problem, gradient), wrong, phase)
+    return Bias(vector, wrong, gradient.expectation(elsewhere, _true(problem, gradient)))
 
 
-def _true(problem: Problem, gradient: Gradient) -> Float[np.ndarray, "X k"]:
+def _true(problem: Problem, gradient: Gradient) -> Local:
     """Return E[f target + b] in each state."""
     policy = problem.chain.policy
     return gradient.mean(policy * problem.target, policy)
 
 
-def _excesses(problem: Problem, steps: int) -> list[Float[np.ndarray, "X A"]]:
-    """Return E[A | s, a] - target with 1, 2, ... steps to go, from the critic's error alone.
+def _excesses(problem: Problem, steps: int) -> Iterator[Pairs]:
+    """Yield E[A | s, a] - target with 1, 2, ... steps to go, from the critic's error alone.
 
     With e the critic's error and D, C the expectations of gamma e(s') over bootstraps and of c:
     excess_h = D e - C e + C (excess_{h-1} averaged over actions), where excess_0 = e. Without a
@@ -73,14 +64,12 @@ def _excesses(problem: Problem, steps: int) -> list[Float[np.ndarray, "X A"]]:
     """
     chain = problem.chain
     error = problem.scores.values - problem.true.state
-    here = error[chain.observation]  # a filler row is never carried to, so its own is not read
+    later = error[chain.observation]  # a filler row is never carried to, so its own is not read
     bootstrapped = (chain.bootstrap @ error).reshape(chain.policy.shape)
-    one_step = bootstrapped - chain.each(chain.carry, here)
-    made, later = [], here
+    one_step = bootstrapped - chain.each(chain.carry, later)
     for _ in range(steps):
-        made.append(one_step + chain.each(chain.carry, later))
-        later = (chain.policy * made[-1]).sum(axis=1)
-    return made
+        yield (excess := one_step + chain.each(chain.carry, later))
+        later = over_actions(chain, excess)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +114,8 @@ class GradientMoments:
 
     def noise_factor(self, envs: int) -> float | None:
         """Return |E G|^2 / (|E G|^2 + variance / envs), the expected cosine of two batches."""
-        require_count("envs", envs, 1)
         square = float(self.mean @ self.mean)
-        whole = square + self.variance / envs
+        whole = square + self.variance / SIZE.check(envs, "envs")
         return square / whole if whole > 0 else None
 
     def alignment(self, envs: int) -> float | None:
@@ -142,16 +130,14 @@ class GradientMoments:
 
     def mse(self, envs: int) -> float:
         """Return the mean squared distance to the reference."""
-        require_count("envs", envs, 1)
-        return self.bias.squared + self.variance / envs
+        return self.bias.squared + self.variance / SIZE.check(envs, "envs")
 
 
 # Rounding of the double precision sums here, and of the single precision values that stages keep.
 _SUM_ROUNDING, _VALUE_ROUNDING = 1e-12, 2.0**-22
 
 
-class Moments(PerGradient[GradientMoments]):
-    """The moments of actor, critic and total."""
+Moments = PerGradient[GradientMoments]
 
 
 def moments(
@@ -161,12 +147,7 @@ def moments(
     steps: int,
     gamma: float,
     lam: float,
-    start: Literal["stationary", "reset"] = "stationary",
-    centre: bool = False,
-    features: Features | None = None,
-    value_coefficient: float = 0.5,
-    entropy_coefficient: float = 0.0,
-    autoreset: Literal["same-step", "next-step"] = "same-step",
+    **options: Unpack[Options],
 ) -> Moments:
     """Calculate mean, variance and bias of the gradients of one env's rollout.
 
@@ -203,44 +184,36 @@ def moments(
     >>> bool(exact.actor.covariance > 0.5 * exact.actor.variance)  # of one env
     True
     """
-    problem = pose(
-        env,
-        policy,
-        steps=steps,
-        gamma=gamma,
-        lam=lam,
-        start=start,
-        centre=centre,
-        features=features,
-        value_coefficient=value_coefficient,
-        entropy_coefficient=entropy_coefficient,
-        autoreset=autoreset,
-    )
-    return Moments(problem, rollout_moments)
+    steps = STEPS.check(steps, "steps")
+    return Moments(pose(env, policy, steps=steps, gamma=gamma, lam=lam, **options), _moments)
 
 
-def rollout_moments(problem: Problem, name: str) -> GradientMoments:
+def _moments(problem: Problem, name: str) -> GradientMoments:
     """Return the moments of one gradient G = (1/T) sum_t g_t.
 
-    individual is T^-2 sum_t (E |g_t|^2 - |E g_t|^2).
+    individual is T^-2 sum_t (E |g_t|^2 - |E g_t|^2). The reference G* is the mean contribution
+    with true advantages under the stationary law. Actor: E[psi A], critic:
+    E[(V - V_critic) d V_critic], with the policy's own V and A and no time limit in them. A filler
+    row counts as a row that gives 0.
     """
     gradient, chain = problem.gradient(name), problem.chain
-    steps = len(problem.laws)
-    sums = nothing_left(chain, gradient)
+    steps, zeros = len(problem.laws), np.zeros((len(chain.start), gradient.size))
+    sums = Sums(zeros, zeros, np.zeros(len(zeros)))
     individual = mean_square = 0.0
     for law, advantage in zip(problem.laws[::-1], islice(advantages(chain), steps), strict=True):
         sums = one_more(chain, gradient, advantage, sums)
         own = gradient.expectation(law, expected(chain, gradient, advantage)[0])
-        square = chain.policy * gradient.square(advantage.mean, advantage.square)
-        individual += float(law @ square.sum(axis=1) - own @ own) / steps**2
+        square = over_actions(chain, gradient.square(advantage.mean, advantage.square))
+        individual += float(law @ square - own @ own) / steps**2
         mean_square += float(own @ own) / steps
     mean = problem.start @ sums.total
+    reference = gradient.expectation(problem.stationary, _true(problem, gradient))
     return GradientMoments(
         mean / steps,
         float(problem.start @ sums.square - mean @ mean) / steps**2,
         individual,
-        reference(problem, gradient),
-        bias(problem, gradient, mean / steps),
+        reference,
+        _bias(problem, gradient, mean / steps - reference),
         mean_square,
         _grain(problem, gradient, name),
     )

@@ -13,8 +13,7 @@ from scipy.special import log_softmax
 
 from nbyt.errors import UsageError
 from nbyt.exact.limits import require_room
-from nbyt.policy.actor_critic import ActorCritic, Params
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 
 # How far from 0 a state's mean score may be, compared with the largest score.
 _SCORE_ROUNDING = 1e-5
@@ -62,10 +61,8 @@ def scores(stage: Stage, features: Features | None = None) -> Scores:
     critic's are values [S], the total's are both, one after the other. Any other network: all
     three count those of `jax.flatten_util.ravel_pytree((actor, critic, torso))`.
     """
-    if stage.policy.network.kind == "table":
-        found = _table_scores(stage.params)
-    else:
-        found = _network_scores(stage)
+    table = stage.policy.network.kind == "table"
+    found = _table_scores(stage.params) if table else _network_scores(stage)
     return found if features is None else _with_features(found, features)
 
 
@@ -98,8 +95,8 @@ def _network_scores(stage: Stage) -> Scores:
     return Scores(
         np.exp(np.asarray(log_probs)),
         np.asarray(values),
-        _dense(np.asarray(actor)),
-        _dense(_for_each_action(np.asarray(critic), actions)),
+        _dense(np.asarray(actor), actions),
+        _dense(np.asarray(critic), actions),
         joint=True,
     )
 
@@ -136,14 +133,13 @@ def _with_features(found: Scores, features: Features) -> Scores:
             where="features",
             fix="give d log pi(a|s) / d parameter, with pi the stage's own probabilities",
         )
-    blocks = _dense(actor), _dense(_for_each_action(critic, actions))
+    blocks = _dense(actor, actions), _dense(critic, actions)
     return found._replace(actor=blocks[0], critic=blocks[1], joint=False)
 
 
-def _dense(value: Float[np.ndarray, "S A p"]) -> Block:
-    states, _, size = value.shape
-    return Block(size, np.broadcast_to(np.arange(size), (states, size)), value)
-
-
-def _for_each_action(value: Float[np.ndarray, "S p"], actions: int) -> Float[np.ndarray, "S A p"]:
-    return np.broadcast_to(value[:, None, :], (len(value), actions, value.shape[1]))
+def _dense(value: np.ndarray, actions: int) -> Block:
+    """Return vectors [S, A, p], or those of states alone [S, p], as a block of all parameters."""
+    states, size = len(value), value.shape[-1]
+    value = value if value.ndim == 3 else value[:, None]
+    index = np.broadcast_to(np.arange(size), (states, size))
+    return Block(size, index, np.broadcast_to(value, (states, actions, size)))

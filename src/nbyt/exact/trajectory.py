@@ -12,16 +12,20 @@ from jaxtyping import Bool, Float, Int
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.errors import UsageError
-from nbyt.exact.limits import require_count, require_env, require_room, require_stage
+from nbyt.exact.limits import require_env, require_room, require_stage
 from nbyt.exact.scores import scores
 from nbyt.exact.values import stationary
 from nbyt.exact.walk import chain, normalised, walk
-from nbyt.policy.stage import Stage
+from nbyt.numbers import Number
+from nbyt.policy.actor_critic import Stage
+
+States = Int[np.ndarray, "*n K+1"]
+Actions = Int[np.ndarray, "*n K"]
+Ended = Bool[np.ndarray, "*n"]
 
 
 def visits(env: TabularEnv, policy: Stage) -> Float[np.ndarray, " S"]:
     """Return the stationary law of the walk with its resets and time limit, by env state."""
-    require_env(env)
     require_stage(policy, env)
     states = len(env.start)
     steps = walk(env, scores(policy).policy, filler=False)
@@ -40,9 +44,9 @@ class Trajectories(NamedTuple):
 def trajectory_probability(
     env: TabularEnv,
     policy: Stage,
-    states: Int[np.ndarray, "*n K+1"],
-    actions: Int[np.ndarray, "*n K"],
-    ended: Bool[np.ndarray, "*n"] | bool = False,
+    states: States,
+    actions: Actions,
+    ended: Ended | bool = False,
 ) -> Float[np.ndarray, "*n"]:
     """Return P(tau | pi) = start(s_0) prod_t pi(a_t | s_t) P(s_{t+1} | s_t, a_t).
 
@@ -56,12 +60,11 @@ def trajectory_probability(
 def trajectory_log_probability(
     env: TabularEnv,
     policy: Stage,
-    states: Int[np.ndarray, "*n K+1"],
-    actions: Int[np.ndarray, "*n K"],
-    ended: Bool[np.ndarray, "*n"] | bool = False,
+    states: States,
+    actions: Actions,
+    ended: Ended | bool = False,
 ) -> Float[np.ndarray, "*n"]:
     """Return log P(tau | pi); minus infinity where a trajectory cannot be."""
-    require_env(env)
     require_stage(policy, env)
     states, actions = _checked(env, states, actions)
     ends = np.asarray(ended, bool)
@@ -85,7 +88,7 @@ def possible_trajectories(env: TabularEnv, steps: int) -> Iterator[Trajectories]
     Those that the env cannot make, whatever is done, are left out.
     """
     require_env(env)
-    require_count("steps", steps, 0)
+    Number(0, 10**15, whole=True).check(steps, "steps")
     first = np.flatnonzero(env.start)[:, None]
     begun = Trajectories(first, np.zeros((len(first), 0), int), np.zeros(len(first), bool))
     going, ending = (table > 0 for table in _by_end(env))
@@ -96,25 +99,18 @@ def possible_trajectories(env: TabularEnv, steps: int) -> Iterator[Trajectories]
     yield _longer(begun, going | ending, ended=False) if steps else begun
 
 
-def _longer(
-    some: Trajectories, possible: Bool[np.ndarray, "S A S"], *, ended: bool
-) -> Trajectories:
+def _longer(some: Trajectories, possible: Bool[np.ndarray, "S A S"], ended: bool) -> Trajectories:
     """Return the trajectories with every possible further step."""
     row, action, after = np.nonzero(possible[some.states[:, -1]])
-    made = some.states.shape[1]
-    require_room(len(row) * (2 * made + 1), f"all trajectories of {made} steps")
-    return Trajectories(
-        np.column_stack([some.states[row], after]),
-        np.column_stack([some.actions[row], action]),
-        np.full(len(row), ended),
-    )
+    steps = some.states.shape[1]
+    require_room(len(row) * (2 * steps + 1), f"all trajectories of {steps} steps")
+    states = np.column_stack([some.states[row], after])
+    actions = np.column_stack([some.actions[row], action])
+    return Trajectories(states, actions, np.full(len(row), ended))
 
 
 def _moved(
-    env: TabularEnv,
-    states: Int[np.ndarray, "*n K+1"],
-    actions: Int[np.ndarray, "*n K"],
-    ended: Bool[np.ndarray, "*n"],
+    env: TabularEnv, states: States, actions: Actions, ended: Ended
 ) -> Float[np.ndarray, "*n K"]:
     """Return the probability of each next state, where the last step alone can end the episode."""
     steps, limit = actions.shape[-1], env.time_limit

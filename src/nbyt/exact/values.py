@@ -10,38 +10,32 @@ from scipy.sparse.linalg import splu
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.errors import UsageError
-from nbyt.exact.walk import choices, closure, goes_on, normalised
+from nbyt.exact.walk import Law, Table, Vectors, choices, closure, goes_on, normalised
 
 # Expected steps before the end beyond which a chain counts as endless: rounding rules the rest.
 _ENDLESS = 1e12
 
 
-def stationary(moves: sparse.csr_array) -> Float[np.ndarray, " X"]:
+def stationary(moves: sparse.csr_array) -> Law:
     """Return the law that a step does not change; also where the chain is periodic.
 
     With the probability of one state set to 1 the others follow from
     d_rest (I - P_rest) = P_one, which has one solution in a set that the chain cannot leave.
     """
     inside = _closed(moves)
-    numbers = np.flatnonzero(inside)
-    law = np.zeros(len(inside))
-    law[numbers[0]] = 1.0
-    if len(numbers) > 1:
-        # The busiest target is mostly the start state, without which little of the chain is cyclic.
-        flow = moves[numbers][:, numbers]
-        one = int(np.argmax(np.bincount(flow.indices, minlength=len(numbers))))
-        rest = np.delete(np.arange(len(numbers)), one)
+    numbers, law = np.flatnonzero(inside), np.zeros(len(inside))
+    flow = moves[numbers][:, numbers]
+    # The busiest target is mostly the start state, without which little of the chain is cyclic.
+    one = int(np.argmax(np.bincount(flow.indices, minlength=len(numbers))))
+    rest = np.delete(np.arange(len(numbers)), one)
+    law[numbers[one]] = 1.0
+    if len(rest):
         system = sparse.eye_array(len(rest)) - flow[rest][:, rest]
-        row = flow[[one]][:, rest].toarray()[0]
-        law[numbers[0]] = 0.0
-        law[numbers[one]] = 1.0
-        law[numbers[rest]] = splu(system.T.tocsc()).solve(row)
+        law[numbers[rest]] = splu(system.T.tocsc()).solve(flow[[one]][:, rest].toarray()[0])
     return law / law.sum()
 
 
-def potential(
-    moves: sparse.csr_array, law: Float[np.ndarray, " X"], gain: Float[np.ndarray, "X p"]
-) -> Float[np.ndarray, "X p"]:
+def potential(moves: sparse.csr_array, law: Law, gain: Vectors) -> Vectors:
     """Return H with (I - P) H = gain and law H = 0, for a gain whose mean under `law` is 0.
 
     It is the solution of (I - P + 1 law) H = gain, found with a sparse matrix.
@@ -101,15 +95,15 @@ class Values(NamedTuple):
     """Discounted returns from each state, and from each state and action; no time limit."""
 
     state: Float[np.ndarray, " S"]
-    action: Float[np.ndarray, "S A"]
+    action: Table
 
     @property
-    def advantage(self) -> Float[np.ndarray, "S A"]:
+    def advantage(self) -> Table:
         """How much better an action is than the policy."""
         return self.action - self.state[:, None]
 
 
-def policy_values(env: TabularEnv, policy: Float[np.ndarray, "S A"], gamma: float) -> Values:
+def policy_values(env: TabularEnv, policy: Table, gamma: float) -> Values:
     """Return the values of a policy; 0 in states that no episode reaches.
 
     V = (I - gamma P)^-1 r with P the policy's transitions that end no episode, and
@@ -119,10 +113,8 @@ def policy_values(env: TabularEnv, policy: Float[np.ndarray, "S A"], gamma: floa
     going, reward = _one_step(env)
     flow = (choices(policy) @ going)[reached][:, reached]
     gain = (policy * reward).sum(axis=1)[reached]
-    state = np.zeros(len(policy))
-    state[reached] = discounted(
-        gamma * flow, gain, what="the value of this policy without a time limit"
-    )
+    state, what = np.zeros(len(policy)), "the value of this policy without a time limit"
+    state[reached] = discounted(gamma * flow, gain, what=what)
     return Values(state, reward + gamma * (going @ state).reshape(reward.shape))
 
 
@@ -142,13 +134,12 @@ def optimal_values(env: TabularEnv, gamma: float) -> Values:
         best = np.where(gain > 0, action.argmax(axis=1), best)
 
 
-def _one_step(env: TabularEnv) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"]]:
+def _one_step(env: TabularEnv) -> tuple[sparse.csr_array, Table]:
     """Return the probabilities [S A, S] of going on to each state, and the mean reward."""
-    found, probability = env.outcomes, normalised(env.outcomes.probability)
+    outcomes, probability = env.outcomes, normalised(env.outcomes.probability)
     states, actions, width = probability.shape
-    place = np.arange(states * actions).repeat(width), found.state.ravel()
-    going = sparse.csr_array(
-        ((probability * ~found.terminated).ravel(), place), shape=(states * actions, states)
-    )
+    place = np.arange(states * actions).repeat(width), outcomes.state.ravel()
+    weight = (probability * ~outcomes.terminated).ravel()
+    going = sparse.csr_array((weight, place), shape=(states * actions, states))
     going.eliminate_zeros()
-    return going, (probability * found.reward).sum(axis=2)
+    return going, (probability * outcomes.reward).sum(axis=2)

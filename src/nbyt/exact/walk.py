@@ -8,7 +8,7 @@ library gets that keeps them.
 """
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,13 @@ from scipy import sparse
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.exact.limits import require_room
+
+# Numbers of states X (of the walk) or S (of the env), actions A, links E and parameters p.
+Law = Float[np.ndarray, " X"]
+Pairs = Float[np.ndarray, "X A"]
+Vectors = Float[np.ndarray, "X p"]
+Links = Float[np.ndarray, " E"]
+Table = Float[np.ndarray, "S A"]
 
 
 class Outcomes(NamedTuple):
@@ -41,12 +48,12 @@ class Walk:
 
     observation: Int[np.ndarray, " X"]
     valid: Bool[np.ndarray, " X"]
-    policy: Float[np.ndarray, "X A"]
-    start: Float[np.ndarray, " X"]
+    policy: Pairs
+    start: Law
     outcomes: Outcomes
 
 
-def walk(env: TabularEnv, policy: Float[np.ndarray, "S A"], *, filler: bool) -> Walk:
+def walk(env: TabularEnv, policy: Table, *, filler: bool) -> Walk:
     """Return the walk of `policy` in `env`; with `filler`, a filler row follows each episode."""
     states, actions, _ = env.outcomes.state.shape
     require_room(states * actions * (env.time_limit or 1), "the states of env and time limit")
@@ -59,17 +66,13 @@ def walk(env: TabularEnv, policy: Float[np.ndarray, "S A"], *, filler: bool) -> 
         return Walk(state, valid, policy[state], start, _restarted(outcomes, start))
     # The filler is one more state: all episodes end in it, and from it they start.
     start, filler_law = np.append(start, 0.0), np.append(np.zeros(len(state)), 1.0)
-    parts = (
-        _restarted(outcomes, filler_law),
-        _restarted(_filler_outcomes(len(state), actions), start),
-    )
-    return Walk(
-        np.append(state, 0),
-        np.append(valid, False),
-        np.vstack([policy[state], np.full(actions, 1 / actions)]),
-        start,
-        Outcomes(*(np.concatenate(both) for both in zip(*parts, strict=True))),
-    )
+    zeros, never = np.zeros(actions, int), np.zeros(actions, bool)
+    pair = len(state) * actions + np.arange(actions)
+    filled = Outcomes(pair, zeros, zeros, np.ones(actions), np.zeros(actions), never, never)
+    parts = zip(_restarted(outcomes, filler_law), _restarted(filled, start), strict=True)
+    policy = np.vstack([policy[state], np.full(actions, 1 / actions)])
+    joined = Outcomes(*map(np.concatenate, parts))
+    return Walk(np.append(state, 0), np.append(valid, False), policy, start, joined)
 
 
 def normalised(table: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
@@ -77,7 +80,7 @@ def normalised(table: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     return table / table.sum(axis=-1, keepdims=True)
 
 
-def choices(policy: Float[np.ndarray, "X A"]) -> sparse.csr_array:
+def choices(policy: Pairs) -> sparse.csr_array:
     """Return [X, X A] a matrix that averages over each state's actions."""
     states, actions = policy.shape
     column = np.arange(states * actions)
@@ -85,7 +88,7 @@ def choices(policy: Float[np.ndarray, "X A"]) -> sparse.csr_array:
     return sparse.csr_array((policy.ravel(), column, first), shape=(states, states * actions))
 
 
-def goes_on(env: TabularEnv, policy: Float[np.ndarray, "S A"]) -> Bool[np.ndarray, "S S"]:
+def goes_on(env: TabularEnv, policy: Table) -> Bool[np.ndarray, "S S"]:
     """Return whether a step within an episode can lead from one state to another."""
     found = env.outcomes
     going = (found.probability > 0) & ~found.terminated & (policy > 0)[:, :, None]
@@ -98,13 +101,12 @@ def closure(
     first: Bool[np.ndarray, " S"], onward: Bool[np.ndarray, "S S"]
 ) -> Bool[np.ndarray, " S"]:
     """Return the states that can be reached from `first`, themselves included."""
-    reached, grown = first, first | onward[first].any(axis=0)
-    while (grown != reached).any():
-        reached, grown = grown, grown | onward[grown].any(axis=0)
-    return reached
+    while ((grown := first | onward[first].any(axis=0)) != first).any():
+        first = grown
+    return first
 
 
-def _reached(env: TabularEnv, policy: Float[np.ndarray, "S A"]) -> Bool[np.ndarray, "K S"]:
+def _reached(env: TabularEnv, policy: Table) -> Bool[np.ndarray, "K S"]:
     """Return which states an episode can be in after k steps; without a limit, after any number."""
     onward = goes_on(env, policy)
     if env.time_limit is None:
@@ -116,9 +118,7 @@ def _reached(env: TabularEnv, policy: Float[np.ndarray, "S A"]) -> Bool[np.ndarr
     return layers
 
 
-def _env_outcomes(
-    env: TabularEnv, policy: Float[np.ndarray, "S A"], layers: Bool[np.ndarray, "K S"]
-) -> Outcomes:
+def _env_outcomes(env: TabularEnv, policy: Table, layers: Bool[np.ndarray, "K S"]) -> Outcomes:
     """Return the outcomes in all reached states, without a target where an episode ends."""
     number = np.full(layers.shape, -1)
     number[layers] = np.arange(layers.sum())
@@ -143,63 +143,48 @@ def _env_outcomes(
     )
 
 
-def _filler_outcomes(state: int, actions: int) -> Outcomes:
-    zeros = np.zeros(actions, int)
-    never = zeros > 0
-    pair = state * actions + np.arange(actions)
-    return Outcomes(pair, zeros, zeros, np.ones(actions), np.zeros(actions), never, never)
-
-
-def _restarted(outcomes: Outcomes, law: Float[np.ndarray, " X"]) -> Outcomes:
+def _restarted(outcomes: Outcomes, law: Law) -> Outcomes:
     """Return the outcomes with every state of `law` as a target of those that end an episode."""
     ends = np.flatnonzero(law)
     copies = np.where(outcomes.carries, 1, len(ends))
     require_room(int(copies.sum()), "the outcomes of all actions")
     row = np.repeat(np.arange(len(copies)), copies)
     turn = np.arange(len(row)) - np.repeat(np.cumsum(copies) - copies, copies)
-    made = Outcomes(*(part[row] for part in outcomes))
-    return made._replace(
-        target=np.where(made.carries, made.target, ends[turn]),
-        probability=made.probability * np.where(made.carries, 1.0, law[ends][turn]),
+    rows = Outcomes(*(part[row] for part in outcomes))
+    return rows._replace(
+        target=np.where(rows.carries, rows.target, ends[turn]),
+        probability=rows.probability * np.where(rows.carries, 1.0, law[ends][turn]),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
-    """Expectations over one step of a walk, for every state X and action A.
+class Chain(Walk):
+    """A walk with expectations over one step, for every state X and action A.
 
     Links E are the possible (pair, target). Their numbers are expectations over the outcomes of
     the pair that lead to the target: of 1, of the temporal difference delta, of the factor c that
     carries the next advantage on (gamma lam within an episode, else 0), and of delta c.
     """
 
-    observation: Int[np.ndarray, " X"]
-    valid: Bool[np.ndarray, " X"]
-    policy: Float[np.ndarray, "X A"]
-    start: Float[np.ndarray, " X"]
     pair: Int[np.ndarray, " E"]
     target: Int[np.ndarray, " E"]
-    probability: Float[np.ndarray, " E"]
-    delta: Float[np.ndarray, " E"]
-    carry: Float[np.ndarray, " E"]
-    delta_carry: Float[np.ndarray, " E"]
-    mean_delta: Float[np.ndarray, "X A"]
-    mean_delta_square: Float[np.ndarray, "X A"]
+    probability: Links
+    delta: Links
+    carry: Links
+    delta_carry: Links
+    mean_delta: Pairs
+    mean_delta_square: Pairs
     bootstrap: sparse.csr_array  # [X A, S] gamma times the probability to go on from each state
     factor: float  # gamma lam
 
-    def pairs(self, weight: Float[np.ndarray, " E"]) -> sparse.csr_array:
+    def pairs(self, weight: Links) -> sparse.csr_array:
         """Return the links' numbers as a matrix [X A, X]."""
-        states, actions = self.policy.shape
-        shape = states * actions, states
+        shape = self.policy.size, len(self.policy)
         return sparse.csr_array((weight, self.target, self._rows), shape=shape)
 
-    def each(
-        self, weight: Float[np.ndarray, " E"], after: Float[np.ndarray, "X ..."]
-    ) -> np.ndarray:
+    def each(self, weight: Links, after: Float[np.ndarray, "X ..."]) -> np.ndarray:
         """Return [X, A, ...]: for each state and action the weighted sum of what comes after."""
-        made = self.pairs(weight) @ after
-        return made.reshape(*self.policy.shape, *after.shape[1:])
+        return (self.pairs(weight) @ after).reshape(*self.policy.shape, *after.shape[1:])
 
     @cached_property
     def moves(self) -> sparse.csr_array:
@@ -216,19 +201,21 @@ class Chain:
         """[X, X] the expectation of c on the way to each next state."""
         return self._averaged(self.carry)
 
-    def laws(self, law: Float[np.ndarray, " X"], steps: int) -> Float[np.ndarray, "T X"]:
-        """Return the law of the state at each of `steps` steps, the first being `law`."""
+    def laws(self, law: Law, count: int, stride: int = 1) -> Float[np.ndarray, "T X"]:
+        """Return the laws of the state at every `stride`-th step, the first being `law`."""
         backwards = self.moves.T.tocsr()
         laws = [law]
-        for _ in range(steps - 1):
-            laws.append(backwards @ laws[-1])
+        for _ in range(count - 1):
+            for _ in range(stride):
+                law = backwards @ law
+            laws.append(law)
         return np.stack(laws)
 
     @cached_property
     def _rows(self) -> Int[np.ndarray, " rows"]:
         return np.concatenate([[0], np.cumsum(np.bincount(self.pair, minlength=self.policy.size))])
 
-    def _averaged(self, weight: Float[np.ndarray, " E"]) -> sparse.csr_array:
+    def _averaged(self, weight: Links) -> sparse.csr_array:
         return (choices(self.policy) @ self.pairs(weight)).tocsr()
 
 
@@ -243,36 +230,28 @@ def chain(steps: Walk, values: Float[np.ndarray, " S"], *, gamma: float, lam: fl
     rest = gamma * outcomes.bootstraps * values[outcomes.after]
     delta = steps.valid[state] * (outcomes.reward + rest - values[steps.observation[state]])
     carry = gamma * lam * outcomes.carries
-
     key, link = np.unique(outcomes.pair * states + outcomes.target, return_inverse=True)
-    by_link = partial(_sums, link, len(key), outcomes.probability)
-    by_pair = partial(_sums, outcomes.pair, states * actions, outcomes.probability)
+
+    def by_link(value: np.ndarray) -> Links:
+        return np.bincount(link, outcomes.probability * value, len(key))
+
+    def by_pair(value: np.ndarray) -> Pairs:
+        sums = np.bincount(outcomes.pair, outcomes.probability * value, states * actions)
+        return sums.reshape(states, actions)
+
     weight = gamma * outcomes.probability * outcomes.bootstraps
     return Chain(
-        observation=steps.observation,
-        valid=steps.valid,
-        policy=steps.policy,
-        start=steps.start,
+        **vars(steps),
         pair=key // states,
         target=key % states,
         probability=by_link(np.ones_like(delta)),
         delta=by_link(delta),
         carry=by_link(carry),
         delta_carry=by_link(delta * carry),
-        mean_delta=by_pair(delta).reshape(states, actions),
-        mean_delta_square=by_pair(delta**2).reshape(states, actions),
+        mean_delta=by_pair(delta),
+        mean_delta_square=by_pair(delta**2),
         bootstrap=sparse.csr_array(
             (weight, (outcomes.pair, outcomes.after)), shape=(states * actions, len(values))
         ),
         factor=gamma * lam,
     )
-
-
-def _sums(
-    group: Int[np.ndarray, " O"],
-    groups: int,
-    probability: Float[np.ndarray, " O"],
-    value: Float[np.ndarray, " O"],
-) -> Float[np.ndarray, " groups"]:
-    """Return sums of probability times value over the outcomes of each group."""
-    return np.bincount(group, probability * value, groups)

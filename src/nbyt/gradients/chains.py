@@ -23,8 +23,8 @@ from nbyt.gradients.spec import (
     scale_of,
 )
 from nbyt.stats.lags import LagProducts, PhaseProducts
-from nbyt.stats.pool import OBJECTIVES, PoolProducts
-from nbyt.stats.products import Products
+from nbyt.stats.pool import OBJECTIVES, LayoutProducts, PoolProducts
+from nbyt.stats.products import Products, side_by_side
 
 # What is under way, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
@@ -65,7 +65,6 @@ class Chains:
 
     @property
     def sums(self) -> PoolSums:
-        """The sums of all chains so far."""
         return self._units.sums
 
     def add(self) -> None:
@@ -84,19 +83,17 @@ class Chains:
             self.limit_weight = limit_weight(pool, spec.gamma)
         self.rounds += 1
 
-    def layout_products(self) -> dict[tuple[str, int, float], Products]:
-        """Return the products by objective, T and lambda."""
+    def layout_products(self) -> LayoutProducts:
         sums, spec = self.sums, self.spec
         stationary = self._stationary.sums if self._stationary.chains else None
-        return {
-            (objective, steps, lam): replace(
-                products_of(sums, spec, objective, k, m, stationary),
-                unit=_unit(objective, spec, float(sums.scale.spread[k, m])),
-            )
-            for objective in OBJECTIVES
-            for k, steps in enumerate(spec.steps)
-            for m, lam in enumerate(spec.lambdas)
-        }
+        found: LayoutProducts = {}
+        for objective in OBJECTIVES:
+            for k, steps in enumerate(spec.steps):
+                for m, lam in enumerate(spec.lambdas):
+                    unit = _unit(objective, spec, float(sums.scale.spread[k, m]))
+                    products = products_of(sums, spec, objective, k, m, stationary)
+                    found[objective, steps, lam] = replace(products, unit=unit)
+        return found
 
     def products(self, *, phase: bool) -> PoolProducts:
         """Return all that the statistics need; phase: also of a synchronised pool."""
@@ -144,7 +141,7 @@ class Chains:
         }
         if "total" not in phase:
             phase["total"] = {
-                length: _phases_side_by_side(actor, phase["critic"][length], spec.value_coefficient)
+                length: actor.plus(phase["critic"][length], spec.value_coefficient**2)
                 for length, actor in phase["actor"].items()
             }
         return phase
@@ -225,7 +222,7 @@ def products_of(
     if objective == "total" and not spec.joined:
         actor = products_of(sums, spec, "actor", k, m, stationary)
         critic = products_of(sums, spec, "critic", k, m, stationary)
-        return _side_by_side(actor, critic, spec.value_coefficient)
+        return side_by_side(actor, critic, spec.value_coefficient)
     own, spread = sums.objectives[objective], float(sums.scale.spread[k, m])
     means = own.vectors[:, k, m].astype(float)
     home = own if stationary is None else stationary.objectives[objective]
@@ -261,23 +258,6 @@ def _reference(summands: np.ndarray, spread: float) -> Float[np.ndarray, "G n m"
 
 def _gram(a: np.ndarray, b: np.ndarray) -> Float[np.ndarray, "G n n"]:
     return a @ b.swapaxes(-1, -2)
-
-
-def _phases_side_by_side(
-    actor: PhaseProducts, critic: PhaseProducts, coefficient: float
-) -> PhaseProducts:
-    return PhaseProducts(
-        actor.pairs + coefficient**2 * critic.pairs,
-        actor.overall + coefficient**2 * critic.overall,
-    )
-
-
-def _side_by_side(actor: Products, critic: Products, coefficient: float) -> Products:
-    """Combine products of two gradients in different parameters."""
-    names = ["square", "step_square", "step_pairs", "means", "cross", "reference"]
-    names += [] if actor.phase_part is None else ["advantage_part", "phase_part"]
-    summed = {name: getattr(actor, name) + coefficient**2 * getattr(critic, name) for name in names}
-    return replace(actor, **summed)
 
 
 class Units:

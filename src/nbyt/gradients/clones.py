@@ -13,11 +13,19 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
-from nbyt.collect.device import Row, Runner, advance, as_rollout, stagger, start, step_inputs
-from nbyt.collect.rollout import Rollout, next_value
+from nbyt.collect.device import (
+    Row,
+    Runner,
+    advance,
+    as_rollout,
+    stagger,
+    start,
+    step_inputs,
+    where_rows,
+)
+from nbyt.collect.rollout import Rollout, discounted_sums, next_value
 from nbyt.collect.segment import burn_in
 from nbyt.envs.protocol import DeviceEnv
-from nbyt.objective.advantage import discounted_sums
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.normalise import divided
 from nbyt.rng import stream, streams
@@ -138,7 +146,9 @@ def clones(
     world = _World(env, policy, params, discount, inputs[0], inputs[1])
     clone_keys = jax.vmap(lambda key: jax.random.split(stream(key, "clone"), (2, steps)))(keys)
     starts = (states, made.observation, made.action, made.value)
-    answered = _answered(world, jax.tree.map(_rollout_first, starts), clone_keys[:, 0, -1])
+    answered = _answered(
+        world, jax.tree.map(lambda x: x.swapaxes(0, 1), starts), clone_keys[:, 0, -1]
+    )
     branches = jax.tree.map(_begun, answered, after)
     found = _followed(world, branches, clone_keys[:, :, :-1])
     ended = made.terminated | made.truncated
@@ -183,7 +193,6 @@ def _answered(world: _World, starts: Any, keys: Shaped[Array, " R"]) -> _Branch:
 def _begun(
     answered: Shaped[Array, "R 2 T ..."], own: Shaped[Array, "T R ..."]
 ) -> Shaped[Array, "R 4 T ..."]:
-    """Return the first step of each future."""
     return _with_own(answered, own)[:, jnp.array(ANSWERS)]
 
 
@@ -215,7 +224,6 @@ def _follow(
     carried: tuple[_Branch, jax.Array],
     inputs: tuple[jax.Array, Shaped[Array, "R 2"]],
 ) -> tuple[tuple[_Branch, jax.Array], None]:
-    """Step every lane once."""
     time, keys = inputs
     branch, kept = _take_turns(lanes, carried, time)
     policy, ahead = world.policy, len(world.keys) - 1
@@ -242,7 +250,7 @@ def _take_turns(
     """Keep the advantage of a lane's first copy where it has ended, and start the second."""
     branch, kept = carried
     now = lanes.turn == time
-    return _choose(now, lanes.late, branch), jnp.where(now, branch.earned, kept)
+    return where_rows(now, lanes.late, branch), jnp.where(now, branch.earned, kept)
 
 
 def _earned(world: _World, branch: _Branch, action: jax.Array, keys: jax.Array) -> _Branch:
@@ -267,22 +275,11 @@ def _scaled(reward: jax.Array, discount: Discount) -> jax.Array:
     return reward if scale is None else divided(reward, scale)
 
 
-def _rollout_first(x: Shaped[Array, "T R ..."]) -> Shaped[Array, "R T ..."]:
-    return x.swapaxes(0, 1)
-
-
 def _with_own(
     new: Shaped[Array, "R 2 T ..."], own: Shaped[Array, "T R ..."]
 ) -> Shaped[Array, "R 3 T ..."]:
-    return jnp.concatenate([new, _rollout_first(own)[:, None]], axis=1)
+    return jnp.concatenate([new, own.swapaxes(0, 1)[:, None]], axis=1)
 
 
 def _flat(x: Shaped[Array, "R futures lanes ..."]) -> Shaped[Array, "n ..."]:
     return x.reshape(-1, *x.shape[3:])
-
-
-def _choose(mask: Bool[Array, " n"], yes: Any, no: Any) -> Any:
-    """Select rows of `yes` where the mask is set, of `no` elsewhere, in every array of the tree."""
-    return jax.tree.map(
-        lambda a, b: jnp.where(mask.reshape(-1, *(1,) * (a.ndim - 1)), a, b), yes, no
-    )

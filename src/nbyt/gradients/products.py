@@ -14,8 +14,6 @@ from jaxtyping import Array, Float, Shaped
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.networks import image_convolutions, trace_torso
 
-# Every layer's inputs and signals: the two small arrays that a step's gradient is made of.
-#
 # The gradient of a layer's weights at one step is the outer product of what goes into the layer and
 # of the signal that comes back to its output. Norms, inner products and sums over many steps follow
 # from those two, so no step's gradient is ever stored.
@@ -235,7 +233,6 @@ def paired(one: list[Layer], other: list[Layer], a: str, b: str) -> Float[Array,
 
 
 def group_sums(layers: list[Layer], weights: dict[str, Float[Array, "B t"]]) -> Float[Array, "B P"]:
-    """Return the weighted sum of each group's gradients."""
     sums = [
         jnp.einsum("btqi,btqo->bio", layer.inputs, _weighted(layer, weights)) for layer in layers
     ]
@@ -244,12 +241,13 @@ def group_sums(layers: list[Layer], weights: dict[str, Float[Array, "B t"]]) -> 
 
 def many_sums(layers: list[Layer], weights: Weights) -> Float[Array, "J B P"]:
     """Return each group's weighted sum under J sets of weights, group by group in one product."""
-    sums = [jax.lax.map(_one_group, (layer, _for_layer(layer, weights))) for layer in layers]
+    first = {part: w.swapaxes(0, 1) for part, w in weights.items()}
+    reaching = [(layer, {part: first[part] for part in layer.signals}) for layer in layers]
+    sums = [jax.lax.map(_one_group, layer) for layer in reaching]
     return jnp.concatenate([s.reshape(*s.shape[:2], -1) for s in sums], axis=-1).swapaxes(0, 1)
 
 
 def size(layers: list[Layer]) -> int:
-    """Return parameters that the layers have."""
     return sum(layer.inputs.shape[-1] * _outputs(layer) for layer in layers)
 
 
@@ -270,11 +268,6 @@ def _one_group(group: tuple[Layer, Weights]) -> Float[Array, "J I O"]:
     rows, width = signals.shape[0] * signals.shape[1], layer.inputs.shape[-1]
     product = layer.inputs.reshape(rows, width).T @ signals.reshape(rows, -1)
     return product.reshape(width, *signals.shape[2:]).swapaxes(0, 1)
-
-
-def _for_layer(layer: Layer, weights: Weights) -> Weights:
-    """Return the weights of the parts that reach a layer, group first."""
-    return {part: weights[part].swapaxes(0, 1) for part in layer.signals}
 
 
 def _weighted(layer: Layer, weights: dict[str, jax.Array]) -> Float[Array, "B t Q O"]:

@@ -80,7 +80,6 @@ def reduce_pool(
 
 
 def _beside(some: list[ChainSums]) -> ChainSums:
-    """Join the sums of several sets of chains."""
     fields = zip(zip(*some, strict=True), CHAIN_AXES.values(), strict=True)
     return ChainSums(*(np.concatenate(parts, axis) for parts, axis in fields))
 

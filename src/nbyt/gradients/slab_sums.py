@@ -22,6 +22,7 @@ LAG_STRIDE = 4
 
 # objective -> part -> weights, their last axes [c, t]
 Weights = dict[str, dict[str, Any]]
+Lengths = tuple[int, ...]
 
 
 class Slab(NamedTuple):
@@ -38,7 +39,6 @@ class Slab(NamedTuple):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts that some objective has."""
         return tuple(dict.fromkeys(part for parts in self.fragment.values() for part in parts))
 
 
@@ -63,9 +63,8 @@ class SlabSums(NamedTuple):
 
 @partial(jax.jit, static_argnames=("policy", "steps", "lags"))
 def sum_slab(
-    policy: ActorCritic, params: Params, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
+    policy: ActorCritic, params: Params, slab: Slab, steps: Lengths, lags: Lengths
 ) -> dict[str, SlabSums]:
-    """Sum a slab for each objective; `steps` are the lengths of the K fragments."""
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (slab.observation, slab.action))
     rows = layers(policy, params, flat[0], flat[1], slab.parts)
     return sum_slab_layers(rows, slab.fragment, slab.whole, steps, lags)
@@ -73,11 +72,7 @@ def sum_slab(
 
 @partial(jax.jit, static_argnames=("steps", "lags"))
 def sum_slab_layers(
-    rows: list[Layer],
-    fragment: Weights,
-    whole: Weights,
-    steps: tuple[int, ...],
-    lags: tuple[int, ...],
+    rows: list[Layer], fragment: Weights, whole: Weights, steps: Lengths, lags: Lengths
 ) -> dict[str, SlabSums]:
     """Sum a slab for each objective, from the layers of a slab's steps, chain after chain."""
     chains = next(iter(next(iter(fragment.values())).values())).shape[-2]
@@ -99,8 +94,8 @@ def _objective(
     rows: list[Layer],
     fragment: dict[str, jax.Array],
     whole: dict[str, jax.Array],
-    steps: tuple[int, ...],
-    lags: tuple[int, ...],
+    steps: Lengths,
+    lags: Lengths,
 ) -> SlabSums:
     time = rows[0].inputs.shape[1]
     cut = [place for place, length in enumerate(steps) if _is_cut(rows, length, time)]
@@ -114,17 +109,13 @@ def _objective(
             squares[place] = _gram_square(rows, weights, length)
         else:
             squares[place] = jnp.zeros(vectors[place].shape[:2])
-    order = range(len(steps))
     endless = {part: w[None, :1] for part, w in whole.items()}
     single = _single_steps(rows, fragment, endless)
     return SlabSums(
-        jnp.stack([vectors[place] for place in order]),
+        jnp.stack([vectors[place] for place in range(len(steps))]),
         summed[1],
-        jnp.stack([squares[place] for place in order]),
-        single[0],
-        single[1],
-        single[2],
-        single[3],
+        jnp.stack([squares[place] for place in range(len(steps))]),
+        *single,
         _lags(rows, {part: w[0] for part, w in whole.items()}, lags),
     )
 
@@ -189,7 +180,7 @@ def _gram_square(
 
 def _single_steps(
     rows: list[Layer], fragment: dict[str, jax.Array], endless: dict[str, jax.Array]
-) -> tuple[jax.Array, ...]:
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """Return squares and pairs of steps, under the fragments' weights and the endless chain's."""
     lengths, lambdas = next(iter(fragment.values())).shape[:2]
     flat = {part: w.reshape(1, -1, *w.shape[2:]) for part, w in fragment.items()}
@@ -227,7 +218,7 @@ def _step_pairs(
 
 
 def _lags(
-    rows: list[Layer], weights: dict[str, Float[Array, "c t"]], lags: tuple[int, ...]
+    rows: list[Layer], weights: dict[str, Float[Array, "c t"]], lags: Lengths
 ) -> Float[Array, "lags c"]:
     chains, time = rows[0].inputs.shape[:2]
     found = []

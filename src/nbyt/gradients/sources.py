@@ -140,7 +140,6 @@ def _sources(
 
 
 def _covariance(a: Float[Array, "R P"], b: Float[Array, "R P"]) -> Float[Array, ""]:
-    """Return the trace of the covariance of two centred samples."""
     return jnp.sum(a * b) / (a.shape[0] - 1)
 
 
@@ -165,7 +164,6 @@ def _trace(before: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Arr
 
 
 def _beside(found: list[Parts]) -> SourceBlocks:
-    """Return the estimates of single blocks as arrays over blocks."""
     return SourceBlocks(**{name: np.array([one[name] for one in found]) for name in found[0]})
 
 

@@ -16,8 +16,8 @@ from jaxtyping import Bool, Float
 from scipy import sparse
 
 from nbyt.collect.pool import Pool
+from nbyt.collect.rollout import fragment_sums
 from nbyt.errors import UsageError
-from nbyt.objective.advantage import fragment_sums
 from nbyt.rng import numpy_stream
 
 # objective -> part -> weights
@@ -51,7 +51,9 @@ class GradientSpec:
 
     @property
     def sums(self) -> int:
-        """Sums over all steps: the endless chain's, and the reference's two summands."""
+        """Return the number of sums over all steps: of the endless chain, and two of the
+        reference.
+        """
         return 1 if self.bare else 3
 
     def fragments(self, steps: int) -> int:
@@ -234,7 +236,6 @@ class Sketch:
         self._maps = [_map(size, places, numpy_stream(seed, "sketch", g)) for g in range(GROUPS)]
 
     def __call__(self, vectors: Float[np.ndarray, "... P"]) -> Float[np.ndarray, "G ... m"]:
-        """Return the sketches of each group."""
         flat = vectors.reshape(-1, vectors.shape[-1])
         shape = (*vectors.shape[:-1], -1)
         return np.stack([np.asarray(flat @ one).reshape(shape) for one in self._maps])
@@ -342,5 +343,4 @@ def _sets(spec: GradientSpec) -> int:
 
 
 def _plan_objectives(spec: GradientSpec) -> int:
-    """Return gradients that are measured by themselves."""
     return 3 if spec.joined else 2

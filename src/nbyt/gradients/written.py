@@ -7,7 +7,7 @@ sums as in `sum_slab`, from the gradients themselves; `xp` is the library's modu
 from collections.abc import Iterator
 from typing import Any
 
-from nbyt.gradients.slab_sums import LAG_STRIDE, SlabSums
+from nbyt.gradients.slab_sums import LAG_STRIDE, Lengths, SlabSums
 
 # part -> scores [c, t, P]; part -> weights [..., c, t]; of one objective
 Scores = dict[str, Any]
@@ -15,12 +15,7 @@ Weights = dict[str, Any]
 
 
 def sum_written(
-    xp: Any,
-    scores: Scores,
-    fragment: Weights,
-    whole: Weights,
-    steps: tuple[int, ...],
-    lags: tuple[int, ...],
+    xp: Any, scores: Scores, fragment: Weights, whole: Weights, steps: Lengths, lags: Lengths
 ) -> SlabSums:
     """Sum a slab for one objective; fragment: [K, M, c, t], whole: [W, c, t]."""
     parts = [
@@ -44,7 +39,7 @@ def sum_written(
     )
 
 
-def batch_norm_sq(xp: Any, scores: Scores, fragment: Weights, steps: tuple[int, ...]) -> Any:
+def batch_norm_sq(xp: Any, scores: Scores, fragment: Weights, steps: Lengths) -> Any:
     """Return sums over updates of the squared norm of all chains' summed contributions, [K, M]."""
     rows = []
     for place, length in enumerate(steps):
@@ -100,7 +95,6 @@ def _step_square(xp: Any, scores: Scores, weights: Weights) -> Any:
 
 
 def _step_pairs(xp: Any, scores: Scores, weights: Weights) -> Any:
-    """Sum products of each chain with the others at the same time."""
     total: Any = 0.0
     for a, here in weights.items():
         for b, there in weights.items():
@@ -111,7 +105,7 @@ def _step_pairs(xp: Any, scores: Scores, weights: Weights) -> Any:
     return total
 
 
-def _lags(xp: Any, scores: Scores, weights: Weights, lags: tuple[int, ...]) -> Any:
+def _lags(xp: Any, scores: Scores, weights: Weights, lags: Lengths) -> Any:
     chains, time = next(iter(weights.values())).shape
     found = []
     for lag in lags:

@@ -4,13 +4,15 @@ Arrays of any library go in, a measurement comes out; a folder keeps its record 
 """
 
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
+from msgspec import structs
 
 from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
@@ -18,8 +20,9 @@ from nbyt.gradients.engines import Engine
 from nbyt.gradients.spec import fragment_advantages
 from nbyt.measure.live import BatchMeasurement, LiveBatch, Loss, measure_batch
 from nbyt.numbers import COEFFICIENT, PROBABILITY, require
-from nbyt.report.pages.probes import write_probes_page
-from nbyt.results.values import Data
+from nbyt.report.pages.probes import probes_page
+from nbyt.results.probes import BatchGradient, Gradients, ProbedPool, ProbeLog, ProbeRecord, Units
+from nbyt.results.values import Estimate, Machine, plain
 from nbyt.store.files import PAGE, PROBES
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.run import Folder, add_record, open_run, read_probes
@@ -41,25 +44,25 @@ class BaseProbe:
         if self._folder is None:
             return None
         path = self._folder.path / PAGE.name
-        write_probes_page(read_probes(self._folder.path), path)
+        probes_page(read_probes(self._folder.path)).write(path)
         return path
 
-    def _open_folder(self, out: Path | str, *, title: str, library: str, **head: Any) -> None:
+    def _open_folder(self, out: Path | str, log: ProbeLog) -> None:
         """Open the folder of the records.
 
         A training that goes on adds to what is there; another training's folder is refused.
         """
-        facts = {"title": title, "library": library, **head}
-        identity = {"command": "probe a training", **facts}
-        made_by = manifest("probe a training", identity, 0, hardware.describe())
-        self._folder = open_run(Path(out), identity, "probe a training", manifest=made_by)
-        machine = {"device": hardware.describe()}
-        self._folder.write(PROBES, {**facts, "machine": machine, "versions": versions()})
+        command, device = "probe a training", hardware.describe()
+        identity = {"command": command, **plain(log)}
+        made_by = manifest(command, identity, 0, device)
+        self._folder = open_run(Path(out), identity, command, manifest=made_by)
+        log = structs.replace(log, machine=Machine(device=device), versions=versions())
+        self._folder.write(PROBES, log)
 
-    def _save(self, record: Data) -> None:
+    def _save(self, record: ProbeRecord) -> None:
         """Save a record in the folder, if there is one, in place of one of the same update."""
         if self._folder is not None:
-            add_record(self._folder, record)
+            add_record(self._folder, plain(record))
 
 
 def probe_record(
@@ -69,18 +72,25 @@ def probe_record(
     samples: int,
     mean_return: float | None,
     seconds: float,
-    pool: Data | None = None,
-) -> Data:
+    pool: ProbedPool | None = None,
+) -> ProbeRecord:
     """Return the record of an update; that of its mini-batches is added later."""
-    return {
-        "update": int(update),
-        "samples": int(samples),
-        "mean_return": None if mean_return is None else float(mean_return),
-        "seconds": seconds,
-        "minibatches": None,
-        "pool": pool,
-        **measured.as_dict(),
+    data = measured.as_dict()
+    gradients = {
+        objective: BatchGradient(**{name: Estimate(**number) for name, number in found.items()})
+        for objective, found in data["gradients"].items()
     }
+    return ProbeRecord(
+        update=int(update),
+        samples=int(samples),
+        mean_return=None if mean_return is None else float(mean_return),
+        seconds=seconds,
+        units=Units(**data["units"]),
+        gradients=Gradients(**gradients),
+        minibatches=None,
+        pool=pool,
+        warnings=measured.warnings,
+    )
 
 
 class LoopProbe(BaseProbe):
@@ -88,20 +98,23 @@ class LoopProbe(BaseProbe):
 
     def __init__(
         self,
-        *,
         gamma: float,
         lam: float,
         value_coefficient: float,
         entropy_coefficient: float,
         normalise: bool,
+        *,
         out: Any,
         title: str,
         library: str,
         entropy: Any,
     ) -> None:
-        require(PROBABILITY, gamma=gamma, lam=lam)
-        require(COEFFICIENT, value_coefficient=value_coefficient)
-        require(COEFFICIENT, entropy_coefficient=entropy_coefficient)
+        gamma, lam = require(PROBABILITY, gamma=gamma, lam=lam)
+        value_coefficient, entropy_coefficient = require(
+            COEFFICIENT,
+            value_coefficient=value_coefficient,
+            entropy_coefficient=entropy_coefficient,
+        )
         if entropy_coefficient and entropy is None:
             raise UsageError(
                 "an entropy_coefficient needs the entropy",
@@ -109,10 +122,10 @@ class LoopProbe(BaseProbe):
                 fix="give entropy=, a function like value=, or leave the coefficient at 0",
             )
         self._discount = {"gamma": gamma, "lam": lam}
-        self._loss = Loss(value_coefficient, entropy_coefficient, normalise)
+        self._loss = Loss(value_coefficient, entropy_coefficient, bool(normalise))
         if out is not None:
             settings = {"gamma": gamma, "lambda": lam, **asdict(self._loss)}
-            self._open_folder(out, title=title, library=library, settings=settings)
+            self._open_folder(out, ProbeLog(title=title, library=library, settings=settings))
         self.updates, self.samples = 0, 0
 
     def engine(self, row: tuple[np.ndarray, np.ndarray]) -> Engine:
@@ -156,42 +169,33 @@ class LoopProbe(BaseProbe):
             The progress of the training, for the record; counted by the probe by default.
         """
         began = time.perf_counter()
+        arrays = {"obs": obs, "actions": actions, "rewards": rewards, "values": values}
+        arrays |= {"terminated": terminated, "truncated": truncated}
+        ends = {"last_values": last_values, "final_values": final_values, "advantages": advantages}
         with self.frozen():
-            batch, warnings = live_batch(
-                obs,
-                actions,
-                rewards,
-                terminated,
-                truncated,
-                values,
-                **self._discount,
-                last_values=last_values,
-                final_values=final_values,
-                advantages=advantages,
-            )
+            batch, warnings = live_batch(arrays, **self._discount, **ends)
             row = batch.observation[0, :1], batch.action[0, :1]
             measured = measure_batch(self.engine(row), batch, self._loss)
         measured = replace(measured, warnings=(*measured.warnings, *warnings))
         self.updates = self.updates + 1 if update is None else update
         self.samples = self.samples + batch.advantage.size if samples is None else samples
-        record = probe_record(
-            measured,
-            update=self.updates,
-            samples=self.samples,
-            mean_return=mean_return,
-            seconds=time.perf_counter() - began,
+        self._save(
+            probe_record(
+                measured,
+                update=self.updates,
+                samples=self.samples,
+                mean_return=mean_return,
+                seconds=time.perf_counter() - began,
+            )
         )
-        self._save(record)
         return measured
 
 
+_KINDS = {"rewards": np.float32, "values": np.float32, "terminated": bool, "truncated": bool}
+
+
 def live_batch(
-    observation: Any,
-    action: Any,
-    reward: Any,
-    terminated: Any,
-    truncated: Any,
-    value: Any,
+    given: Mapping[str, Any],
     *,
     gamma: float,
     lam: float,
@@ -201,31 +205,22 @@ def live_batch(
 ) -> tuple[LiveBatch, tuple[str, ...]]:
     """Check arrays [T, N, ...] and return them as a batch, with warnings about it.
 
-    The arguments are those of `LoopProbe.measure`. Without last_values the last step is not
+    given: the arrays of `LoopProbe.measure` by name. Without last_values the last step is not
     measured: its value stands for what follows the step before it.
     """
-    shape = np.shape(reward)
+    shape = np.shape(given["rewards"])
     if len(shape) != 2 or 0 in shape:
         raise _wrong_shape("rewards", shape, "[steps, envs]")
-    arrays = {
-        "obs": array(observation),
-        "actions": array(action),
-        "rewards": array(reward).astype(np.float32),
-        "terminated": array(terminated).astype(bool),
-        "truncated": array(truncated).astype(bool),
-        "values": array(value).astype(np.float32),
-    }
+    arrays = {name: array(values) for name, values in given.items()}
+    arrays |= {name: arrays[name].astype(kind) for name, kind in _KINDS.items()}
     for name, values in arrays.items():
-        exact = name not in ("obs", "actions")
-        if values.shape[:2] != shape or (exact and values.ndim != 2):
-            wanted = f"[{shape[0]}, {shape[1]}{'' if exact else ', ...'}]"
+        if values.shape[:2] != shape or (name in _KINDS and values.ndim != 2):
+            wanted = f"[{shape[0]}, {shape[1]}{'' if name in _KINDS else ', ...'}]"
             raise _wrong_shape(name, values.shape, wanted)
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise UsageError(f"{name} holds numbers that are not finite", where=name, fix="fix it")
     if advantages is not None:
-        advantage = array(advantages).astype(np.float32)
-        if advantage.shape != shape:
-            raise _wrong_shape("advantages", advantage.shape, f"[{shape[0]}, {shape[1]}]")
+        advantage = _as_rows("advantages", advantages, shape)
         return LiveBatch(arrays["obs"], arrays["actions"], advantage), ()
     return _with_gae(arrays, gamma, lam, last_values, final_values)
 
@@ -248,38 +243,21 @@ def _with_gae(
             )
         last, steps = arrays["values"][-1], steps - 1
     used = {name: values[:steps] for name, values in arrays.items()}
-    cut = used["truncated"] & ~used["terminated"]
-    next_value = np.concatenate([used["values"][1:], array(last).reshape(1, -1)]).astype(np.float32)
-    next_value = _at_ends(next_value, used["terminated"], cut, final, steps)
-    pool = Pool(
-        used["obs"],
-        used["actions"],
-        used["rewards"],
-        used["values"],
-        next_value,
-        next_value,
-        used["terminated"],
-        cut,
-    )
+    obs, actions, rewards, values = (used[k] for k in ("obs", "actions", "rewards", "values"))
+    terminated, cut = used["terminated"], used["truncated"] & ~used["terminated"]
+    after_cut = 0.0 if final is None else _as_rows("final_values", array(final)[:steps], cut.shape)
+    next_value = np.concatenate([values[1:], array(last).reshape(1, -1)])
+    next_value = np.where(terminated, 0.0, np.where(cut, after_cut, next_value)).astype(np.float32)
+    pool = Pool(obs, actions, rewards, values, next_value, next_value, terminated, cut)
     advantage = fragment_advantages(pool, gamma, lam, steps, steps).astype(np.float32)
-    warnings = (LIMITS,) if final is None and cut.any() else ()
-    return LiveBatch(used["obs"], used["actions"], advantage), warnings
+    return LiveBatch(obs, actions, advantage), (LIMITS,) if final is None and cut.any() else ()
 
 
-def _at_ends(
-    next_value: Float[np.ndarray, "T N"],
-    terminated: Bool[np.ndarray, "T N"],
-    cut: Bool[np.ndarray, "T N"],
-    final: Any,
-    steps: int,
-) -> Float[np.ndarray, "T N"]:
-    """Return the next values with those at the ends of episodes filled in."""
-    after_cut = np.zeros_like(next_value) if final is None else array(final)[:steps]
-    if after_cut.shape != next_value.shape:
-        wanted = f"[{', '.join(map(str, next_value.shape))}]"
-        raise _wrong_shape("final_values", after_cut.shape, wanted)
-    values = np.where(terminated, 0.0, np.where(cut, after_cut, next_value))
-    return values.astype(np.float32)
+def _as_rows(name: str, given: Any, shape: tuple[int, ...]) -> Float[np.ndarray, "T N"]:
+    values = array(given).astype(np.float32)
+    if values.shape != shape:
+        raise _wrong_shape(name, values.shape, f"[{shape[0]}, {shape[1]}]")
+    return values
 
 
 def _wrong_shape(name: str, shape: Any, wanted: str) -> UsageError:

@@ -28,12 +28,12 @@ class GradientProbe(LoopProbe):
         ``value(params, obs) -> [R]``.
     entropy
         ``entropy(params, obs) -> [R]``; needed only with an entropy_coefficient.
-    gamma, lam, value_coefficient, entropy_coefficient, normalise
-        Those of the training's loss; value_coefficient weighs half the squared error.
     out
         A folder that keeps every measurement, for `nbyt report`.
     title
         The title of the report.
+    gamma, lam, value_coefficient, entropy_coefficient, normalise
+        Those of the training's loss; value_coefficient weighs half the squared error.
 
     Examples
     --------
@@ -71,18 +71,14 @@ class GradientProbe(LoopProbe):
         functions = {"log_prob": log_prob, "value": value, "entropy": entropy}
         self._functions = {name: f for name, f in functions.items() if f is not None}
         for name, function in self._functions.items():
-            _require_function(name, function)
-        super().__init__(
-            gamma=gamma,
-            lam=lam,
-            value_coefficient=value_coefficient,
-            entropy_coefficient=entropy_coefficient,
-            normalise=normalise,
-            out=out,
-            title=title,
-            library="jax",
-            entropy=entropy,
-        )
+            if not callable(function) or not isinstance(function, Hashable):
+                raise UsageError(
+                    f"{name} is {type(function).__name__}, not a function",
+                    where=name,
+                    fix="give a function of parameters and rows, such as one that calls apply",
+                )
+        loss = (value_coefficient, entropy_coefficient, normalise)
+        super().__init__(gamma, lam, *loss, out=out, title=title, library="jax", entropy=entropy)
         self._params: Any = None
 
     # JAX functions hold no weights, unlike the modules of other libraries: they come first here.
@@ -110,14 +106,4 @@ class GradientProbe(LoopProbe):
             self._params = None
 
     def engine(self, row: tuple[np.ndarray, np.ndarray]) -> FunctionEngine:
-        """Return the engine of the policy at the measured weights; `row` is one step of it."""
         return FunctionEngine(self._params, **self._functions, row=row)
-
-
-def _require_function(name: str, function: Any) -> None:
-    if not callable(function) or not isinstance(function, Hashable):
-        raise UsageError(
-            f"{name} is {type(function).__name__}, not a function",
-            where=name,
-            fix="give a function of parameters and rows, such as one that calls apply",
-        )

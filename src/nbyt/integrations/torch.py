@@ -29,12 +29,12 @@ class GradientProbe(LoopProbe):
     module
         The module that holds the parameters. It is found if the functions are methods of it, or
         use it by name.
-    gamma, lam, value_coefficient, entropy_coefficient, normalise
-        Those of the training's loss; value_coefficient weighs half the squared error.
     out
         A folder that keeps every measurement, for `nbyt report`.
     title
         The title of the report.
+    gamma, lam, value_coefficient, entropy_coefficient, normalise
+        Those of the training's loss; value_coefficient weighs half the squared error.
 
     Examples
     --------
@@ -70,59 +70,36 @@ class GradientProbe(LoopProbe):
         title: str = "a training in torch",
     ) -> None:
         module = module if module is not None else _module_of(log_prob, value, entropy)
-        _require_module(module)
-        super().__init__(
-            gamma=gamma,
-            lam=lam,
-            value_coefficient=value_coefficient,
-            entropy_coefficient=entropy_coefficient,
-            normalise=normalise,
-            out=out,
-            title=title,
-            library="torch",
-            entropy=entropy,
-        )
+        if not isinstance(module, Module):
+            raise UsageError(
+                f"module is {type(module).__name__}, not a torch.nn.Module",
+                where="module",
+                fix="give the module whose parameters log_prob and value are computed with",
+            )
+        require_scores(module)
+        loss = (value_coefficient, entropy_coefficient, normalise)
+        super().__init__(gamma, lam, *loss, out=out, title=title, library="torch", entropy=entropy)
         self._policy = TorchPolicy(module, log_prob, value, entropy)
         self._engine: TorchEngine | None = None
 
     def frozen(self) -> AbstractContextManager[Any]:
-        """Return a context in which the module's mode and random numbers stay as they are."""
         return frozen(self._policy.module)
 
     def engine(self, row: tuple[np.ndarray, np.ndarray]) -> TorchEngine:
-        """Return the engine of the policy; `row` is one step of it."""
         if self._engine is None:
             self._engine = TorchEngine(self._policy, row)
         return self._engine
-
-
-def _require_module(module: Any) -> None:
-    if not isinstance(module, Module):
-        raise UsageError(
-            f"module is {type(module).__name__}, not a torch.nn.Module",
-            where="module",
-            fix="give the module whose parameters log_prob and value are computed with",
-        )
-    require_scores(module)
 
 
 def _module_of(*functions: Rows | None) -> Module:
     """Return the modules that the functions are methods of, or use by name, as one."""
     modules: dict[int, Module] = {}
     for function in functions:
-        if function is None:
-            continue
-        if isinstance(function, Module):
-            modules[id(function)] = function
-            continue
-        if isinstance(owner := getattr(function, "__self__", None), Module):
-            modules[id(owner)] = owner
-            continue
+        used = [function, getattr(function, "__self__", None)]
         if inspect.isfunction(function):
-            used = inspect.getclosurevars(function)
-            for thing in (*used.nonlocals.values(), *used.globals.values()):
-                if isinstance(thing, Module):
-                    modules[id(thing)] = thing
+            names = inspect.getclosurevars(function)
+            used += [*names.nonlocals.values(), *names.globals.values()]
+        modules |= {id(thing): thing for thing in used if isinstance(thing, Module)}
     if not modules:
         raise UsageError(
             "log_prob and value use no torch module by name: it is not known whose parameters are "

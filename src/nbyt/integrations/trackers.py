@@ -1,24 +1,18 @@
 """Experiment trackers that watch a training run: TensorBoard and Weights & Biases."""
 
 import importlib
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from nbyt.errors import MissingExtraError
 from nbyt.train.algorithms.registry import Row
 
-_GROUPS = {
-    "mean_return": "episode",
-    "mean_length": "episode",
-    "episodes": "episode",
-}
+_OF_EPISODES = ("mean_return", "mean_length", "episodes")
 
 
-class Tracker:
-    """A listener that sends every number of a row somewhere; a context manager."""
-
-    def __enter__(self) -> "Tracker":
-        return self
+class Tracker(AbstractContextManager["Tracker"]):
+    """A listener that sends every number of a row somewhere."""
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -26,7 +20,7 @@ class Tracker:
     def on_update(self, row: Row) -> None:
         """Send the numbers of one update, under names such as episode/mean_return."""
         numbers = {
-            f"{_GROUPS.get(name, 'update')}/{name}": value
+            f"{'episode' if name in _OF_EPISODES else 'update'}/{name}": value
             for name, value in row.items()
             if value is not None and name not in ("update", "steps")
         }

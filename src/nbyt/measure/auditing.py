@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Shaped
+from jaxtyping import Array, Float, Int
 
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
@@ -24,20 +24,15 @@ from nbyt.minibatch.auditing import squared_weights
 from nbyt.minibatch.epochs import AuditSizes, default_split
 from nbyt.minibatch.reading import read
 from nbyt.minibatch.schemes import Minibatches
-from nbyt.objective.ppo import Batch
-from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 from nbyt.policy.files import read_stage
-from nbyt.policy.stage import Stage
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.variance import Drawn, penalty, sample_variance
 from nbyt.store.files import STAGE
 from nbyt.store.run import open_run
 from nbyt.train.loop import Watch, train
+from nbyt.train.losses import Batch
 from nbyt.train.plan import PPOPlan, PPOSettings
-
-# Mini-batches of any sizes, as a sampler gives them: their gradients on a real batch.
-#
-# All at ratio 1, before the first gradient step, as in `subsampling`.
 
 _AT_ONCE = 8
 
@@ -97,7 +92,6 @@ def cut_batch(
 def _gradient(
     part: str, rows: list[Layer], advantage: jax.Array, slot: tuple[jax.Array, jax.Array]
 ) -> Float[Array, " P"]:
-    """Return the gradient of one mini-batch."""
     indices, weight = slot
     picked = jax.tree.map(lambda x: x[indices][None], rows)
     return group_sums(picked, {part: (weight * advantage[indices])[None]})[0]
@@ -138,15 +132,14 @@ def frozen_batches(
 
 def _batch(stage: Stage, pool: Pool, advantage: Float[np.ndarray, "L n"], envs: slice) -> Batch:
     """Drop the order of the envs' steps in time: sample t * N + n is step t of env n."""
-    flat = partial(_flat, envs=envs)
+
+    def flat(array: np.ndarray) -> jax.Array:
+        return jnp.asarray(array[:, envs].reshape(-1, *array.shape[2:]))
+
     observation, action, value = flat(pool.observation), flat(pool.action), flat(pool.value)
     own = flat(advantage.astype(np.float32))
     log_prob = _log_prob(stage.policy, stage.params, observation, action)
     return Batch(observation, action, log_prob, value, own, value + own, jnp.ones_like(own))
-
-
-def _flat(array: Shaped[np.ndarray, "L n ..."], envs: slice) -> Shaped[Array, "B ..."]:
-    return jnp.asarray(array[:, envs].reshape(-1, *array.shape[2:]))
 
 
 @partial(jax.jit, static_argnames="policy")
@@ -180,11 +173,10 @@ class Cost:
 
     @property
     def best(self) -> Estimate:
-        """By the formula where there is one: it has no noise of its own."""
+        """Return the cost by the formula where there is one: it has no noise of its own."""
         return self.formula or self.measured
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         formula = self.formula.as_dict() if self.formula else None
         return {"formula": formula, "measured": self.measured.as_dict()}
 
@@ -198,7 +190,6 @@ class Rollouts:
     batches: int
 
     def as_dict(self) -> dict[str, int]:
-        """Return plain data."""
         samples = self.envs * self.steps * self.batches
         return {
             "envs": self.envs,
@@ -209,7 +200,6 @@ class Rollouts:
 
 
 def planned(asked: AuditSizes) -> Rollouts:
-    """Return how many batches to collect, and of which shape."""
     envs, steps = (asked.envs, asked.steps) if asked.envs else default_split(asked.batch)
     return Rollouts(envs, steps, int(np.clip(_SAMPLES // asked.batch, *_BATCHES)))
 
@@ -232,8 +222,8 @@ def measured_cost(
     seed: int = 0,
     progress: Progress = lambda what, done, total: None,
 ) -> dict[str, Cost]:
-    """Measure what the sampler costs the actor's and the critic's gradient, on rollouts of the
-    stage.
+    """Measure what the sampler costs the actor's and the critic's gradient, on the stage's
+    rollouts.
     """
     rollouts = planned(audit.asked)
     asked = replace(audit.asked, envs=rollouts.envs, steps=rollouts.steps)
@@ -271,7 +261,6 @@ def _collected(
 def _cuts(
     sampler: Callable[..., Any], asked: AuditSizes, batches: int, seed: int
 ) -> Iterator[Minibatches]:
-    """Return the mini-batches of an update for each batch, thinned where they are many."""
     for number in range(batches):
         own = seed + _FIRST_SEED + number
         given = read(sampler, asked.batch, asked.minibatch, asked.epochs, own)

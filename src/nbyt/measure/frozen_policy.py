@@ -13,8 +13,8 @@ from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.engines import Engine
 from nbyt.gradients.engines.own import StageEngine
+from nbyt.policy.actor_critic import Stage
 from nbyt.policy.files import to_tensors
-from nbyt.policy.stage import Stage
 
 Progress = Callable[[int, int], None]
 # Who collects the pools of a stage in a host env, where that is not this process.
@@ -26,38 +26,28 @@ class FrozenPolicy(Protocol):
     """What is measured: it makes pools, and its engine knows the gradients of their steps."""
 
     @property
-    def id(self) -> str:
-        """The env's id."""
-        ...
+    def id(self) -> str: ...
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is known of its training, as in a stage: settings, updates, steps, reward_scale."""
-        ...
+        """Return what is known of its training: settings, updates, steps, reward_scale."""
 
     @property
-    def engine(self) -> Engine:
-        """Its gradients."""
-        ...
+    def engine(self) -> Engine: ...
 
     @property
     def passes_time_limits(self) -> bool:
-        """Whether its pools look past time limits."""
-        ...
+        """Return whether its pools look past time limits."""
 
     @property
     def reward_unit(self) -> float:
-        """What a pool's rewards are in: times this they are the env's own."""
-        ...
+        """Return what a pool's rewards are multiplied with to be the env's own."""
 
     @property
     def fingerprint(self) -> str:
-        """A hash of its weights, by which an advice knows what it was measured on."""
-        ...
+        """Return a hash of its weights, by which an advice knows what it was measured on."""
 
-    def collect(self, plan: PoolPlan, progress: Progress) -> Pool:
-        """Collect the pool that `plan` asks for."""
-        ...
+    def collect(self, plan: PoolPlan, progress: Progress) -> Pool: ...
 
 
 @dataclass(frozen=True)
@@ -70,44 +60,37 @@ class FrozenStage:
 
     @property
     def id(self) -> str:
-        """The env's id."""
         return self.env.id
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is known of the stage's training."""
         return self.stage.facts
 
     @cached_property
     def engine(self) -> StageEngine:
-        """The gradients of the stage's layers."""
         return StageEngine(self.stage.policy, self.stage.params)
 
     @property
     def passes_time_limits(self) -> bool:
-        """Whether pools look past time limits: only a device env can go on there."""
+        """Return whether pools look past time limits: only a device env can go on there."""
         return not isinstance(self.env, HostEnv)
 
     @property
     def reward_unit(self) -> float:
-        """The scale of a training with normalised rewards."""
         return float(self.facts.get("reward_scale") or 1.0)
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the stage's weights."""
         return hashed(to_tensors(self.stage.params))
 
     def collect(self, plan: PoolPlan, progress: Progress) -> Pool:
-        """Collect the pool that `plan` asks for."""
         if self.collector is not None and isinstance(self.env, HostEnv):
             return self.collector(self.env, self.stage, plan, progress)
         return collect_pool(self.env, self.stage.policy, self.stage.params, plan, progress)
 
 
 def hashed(tensors: Mapping[str, np.ndarray]) -> str:
-    """Return a hash of named arrays."""
-    sum_slab = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, array in sorted(tensors.items()):
-        sum_slab.update(name.encode() + array.tobytes())
-    return sum_slab.hexdigest()
+        digest.update(name.encode() + array.tobytes())
+    return digest.hexdigest()

@@ -65,22 +65,19 @@ class BatchMeasurement:
 
     @property
     def whole(self) -> bool:
-        """Whether units are whole streams of envs."""
+        """Return whether units are whole streams of envs."""
         return self.unit_steps == self.steps
 
     @property
     def actor(self) -> BatchEstimates:
-        """The policy's gradient."""
         return self.gradients["actor"]
 
     @property
     def critic(self) -> BatchEstimates:
-        """The critic's gradient."""
         return self.gradients["critic"]
 
     @property
     def total(self) -> BatchEstimates:
-        """The gradient of the whole loss."""
         return self.gradients["total"]
 
     def __str__(self) -> str:
@@ -96,7 +93,6 @@ class BatchMeasurement:
         return "\n".join([*lines, *(f"note: {one}" for one in self.warnings)])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
         return {
             "units": {
                 "count": self.units,

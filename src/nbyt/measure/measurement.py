@@ -6,11 +6,10 @@ from typing import Any
 from nbyt.errors import LayoutError
 from nbyt.gradients.spec import AdvantageScale
 from nbyt.measure.request import Request
-from nbyt.stats.comparison import Candidate, Comparison, compare
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.lags import LagProfile
-from nbyt.stats.pool import LayoutMeasurement, LayoutProducts
-from nbyt.stats.ranking import Ranking
+from nbyt.stats.pool import LayoutMeasurement, LayoutProducts, ranked_layouts
+from nbyt.stats.ranking import Candidate, Comparison, Ranking, compare
 
 
 @dataclass(frozen=True)
@@ -99,34 +98,13 @@ class Measurement:
             },
             "critic": {"explained_variance": self.explained_variance.as_dict()},
             "mean_return": self.mean_return.as_dict(),
-            "layouts": [one.as_dict() for one in self.layouts],
-            "ranking": {name: self._ranking(one) for name, one in self.rankings.items()},
-            "lags": {name: _lags(one) for name, one in self.lags.items()},
+            "layouts": [layout.as_dict() for layout in self.layouts],
+            "ranking": {
+                name: ranked_layouts(ranking, self.layouts)
+                for name, ranking in self.rankings.items()
+            },
+            "lags": {name: profile.as_dict() for name, profile in self.lags.items()},
             "sources": self.sources,
             "precision": self.precision,
             "engine": self.engine,
         }
-
-    def _ranking(self, ranking: Ranking) -> list[dict[str, Any]]:
-        """Return layouts from the best to the worst, with what each would lose."""
-        best = ranking.order[0]
-        return [
-            {
-                "envs": self.layouts[place].envs,
-                "steps": self.layouts[place].steps,
-                "lambda": self.layouts[place].lam,
-                "rho": ranking.rho[place].as_dict(),
-                "tied_with_best": place == best or place in ranking.ties,
-                "win_share": ranking.win_share[place],
-                "regret": ranking.regret[place].as_dict(),
-            }
-            for place in ranking.order
-        ]
-
-
-def _lags(profile: LagProfile) -> dict[str, Any]:
-    return {
-        "within": {str(k): e.as_dict() for k, e in zip(profile.lags, profile.within, strict=True)},
-        "across": profile.across.as_dict(),
-        "independent": profile.independent,
-    }

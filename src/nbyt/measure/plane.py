@@ -114,7 +114,6 @@ def _pieces(pool: Pool, chains: slice, rows: int) -> list[slice]:
 def _gradient(
     engine: Engine, pool: Pool, weight: Float[np.ndarray, "L n"], chains: slice
 ) -> Float[np.ndarray, " P"]:
-    """Return the mean over steps of weight times score."""
     total: Any = 0.0
     for time in _pieces(pool, chains, len(weight)):
         own = {"actor": weight[time, chains].reshape(-1)}
@@ -125,7 +124,6 @@ def _gradient(
 def _projections(
     engine: Engine, pool: Pool, directions: list[np.ndarray], chains: slice
 ) -> Float[np.ndarray, "2 L n"]:
-    """Return every step's score along each direction."""
     found = []
     for time in _pieces(pool, chains, pool.steps):
         seen = _steps(pool, time, chains)

@@ -19,8 +19,8 @@ from nbyt.measure.measurement import Measurement
 from nbyt.measure.request import CHAINS, Progress, Request, Resources, Start, make_request
 from nbyt.measure.sources import require_measured, sources_of
 from nbyt.numbers import POSITIVE, SIZES, STEPS
+from nbyt.policy.actor_critic import Stage
 from nbyt.policy.files import read_stage, require_env
-from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
 from nbyt.stats.intervals import DEPENDABLE
 from nbyt.stats.lags import LagProfile
@@ -154,7 +154,8 @@ def examine(
     chains = collected_chains(
         frozen_policy, request, resources or Resources(), rounds * request.chains, progress
     )
-    reached = _until_precise(chains, request, precision, rounds)
+    chains.add()
+    reached = None if precision is None else _until_precise(chains, request, precision, rounds)
     synchronised = phase and request.start == "stationary"
     products = chains.products(phase=synchronised)
     estimates = describe_pool(
@@ -191,7 +192,8 @@ def collected_chains(
     progress: Progress = lambda what, done, total: None,
 ) -> Chains:
     """Prepare to collect the chains that a request asks for, at most so many of them."""
-    engine = frozen_policy.engine
+    engine, reward_unit = frozen_policy.engine, frozen_policy.reward_unit
+    passes_time_limits = frozen_policy.passes_time_limits
     spec = GradientSpec(
         request.steps,
         request.lambdas,
@@ -213,16 +215,15 @@ def collected_chains(
         envs=resources.envs,
         vector=resources.vector,
     )
-    foot = engine.footprint(spec)
     return Chains(
         engine,
         frozen_policy.collect,
         pool,
         spec,
-        plan_for(foot, min(most, MOST), spec, resources.memory, request.seed),
+        plan_for(engine.footprint(spec), min(most, MOST), spec, resources.memory, request.seed),
         progress,
-        frozen_policy.reward_unit,
-        frozen_policy.passes_time_limits,
+        reward_unit,
+        passes_time_limits,
     )
 
 
@@ -272,22 +273,16 @@ def _most_rounds(request: Request, precision: float | None, max_samples: int) ->
     return max(1, max_samples // (request.chains * (request.chain_steps + request.ahead)))
 
 
-def _until_precise(
-    chains: Chains, request: Request, precision: float | None, rounds: int
-) -> bool | None:
-    """Add rounds of chains until the precision is reached; return whether it was, if asked for."""
-    while True:
-        chains.add()
-        if precision is None:
-            return None
-        if _is_precise(chains.layout_products(), request, precision):
-            return True
+def _until_precise(chains: Chains, request: Request, precision: float, rounds: int) -> bool:
+    while not _is_precise(chains.layout_products(), request, precision):
         if chains.rounds >= rounds:
             return False
+        chains.add()
+    return True
 
 
 def _is_precise(products: LayoutProducts, request: Request, precision: float) -> bool:
-    """Tell whether the alignment of the actor's best layout and its ties is known well enough."""
+    """Return whether the alignment of the actor's best layout and its ties is known well enough."""
     generator = numpy_stream(request.seed, "rank.actor")
     steps, lambdas = request.steps, request.lambdas
     ranking = rank_layouts(products, steps, lambdas, request.batch, "actor", generator)
@@ -321,7 +316,6 @@ def remarks(
     lags: dict[str, LagProfile],
     limit_weight: float,
 ) -> tuple[str, ...]:
-    """Return sentences to show with the numbers."""
     notes = []
     if chains < DEPENDABLE:
         notes.append(

@@ -13,12 +13,12 @@ from nbyt.numbers import (
     MEMORY,
     PROBABILITIES,
     PROBABILITY,
+    SEED,
     SIZE,
     Size,
     check_fields,
     require,
 )
-from nbyt.rng import require_seed
 
 Start = Literal["stationary", "reset"]
 # What is under way, how much of it is done, and how much there is.
@@ -101,7 +101,7 @@ def make_request(
         value_coefficient=float(known.get("value_coefficient", 0.5)),
         entropy_coefficient=float(known.get("entropy_coefficient", 0.0)),
         start=start,
-        seed=require_seed(seed),
+        seed=SEED.check(seed, "seed"),
     )
 
 

@@ -11,7 +11,7 @@ from nbyt.errors import LayoutError, UsageError
 from nbyt.gradients.spec import AdvantageScale
 from nbyt.measure.frozen_policy import FrozenPolicy, FrozenStage
 from nbyt.measure.request import Request
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 
 OBJECTIVES = ("actor", "critic")
 NAMES = ("sampling", "own_step", "credit", "coupling", "environment", "policy", "variance")

@@ -10,7 +10,7 @@ from nbyt.minibatch.epochs import AuditSizes, Update, audit_sizes, cut
 from nbyt.minibatch.faults import Fault, faults, remarks
 from nbyt.minibatch.mixing import distinct, thinned
 from nbyt.minibatch.reading import read, sampler_of
-from nbyt.rng import require_seed
+from nbyt.numbers import require_seeds
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,6 @@ class Penalty:
     reason: str = ""
 
     def as_dict(self) -> dict[str, float | str | None]:
-        """Return the JSON form of an estimate."""
         found: dict[str, float | str | None] = {
             "value": self.value,
             "low": self.low,
@@ -104,11 +103,9 @@ class Audit:
 
     @property
     def codes(self) -> set[str]:
-        """Return the codes of all faults."""
         return {fault.code for fault in self.faults}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
         return {
             "ok": self.ok,
             "faults": [fault.as_dict() for fault in self.faults],
@@ -167,7 +164,7 @@ def audit(
     sampler = sampler_of(sampler)
     asked = audit_sizes(batch, minibatch, epochs, envs, steps, order)
     batch, minibatch, epochs = asked.batch, asked.minibatch, asked.epochs
-    seed = require_seed(seed, count=_updates(asked))
+    seed = require_seeds(seed, _updates(asked))
     seeds = tuple(range(seed, seed + _updates(asked)))
     calls = [read(sampler, batch, minibatch, epochs, own) for own in seeds]
     alone = calls[0] if epochs == 1 else read(sampler, batch, minibatch, 1, seed)

@@ -43,7 +43,6 @@ class AuditSizes:
         return 1 if self.order == "time-major" else self.steps
 
     def env_of(self, indices: Int[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
-        """Return the env of each sample."""
         return indices % self.envs if self.order == "time-major" else indices // self.steps
 
     def as_time_major(self, indices: Int[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
@@ -109,7 +108,6 @@ class Epoch:
 
     @cached_property
     def counts(self) -> Int[np.ndarray, " batch"]:
-        """Count how often each sample is used."""
         return np.bincount(np.concatenate(self.minibatches), minlength=self.batch)
 
     @cached_property
@@ -127,7 +125,6 @@ class Epoch:
 
     @cached_property
     def sizes(self) -> list[int]:
-        """Return the size of each mini-batch."""
         return [len(one) for one in self.minibatches]
 
     def same_as(self, other: "Epoch") -> bool:

@@ -123,7 +123,6 @@ def _always_the_same(updates: Sequence[Update], asked: AuditSizes) -> str:
 
 
 def _of(counts: np.ndarray, asked: AuditSizes) -> str:
-    """Format a mean number of samples."""
     mean = float(counts.mean())
     return f"{mean:,.0f} of {asked.batch:,} samples ({mean / asked.batch:.1%})"
 
@@ -147,7 +146,6 @@ def _sizes(updates: Sequence[Update]) -> Iterator[Fault]:
 
 
 def _usual(update: Update) -> int:
-    """Return the most common size of a mini-batch."""
     return Counter(len(one) for one in update.minibatches).most_common(1)[0][0]
 
 

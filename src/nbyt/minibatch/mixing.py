@@ -16,8 +16,6 @@ from scipy import special
 from nbyt.minibatch.epochs import UNUSED, AuditSizes, Epoch, Update
 from nbyt.minibatch.schemes import Minibatches
 
-# How likely chance alone is: probabilities of what a uniform shuffle would do.
-#
 # Order inside a mini-batch does not matter, so all tests are on which samples share one. Tails are
 # those of a Poisson law with the exact mean; counts of shared pairs spread no more than that.
 
@@ -27,17 +25,13 @@ _CELLS = 8
 
 
 def same_shuffle(sizes: Sequence[int], samples: int) -> float:
-    """Return the log probability that two shuffles put the same samples into the same mini-
-    batches.
-    """
+    """Return the log probability that two shuffles give the same mini-batches."""
     own = np.array([*sizes, max(samples - sum(sizes), 0)])
     return float(special.gammaln(own + 1).sum() - special.gammaln(own.sum() + 1))
 
 
 def same_order(minibatches: int) -> float:
-    """Return the log probability that mini-batches with fixed members come in the same order
-    twice.
-    """
+    """Return the log probability that fixed mini-batches come in the same order twice."""
     return -float(special.gammaln(minibatches + 1))
 
 
@@ -178,10 +172,10 @@ def mixing(updates: Sequence[Update], asked: AuditSizes) -> Mixing:
     line = math.log(FALSE_ALARMS / tests)
     used = np.logical_or.reduce([e.counts > 0 for column in columns for e in column])
     samples = int(used.sum())
-    alike = {n for n, column in enumerate(columns) if _alike(_turns(column), line)}
+    alike = {n for n, column in enumerate(columns) if _alike(list(pairwise(column)), line)}
     blocks = {}
     for number, column in enumerate(columns):
-        same = number in alike and _mostly_same(_turns(column))
+        same = number in alike and _mostly_same(list(pairwise(column)))
         found = _blocks(column, used, lags, None if same else line)
         if found is not None:
             blocks[number] = found
@@ -269,10 +263,6 @@ def _repeats(
         if _alike(free, line):
             return True
     return False
-
-
-def _turns(column: Sequence[Epoch]) -> list[tuple[Epoch, Epoch]]:
-    return list(pairwise(column))
 
 
 def _alike(pairs: list[tuple[Epoch, Epoch]], line: float) -> bool:

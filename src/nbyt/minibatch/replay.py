@@ -27,7 +27,6 @@ class Filled:
 
     @property
     def count(self) -> int:
-        """Return the number of rows in it."""
         return min(self.written, self.capacity)
 
     def place(self, age: np.ndarray) -> np.ndarray:
@@ -59,7 +58,6 @@ def _uniform(count: int, shape: tuple[int, int], generator: np.random.Generator)
 
 
 def _distinct(count: int, shape: tuple[int, int], generator: np.random.Generator) -> Places:
-    """Draw each mini-batch without replacement."""
     steps, minibatch = shape
     fetches = [generator.choice(count, minibatch, replace=False) for _ in range(steps)]
     return np.stack(fetches)

@@ -33,7 +33,6 @@ class SamplerSizes:
 
     @property
     def batch(self) -> int:
-        """Return the samples in the rollout buffer: N x T."""
         return self.envs * self.steps
 
     @property
@@ -279,7 +278,6 @@ class NamedScheme:
     rule: Rule
 
     def __call__(self, layout: Layout, generator: np.random.Generator) -> Indices:
-        """Return the indices of every mini-batch of one update, in order."""
         sizes = SamplerSizes(layout.envs, layout.steps, layout.minibatch, layout.epochs)
         return np.stack(self.rule(sizes, generator)).astype(np.int32)
 
@@ -299,7 +297,6 @@ class NamedScheme:
 
 
 def find(name: str) -> NamedScheme:
-    """Find the scheme of that name."""
     if name in SCHEMES:
         return SCHEMES[name]
     near = difflib.get_close_matches(name, SCHEMES, n=2)

@@ -1,6 +1,6 @@
-"""The actor-critic: its inputs, its outputs and its parameters."""
+"""The actor-critic: its inputs, outputs and parameters; and stages, frozen ones."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, NamedTuple
 
@@ -10,16 +10,16 @@ from gymnasium import spaces
 
 from nbyt.errors import UsageError
 from nbyt.policy import normalise
-from nbyt.policy.distributions import Gaussian, Head, head_for
+from nbyt.policy.distributions import Categorical, Gaussian, Head, head_for
 from nbyt.policy.networks import (
     SMALLEST_IMAGE,
     Draws,
     Layers,
     Network,
     apply_head,
-    apply_torso,
     head,
     init_torso,
+    trace_torso,
 )
 
 
@@ -75,14 +75,18 @@ class ActorCritic:
         """Return the parameters of the action distribution at each observation."""
         if self.network.kind == "table":
             return params.actor["logits"][observation]
-        return self._actor_output(params, self._actor_features(params, observation))
+        features = self._features(params.torso or params.actor["layers"], params, observation)
+        output = apply_head(params.actor["head"], features)
+        if not isinstance(self.head, Gaussian):
+            return output
+        spread = jnp.broadcast_to(params.actor["log_std"], output.shape)
+        return jnp.concatenate([output, spread], axis=-1)
 
     def value(self, params: Params, observation: jax.Array) -> jax.Array:
         """Return the critic's value of each observation."""
         if self.network.kind == "table":
             return params.critic["values"][observation]
-        inputs = self.encode(params, observation)
-        features = self._features(params.torso or params.critic["layers"], inputs)
+        features = self._features(params.torso or params.critic["layers"], params, observation)
         return apply_head(params.critic["head"], features)[..., 0]
 
     def encode(self, params: Params, observation: jax.Array) -> jax.Array:
@@ -110,19 +114,9 @@ class ActorCritic:
         own = {} if torso else {"layers": layers}
         return {**own, "head": head(draws, role, width, outputs, gain)}
 
-    def _features(self, layers: Any, inputs: jax.Array) -> jax.Array:
-        return apply_torso(self.network, layers, inputs, self.encoded_shape)
-
-    def _actor_features(self, params: Params, observation: jax.Array) -> jax.Array:
-        layers = params.torso or params.actor["layers"]
-        return self._features(layers, self.encode(params, observation))
-
-    def _actor_output(self, params: Params, features: jax.Array) -> jax.Array:
-        output = apply_head(params.actor["head"], features)
-        if not isinstance(self.head, Gaussian):
-            return output
-        spread = jnp.broadcast_to(params.actor["log_std"], output.shape)
-        return jnp.concatenate([output, spread], axis=-1)
+    def _features(self, layers: Any, params: Params, observation: jax.Array) -> jax.Array:
+        inputs = self.encode(params, observation)
+        return trace_torso(self.network, layers, inputs, self.encoded_shape)[-1]
 
     @property
     def encoded_shape(self) -> tuple[int, ...]:
@@ -143,7 +137,8 @@ def build(
 ) -> ActorCritic:
     """Build the actor-critic for an env's spaces; "auto" picks a table, a CNN or an MLP."""
     kind, shape = _reading(observation_space, network)
-    chosen = network if network.kind != "auto" else replace(network, kind=_default_kind(kind))
+    usual = {"index": "table", "image": "cnn", "vector": "mlp"}[kind]
+    chosen = replace(network, kind=usual) if network.kind == "auto" else network
     if chosen.kind == "table" and kind != "index":
         raise UsageError(
             f"a table needs numbered states, and this env's observations are {observation_space}",
@@ -179,5 +174,27 @@ def _reading(space: spaces.Space, network: Network) -> tuple[str, tuple[int, ...
     return "vector", shape
 
 
-def _default_kind(kind: str) -> str:
-    return {"index": "table", "image": "cnn", "vector": "mlp"}[kind]
+@dataclass(frozen=True)
+class Stage:
+    """A frozen actor-critic: its functions, its parameters, and where it comes from.
+
+    facts: env id, updates and steps made, layout, coefficients; plain JSON values.
+    """
+
+    policy: ActorCritic
+    params: Params
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def table(logits: Any, values: Any) -> Stage:
+    """Build a stage from a softmax table [S, A] and a value table [S]."""
+    logits, values = jnp.asarray(logits, jnp.float32), jnp.asarray(values, jnp.float32)
+    if logits.ndim != 2 or values.shape != logits.shape[:1]:
+        raise UsageError(
+            f"logits {logits.shape} and values {values.shape} are not a pair of tables",
+            where="policy.table",
+            fix="give logits as [states, actions] and values as [states]",
+        )
+    states, actions = logits.shape
+    policy = ActorCritic("index", (states,), Categorical(actions), Network("table"))
+    return Stage(policy, Params({"logits": logits}, {"values": values}))

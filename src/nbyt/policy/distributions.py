@@ -27,27 +27,21 @@ class Head(Protocol):
     @property
     def outputs(self) -> int:
         """Return the number of outputs of the actor network."""
-        ...
 
     def noise(self, key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
         """Draw independent noise for `shape` actions."""
-        ...
 
     def sample(self, parameters: Any, noise: Any) -> Any:
         """Return actions as the policy chose them (unclipped)."""
-        ...
 
     def to_env(self, action: Any) -> Any:
         """Return actions as the environment takes them."""
-        ...
 
     def log_prob(self, parameters: jax.Array, action: jax.Array) -> jax.Array:
         """Return the log-probability of each action."""
-        ...
 
     def entropy(self, parameters: jax.Array) -> jax.Array:
         """Return the entropy of each distribution."""
-        ...
 
 
 @dataclass(frozen=True)

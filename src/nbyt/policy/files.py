@@ -16,11 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from nbyt.errors import StoreError
-from nbyt.policy.actor_critic import ActorCritic
+from nbyt.policy.actor_critic import ActorCritic, Stage
 from nbyt.policy.distributions import Categorical, Gaussian, Head, MultiCategorical
 from nbyt.policy.networks import Network
 from nbyt.policy.q_policy import QPolicy
-from nbyt.policy.stage import Stage
 from nbyt.results import plain
 from nbyt.store.formats import shown
 from nbyt.store.run import load_stage
@@ -39,18 +38,23 @@ _LARGEST_WEIGHT = 1e12
 _MOMENTS = "observation/"
 
 
+def stage_files(stage: Stage) -> tuple[Tensors, dict[str, Any]]:
+    """Return the stage's arrays by name, and its facts with the policy in plain JSON values.
+
+    The arrays of tables are called `logits` and `values`.
+    """
+    tensors = to_tensors(stage.params)
+    if stage.policy.network.kind == "table":
+        tensors = {name.rpartition("/")[2]: array for name, array in tensors.items()}
+    return tensors, {**stage.facts, "policy": describe(stage.policy)}
+
+
 def describe(policy: ActorCritic) -> dict[str, Any]:
     """Describe the policy in plain JSON values."""
     head = {"family": type(policy.head).__name__, **asdict(policy.head)}  # type: ignore[call-overload]
-    return {**asdict(policy), "head": _bounds_as_text(head)}
-
-
-def stage_tensors(stage: Stage) -> Tensors:
-    """Return the stage's arrays by name; those of tables are called `logits` and `values`."""
-    tensors = to_tensors(stage.params)
-    if stage.policy.network.kind == "table":
-        return {name.rpartition("/")[2]: array for name, array in tensors.items()}
-    return tensors
+    # JSON has no infinity, and an unbounded action space has nothing else.
+    bounds = {side: list(map(repr, head[side])) for side in ("low", "high") if side in head}
+    return {**asdict(policy), "head": head | bounds}
 
 
 def read_stage(path: Path, algo: str = "ppo") -> Stage:
@@ -72,8 +76,7 @@ def read_stage(path: Path, algo: str = "ppo") -> Stage:
     names = {name.rpartition("/")[2]: name for name in shapes(template)}
     if policy.network.kind == "table":
         tensors = {names.get(name, name): array for name, array in tensors.items()}
-    match(tensors, shapes(template), str(path))
-    return Stage(policy, from_tensors(template, tensors), facts)
+    return Stage(policy, from_tensors(template, tensors, str(path)), facts)
 
 
 def _require_usable(tensors: Tensors, path: Path) -> None:
@@ -105,8 +108,9 @@ def to_tensors(tree: Any) -> Tensors:
     return {_name(path): np.asarray(leaf) for path, leaf in leaves}
 
 
-def from_tensors(template: Any, tensors: Tensors) -> Any:
-    """Build the pytree shaped like `template` from the arrays of `tensors`."""
+def from_tensors(template: Any, tensors: Tensors, where: str) -> Any:
+    """Build the pytree shaped like `template` from arrays of just its names, shapes and types."""
+    match(tensors, shapes(template), where)
     paths, structure = jax.tree_util.tree_flatten_with_path(template)
     leaves = [jnp.asarray(tensors[_name(path)]) for path, _ in paths]
     return jax.tree_util.tree_unflatten(structure, leaves)
@@ -120,11 +124,6 @@ def shapes(template: Any) -> dict[str, tuple[tuple[int, ...], str]]:
 
 def _name(path: tuple[Any, ...]) -> str:
     return "/".join(str(getattr(p, "name", getattr(p, "key", getattr(p, "idx", p)))) for p in path)
-
-
-def _bounds_as_text(head: dict[str, Any]) -> dict[str, Any]:
-    # JSON has no infinity, and an unbounded action space has nothing else.
-    return {k: [repr(x) for x in v] if k in ("low", "high") else v for k, v in head.items()}
 
 
 def _revive(

@@ -85,9 +85,7 @@ class Draws:
         self._words = None if key is None else np.asarray(jax.random.key_data(key)).tolist()
 
     def orthogonal(self, role: str, index: int, shape: tuple[int, ...], gain: float) -> jax.Array:
-        """Draw weights whose columns (or rows, whichever are fewer) are orthogonal, of length
-        gain.
-        """
+        """Draw weights whose columns (or rows, if fewer) are orthogonal, of length gain."""
         if self._words is None:
             return jnp.zeros(shape)
         rows, columns = prod(shape[:-1]), shape[-1]
@@ -134,11 +132,6 @@ def init_torso(network: Network, draws: Draws, role: str, shape: tuple[int, ...]
     return layers
 
 
-def apply_torso(network: Network, layers: Layers, inputs: jax.Array, shape: tuple[int, ...]) -> Any:
-    """Return features [..., width] of encoded observations [..., *shape]."""
-    return trace_torso(network, layers, inputs, shape)[-1]
-
-
 def trace_torso(
     network: Network, layers: Layers, inputs: jax.Array, shape: tuple[int, ...]
 ) -> list[jax.Array]:
@@ -163,7 +156,6 @@ def _trace_dense(layers: Layers, inputs: jax.Array, activation: Any) -> list[jax
 
 
 def image_convolutions(shape: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
-    """Return (channels, kernel, stride) of each convolution over images of `shape`."""
     return _image_layers(shape)[0]
 
 

@@ -50,7 +50,6 @@ def rescale(moments: RunningMoments, values: jax.Array) -> jax.Array:
 
 
 def spread(moments: RunningMoments) -> jax.Array:
-    """Return the standard deviation under the moments."""
     return jnp.sqrt(moments.variance + TINY)
 
 

@@ -24,7 +24,6 @@ class QPolicy(ActorCritic):
     """
 
     def init(self, key: jax.Array | None, *, normalise_observations: bool = False) -> Params:
-        """Return initial weights, and epsilon 0."""
         del normalise_observations
         return greedy(super().init(key).actor)
 
@@ -70,7 +69,6 @@ def uniform_weights(policy: QPolicy, key: jax.Array) -> dict[str, Any]:
 
 
 def weights_of(params: Params) -> dict[str, Any]:
-    """Return the network's weights without epsilon."""
     return {name: leaf for name, leaf in params.actor.items() if name != "epsilon"}
 
 

@@ -188,7 +188,6 @@ class WorkerProcess:
         return self._code
 
     def _out_of_reach(self, state: HeartbeatState) -> dict[str, Any]:
-        """Say why the worker cannot be heard any more."""
         waited = time.monotonic() + _LAST_WORDS
         while not (gone := self._tree.ended()) and time.monotonic() < waited:
             time.sleep(0.01)  # the pipe closes a moment before the process is gone
@@ -202,7 +201,6 @@ class WorkerProcess:
             self._process.stdin.flush()
 
     def _lines(self) -> Iterator[dict[str, Any]]:
-        """Yield what it has said since the last call."""
         while not self._over and not self._said.empty():
             line = self._said.get()
             if line is None:
@@ -223,7 +221,6 @@ class WorkerProcess:
 
 
 def _ended(code: int, state: HeartbeatState) -> dict[str, Any]:
-    """Say how a worker ended that has not answered."""
     return {"cut_off": True, "state": state} if code == CUT_OFF else {"ended": code, "state": state}
 
 

@@ -1,56 +1,74 @@
 """Numbers with their intervals as text: one rule for digits, several widths to print them in.
 
-A number is {"value", "low", "high"} and perhaps "reason" and "approximate". Its decimals leave two
-digits of the interval's width, so that no digit is printed that the interval denies.
+Decimals leave two digits of the interval's width, so that no digit is printed that it denies.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Protocol, TypeGuard
 
+from msgspec import UnsetType
+from msgspec.structs import replace
+
+from nbyt.results.values import Known, Number, Valued
 from nbyt.stats.estimate import rounded
 
 WIDTH = 80
-Number = dict[str, Any]
-_ENDS = ("value", "low", "high")
 _LARGE = 1e6
 _MOST_DECIMALS = 5
 _SMALL_COUNT = 100  # samples below which every digit counts
 
 
-def has_value(number: Number) -> bool:
+class HasLayout(Protocol):
+    """What has the sizes of a layout."""
+
+    @property
+    def envs(self) -> int: ...
+
+    @property
+    def steps(self) -> int: ...
+
+
+def has_value(number: Number | UnsetType | None) -> TypeGuard[Valued]:
     """Return True if there is a value to draw."""
-    return _is_finite(number.get("value"))
+    return isinstance(number, Number) and number.ends[0] is not None
 
 
-def known(number: Number | None) -> bool:
+def known(number: Number | UnsetType | None) -> TypeGuard[Known]:
     """Return True if there is a value with both ends of its interval."""
-    return number is not None and all(_is_finite(number.get(end)) for end in _ENDS)
+    return isinstance(number, Number) and None not in number.ends
 
 
-def has_interval(number: Number) -> bool:
+def has_interval(number: Number) -> TypeGuard[Known]:
     """Return True if there is an interval that has a width."""
-    return known(number) and number["low"] < number["high"]
+    return known(number) and number.low < number.high
 
 
-def is_bare(number: Number) -> bool:
+def is_bare(number: Number) -> TypeGuard[Valued]:
     """Return True for a value that is exact, or that has no interval at all."""
-    ends = [number.get("low"), number.get("high")]
-    return has_value(number) and (ends == [None, None] or ends == [number["value"]] * 2)
+    value, low, high = number.ends
+    return value is not None and (low, high) in ((None, None), (value, value))
+
+
+def divided(number: Number, whole: Number) -> Number:
+    """Return a number as a share of another; undetermined where either is."""
+    if not known(number) or not known(whole) or not whole.value:
+        return Number(value=None, low=None, high=None, reason=number.reason)
+    value, low, high = (end / whole.value for end in (number.value, number.low, number.high))
+    return replace(number, value=value, low=low, high=high)
 
 
 def words(number: Number, scale: float = 1.0, unit: str = "") -> str:
     """Format value and interval, such as 0.31 [0.27, 0.36]; say why if undetermined."""
     if not has_value(number):
-        reason = number.get("reason")
-        return f"undetermined: {reason}" if reason else "undetermined"
+        return f"undetermined: {number.why}" if number.why else "undetermined"
     value, low, high = formatted(number, scale)
     return f"{mark(number)}{value}{unit} [{low}, {high}]"
 
 
 def brief_words(number: Number) -> str:
     """Format like `words`, but only the value where it is exact or has no interval."""
-    return mark(number) + short(number["value"]) if is_bare(number) else words(number)
+    return mark(number) + short(number.value) if is_bare(number) else words(number)
 
 
 def formatted(number: Number, scale: float = 1.0) -> list[str]:
@@ -66,7 +84,7 @@ def formatted(number: Number, scale: float = 1.0) -> list[str]:
 
 def mark(number: Number) -> str:
     """Return the sign before a number whose interval is approximate."""
-    return "≈\u202f" if number.get("approximate") else ""
+    return "≈\u202f" if number.approximate else ""
 
 
 def short(value: float, digits: int = 4) -> str:
@@ -78,7 +96,7 @@ def short(value: float, digits: int = 4) -> str:
 
 def samples_words(number: Number, scale: float = 1.0) -> str:
     """Format samples, such as ≈ 12,300 [9,900 to 15,400]; other digits are noise."""
-    if not has_value(number) or scale * abs(number["value"]) < _SMALL_COUNT:
+    if not has_value(number) or scale * abs(number.value) < _SMALL_COUNT:
         return words(number, scale)
     value, low, high = _scaled(number, scale)
     assert value is not None
@@ -98,37 +116,19 @@ def share(value: float | None) -> str:
     return "< 1 %" if 0 < value < 0.01 else f"{100 * value:.0f} %"
 
 
-def said(number: Number) -> str:
-    """Format a number for a sentence, such as .31 [.27, .36]."""
-    if number["value"] is None:
-        return "undetermined"
-    value, low, high = (_two_decimals(number[end]) for end in _ENDS)
-    return f"{'about ' if number.get('approximate') else ''}{value} [{low}, {high}]"
-
-
-def percent(number: Number, whole: float = 1.0) -> str:
-    """Format a number as a share of a whole for a sentence, such as 31 % [27, 36]."""
-    if number["value"] is None or not whole:
-        return "an undetermined share"
-    value, low, high = (
-        "?" if number[end] is None else rounded(100 * number[end] / whole, 0) for end in _ENDS
-    )
-    return f"{value} % [{low}, {high}]"
-
-
 def both(number: Number) -> str:
     """Format value and interval for a terminal, in three significant digits."""
-    if number["value"] is None:
+    if number.value is None:
         return "undetermined"
-    value, low, high = ("?" if number[end] is None else f"{number[end]:.3g}" for end in _ENDS)
-    return f"{'~' if number.get('approximate') else ''}{value} [{low}, {high}]"
+    value, low, high = ("?" if x is None else f"{x:.3g}" for x in number.ends)
+    return f"{'~' if number.approximate else ''}{value} [{low}, {high}]"
 
 
 def cell(number: Number, power: int = 0) -> str:
     """Format a number for a narrow column, such as .31 [.27 .36]; a dash if there is no value."""
-    if number["value"] is None:
+    if number.value is None:
         return "-"
-    scaled = [None if number[end] is None else number[end] / 10.0**power for end in _ENDS]
+    scaled = [None if x is None else x / 10.0**power for x in number.ends]
     # A third decimal only for small numbers.
     most = 3 if max(abs(x) for x in scaled if x is not None) < 0.1 else 2
     decimals = max(0, min(most, _decimals(scaled)))
@@ -136,9 +136,9 @@ def cell(number: Number, power: int = 0) -> str:
     return f"{value} [{low} {high}]"
 
 
-def power_of_ten(numbers: list[Number]) -> int:
+def power_of_ten(numbers: Sequence[Number]) -> int:
     """Return the power to divide a column by; 0 if its numbers read well as they are."""
-    sizes = [abs(n["value"]) for n in numbers if n["value"]]
+    sizes = [abs(n.value) for n in numbers if n.value]
     exponent = math.floor(math.log10(max(sizes))) if sizes else 0
     return 0 if -2 <= exponent <= 2 else exponent
 
@@ -162,26 +162,13 @@ def longest_word(cells: Sequence[str]) -> int:
     return _width(cells, wraps=True)
 
 
-def layout_name(layout: Any) -> str:
+def layout_name(layout: HasLayout) -> str:
     """Name a layout as people say it, such as 64x32."""
-    return f"{layout['envs']}x{layout['steps']}"
-
-
-def listed(texts: list[str]) -> str:
-    """Join words with commas, and an "and" before the last."""
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
-
-
-def surely(number: Number, *, above: float | None = None, below: float | None = None) -> bool:
-    """Return True if the whole interval is above, or below, a bound."""
-    if above is not None:
-        return number["low"] is not None and number["low"] > above
-    return number["high"] is not None and below is not None and number["high"] < below
+    return f"{layout.envs}x{layout.steps}"
 
 
 def _scaled(number: Number, scale: float) -> list[float | None]:
-    ends = [number.get(end) for end in _ENDS]
-    return [scale * x if x is not None and _is_finite(x) else None for x in ends]
+    return [None if x is None else scale * x for x in number.ends]
 
 
 def _decimals(ends: Sequence[float | None]) -> int:
@@ -203,12 +190,6 @@ def _step(size: float) -> int:
     return int(10 ** max(math.floor(math.log10(size)) - 1, 0)) if size > 0 else 1
 
 
-def _two_decimals(x: float | None) -> str:
-    if x is None:
-        return "?"
-    return _without_zero(f"{x:.2f}" if abs(x) >= 0.095 or x == 0 else f"{x:.2g}")
-
-
 def _narrow(x: float, decimals: int) -> str:
     """Format with decimals, or with an exponent if that would take more than five letters."""
     plain = _without_zero(rounded(x, decimals))
@@ -224,7 +205,3 @@ def _without_zero(text: str) -> str:
 def _width(cells: Sequence[str], *, wraps: bool) -> int:
     pieces = [piece for text in cells for piece in (text.split() if wraps else text.splitlines())]
     return max(map(len, pieces), default=0)
-
-
-def _is_finite(x: Any) -> bool:
-    return isinstance(x, (int, float)) and math.isfinite(x)

@@ -15,7 +15,7 @@ Code that is given a record need not check it again. No JAX.
 
 from nbyt.results.advice import Advice, Costs, Returns
 from nbyt.results.measurement import Look, Measurement
-from nbyt.results.probes import ProbeLog, ProbeRecord
+from nbyt.results.probes import ProbedTraining, ProbeLog, ProbeRecord
 from nbyt.results.study import Study
 from nbyt.results.sweep import CellCurve, Failure, Sweep
 from nbyt.results.training import CheckpointFacts, Marker, Result, StageFacts, TrainedStage
@@ -33,6 +33,7 @@ __all__ = [
     "Measurement",
     "ProbeLog",
     "ProbeRecord",
+    "ProbedTraining",
     "Result",
     "Returns",
     "StageFacts",

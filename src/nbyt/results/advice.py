@@ -7,12 +7,14 @@ from msgspec import UNSET, Meta, UnsetType, field
 from nbyt.results.measurement import Lambdas, Look, Measurement
 from nbyt.results.values import (
     LONGEST,
+    ByKind,
     Count,
     Estimate,
     Layout,
     Leaf,
     Machine,
     Names,
+    OfLayout,
     Positive,
     Real,
     Record,
@@ -62,11 +64,9 @@ class StageAdvice(Measurement, frozen=True, kw_only=True):
     closer: Look | None
 
 
-class Placed(Record, frozen=True, kw_only=True):
+class Placed(OfLayout, frozen=True, kw_only=True):
     """A layout's place in an answer."""
 
-    envs: Size
-    steps: Size
     relative: Estimate
     alignment: Estimate
     win_share: Share
@@ -95,11 +95,9 @@ class ToSettle(Record, frozen=True, kw_only=True):
     samples: Count | None
 
 
-class Answer(Record, frozen=True, kw_only=True):
+class Answer(OfLayout, frozen=True, kw_only=True):
     """The best layout, what ties with it, and all others."""
 
-    envs: Size
-    steps: Size
     alignment: Estimate
     relative: Estimate
     win_share: Share
@@ -124,18 +122,16 @@ class Answer(Record, frozen=True, kw_only=True):
         require(set(self.ties) <= self.layouts, "a tied layout is not ranked")
 
 
-class Answers(Record, frozen=True, kw_only=True):
+class Answers(ByKind[Answer], frozen=True, kw_only=True):
     """The answer for the same samples, and for the same seconds where those were measured."""
 
     per_sample: Answer
-    per_second: Answer | None
 
 
-class Current(Record, frozen=True, kw_only=True):
+class Current(ByKind[CurrentLayout], frozen=True, kw_only=True):
     """The user's own layout, per sample and per second."""
 
     per_sample: CurrentLayout
-    per_second: CurrentLayout | None
 
 
 class Agreement(Record, frozen=True, kw_only=True):

@@ -9,6 +9,8 @@ from nbyt.results.values import (
     Count,
     Estimate,
     NotNegative,
+    Objective,
+    OfLayout,
     Real,
     Record,
     Share,
@@ -39,27 +41,32 @@ class Gradient(Record, frozen=True, kw_only=True):
     bias_sq_advantage: Estimate | UnsetType = UNSET
     bias_sq_phase: Estimate | UnsetType = UNSET
 
+    def of(self, quantity: str) -> Estimate:
+        """Return one of the numbers that every gradient has."""
+        number: Estimate = getattr(self, quantity)
+        return number
 
-class MeasuredLayout(Record, frozen=True, kw_only=True):
+
+class MeasuredLayout(OfLayout, frozen=True, kw_only=True):
     """A layout at one lambda, with its three gradients."""
 
-    envs: Size
-    steps: Size
     lam: Share = field(name="lambda")
     actor: Gradient
     critic: Gradient
     total: Gradient
     seconds: Estimate
 
+    def of(self, objective: Objective) -> Gradient:
+        """Return the gradient of an objective."""
+        return {"actor": self.actor, "critic": self.critic, "total": self.total}[objective]
+
 
 Layouts = Annotated[tuple[MeasuredLayout, ...], Meta(min_length=1, max_length=LONGEST)]
 
 
-class Ranked(Record, frozen=True, kw_only=True):
+class Ranked(OfLayout, frozen=True, kw_only=True):
     """A layout's place among those of one stage."""
 
-    envs: Size
-    steps: Size
     lam: Share = field(name="lambda")
     rho: Estimate
     tied_with_best: bool
@@ -76,6 +83,10 @@ class Rankings(Record, frozen=True, kw_only=True):
     actor: Ranks
     critic: Ranks
     total: Ranks
+
+    def of(self, objective: Objective) -> Ranks:
+        """Return the ranking by an objective."""
+        return {"actor": self.actor, "critic": self.critic, "total": self.total}[objective]
 
 
 class Lags(Record, frozen=True, kw_only=True):
@@ -98,6 +109,10 @@ class LagsOf(Record, frozen=True, kw_only=True):
         same = all(one.within.keys() == self.actor.within.keys() for one in others)
         require(same, "objectives have different lags")
 
+    def of(self, objective: Literal["actor", "critic"]) -> Lags:
+        """Return the correlations of one objective."""
+        return self.actor if objective == "actor" else self.critic
+
 
 class Sources(Record, frozen=True, kw_only=True):
     """Where the noise of one objective comes from; what was calculated has fewer parts."""
@@ -115,13 +130,25 @@ class Sources(Record, frozen=True, kw_only=True):
     environment_share: Estimate | UnsetType = UNSET
 
 
-class LayoutSources(Record, frozen=True, kw_only=True):
+class ControlRow(OfLayout, frozen=True, kw_only=True):
+    """A measured number of a control beside its exact value, and whether the interval holds it."""
+
+    gradient: Objective
+    number: Text
+    measured: Estimate
+    exact: Real | None
+    inside: bool | None
+
+
+class LayoutSources(OfLayout, frozen=True, kw_only=True):
     """Sources of noise under one layout."""
 
-    envs: Size
-    steps: Size
     actor: Sources
     critic: Sources
+
+    def of(self, objective: Literal["actor", "critic"]) -> Sources:
+        """Return the sources of one objective."""
+        return self.actor if objective == "actor" else self.critic
 
 
 class AllSources(Record, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from nbyt.results.values import (
     Machine,
     Names,
     NotNegative,
+    Objective,
     Real,
     Record,
     Share,
@@ -34,6 +35,11 @@ class BatchGradient(Record, frozen=True, kw_only=True):
     noise_factor: Estimate
     noise_scale: Estimate
 
+    def of(self, quantity: str) -> Estimate:
+        """Return one of its numbers."""
+        number: Estimate = getattr(self, quantity)
+        return number
+
 
 class Gradients(Record, frozen=True, kw_only=True):
     """The gradients of a batch, by network."""
@@ -41,6 +47,11 @@ class Gradients(Record, frozen=True, kw_only=True):
     actor: BatchGradient | UnsetType = UNSET
     critic: BatchGradient | UnsetType = UNSET
     total: BatchGradient | UnsetType = UNSET
+
+    def of(self, network: Objective) -> BatchGradient | None:
+        """Return the gradient of a network; None if it was not measured."""
+        gradient = {"actor": self.actor, "critic": self.critic, "total": self.total}[network]
+        return None if gradient is UNSET else gradient
 
 
 class Units(Record, frozen=True, kw_only=True):
@@ -102,3 +113,15 @@ class ProbeLog(Record, frozen=True, kw_only=True):
     every: Size | UnsetType = UNSET
     machine: Machine | UnsetType = UNSET
     versions: Names | UnsetType = UNSET
+
+
+class ProbedTraining(ProbeLog, frozen=True, kw_only=True):
+    """A probed training with the records of its updates, in their order."""
+
+    records: tuple[ProbeRecord, ...]
+
+    @property
+    def batch(self) -> int:
+        """Return the samples of one update; those last measured if the training does not say."""
+        units = self.records[-1].units
+        return self.layout.batch if isinstance(self.layout, Layout) else units.count * units.steps

@@ -1,5 +1,6 @@
 """A study: study.json. An experiment's own file is read only by the claims that need it."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -11,6 +12,7 @@ from nbyt.results.values import (
     Machine,
     Names,
     NotNegative,
+    Number,
     Real,
     Reals,
     Record,
@@ -24,17 +26,6 @@ from nbyt.results.values import (
 
 Tick = tuple[Real, Text]
 Ends = tuple[Real, Real]
-
-
-class Number(Record, frozen=True, kw_only=True):
-    """A number; without low and high no interval is drawn. band: its part of a bandwidth."""
-
-    value: Real | None
-    low: Real | UnsetType | None = UNSET
-    high: Real | UnsetType | None = UNSET
-    reason: Text | UnsetType = UNSET
-    approximate: bool | UnsetType = UNSET
-    band: Real | UnsetType = UNSET
 
 
 Numbers = Annotated[tuple[Number, ...], Meta(max_length=LONGEST)]
@@ -238,6 +229,7 @@ class Slides(Figure, frozen=True, kw_only=True, tag="slides"):
 
 
 AnyFigure = Chart | Row | Slides
+Figures = Sequence[AnyFigure]
 
 
 class Check(Record, frozen=True, kw_only=True):

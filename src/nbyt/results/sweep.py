@@ -1,7 +1,7 @@
 """A sweep: sweep.json, its cells, failures and times."""
 
 from collections.abc import Sequence
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -9,9 +9,12 @@ from nbyt.results.advice import Library
 from nbyt.results.training import Settings
 from nbyt.results.values import (
     LONGEST,
+    ByKind,
     Count,
     Estimate,
+    Kind,
     Names,
+    OfLayout,
     Real,
     Reals,
     Record,
@@ -30,29 +33,19 @@ Seeds = Annotated[tuple[Seed, ...], Meta(max_length=LONGEST)]
 Estimates = Annotated[tuple[Estimate, ...], Meta(max_length=LONGEST)]
 Wins = Annotated[tuple[tuple[Estimate | None, ...], ...], Meta(max_length=LONGEST)]
 
-
-Kind = Literal["per_sample", "per_second"]
 KINDS: tuple[Kind, ...] = ("per_sample", "per_second")
-Value = TypeVar("Value")
-
-
-class ByKind(Record, Generic[Value], frozen=True, kw_only=True):
-    """What holds for the same samples, and for the same seconds where those are known."""
-
-    per_sample: Value | None
-    per_second: Value | None
-
-    def of(self, kind: Kind) -> Value | None:
-        """Return that of one kind."""
-        return self.per_sample if kind == "per_sample" else self.per_second
 
 
 class CellCurve(Record, frozen=True, kw_only=True):
-    """cell-*.json: what one training reached at the points of its curve."""
+    """cell-*.json: what one training reached at the points of its curve.
+
+    training: the mean return of its own episodes that ended since the point before, if any did.
+    """
 
     samples: Totals
     returns: Reals
     unfinished: Count
+    training: tuple[Real | None, ...] = ()
 
     def __post_init__(self) -> None:
         require_same_length(samples=self.samples, returns=self.returns)
@@ -95,11 +88,9 @@ class Standing(Record, frozen=True, kw_only=True):
     best_wins: Estimate | None
 
 
-class SweptLayout(Record, frozen=True, kw_only=True):
+class SweptLayout(OfLayout, frozen=True, kw_only=True):
     """A layout of a sweep."""
 
-    envs: Size
-    steps: Size
     seeds: FinishedSeeds
     seconds: Estimate
     defaults_of: Texts
@@ -126,11 +117,9 @@ class SeedsNeeded(Record, frozen=True, kw_only=True):
     sentence: Text
 
 
-class Verdict(Record, frozen=True, kw_only=True):
+class Verdict(OfLayout, frozen=True, kw_only=True):
     """The layout with the highest return, and what ties with it."""
 
-    envs: Size
-    steps: Size
     over_training: Estimate
     ties: Splits
     no_measurable_difference: bool
@@ -142,11 +131,9 @@ class Verdict(Record, frozen=True, kw_only=True):
         require(needed == self.no_measurable_difference, "to_settle is for layouts that all tie")
 
 
-class AdviceComparison(Record, frozen=True, kw_only=True):
+class AdviceComparison(OfLayout, frozen=True, kw_only=True):
     """The advised layout, compared with what the trainings reached."""
 
-    envs: Size
-    steps: Size
     ties: Splits
     sentence: Text
     is_best: bool
@@ -157,11 +144,9 @@ class AdviceComparison(Record, frozen=True, kw_only=True):
     foretold: Annotated[tuple[Estimate | None, ...], Meta(max_length=LONGEST)]
 
 
-class FastestLayout(Record, frozen=True, kw_only=True):
+class FastestLayout(OfLayout, frozen=True, kw_only=True):
     """The seconds that the fastest layout takes for all updates."""
 
-    envs: Size
-    steps: Size
     seconds: Estimate
 
 

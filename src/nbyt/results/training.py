@@ -11,6 +11,7 @@ from nbyt.results.values import (
     Layout,
     Names,
     NotNegative,
+    OfLayout,
     Positive,
     Real,
     Record,
@@ -61,11 +62,9 @@ class Settings(Record, frozen=True, kw_only=True):
     initial: Text | UnsetType = UNSET
 
 
-class TrainedLayout(Record, frozen=True, kw_only=True):
+class TrainedLayout(OfLayout, frozen=True, kw_only=True):
     """The sizes that a stage was trained with: those of PPO, or of DQN."""
 
-    envs: Size
-    steps: Size
     batch: Size | UnsetType = UNSET
     minibatch: Size | UnsetType = UNSET
     minibatches: Size | UnsetType = UNSET

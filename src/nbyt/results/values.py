@@ -1,9 +1,11 @@
 """The numbers, texts and estimates that records are made of, each with its bounds."""
 
+import json
 import re
 from collections.abc import Sized
+from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -11,7 +13,8 @@ from msgspec.structs import asdict
 
 from nbyt.errors import StoreError
 
-Kind = TypeVar("Kind")
+Type = TypeVar("Type")
+Value = TypeVar("Value")
 _PLACE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<place>.*)`)?", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<key>.*)`")
 _WORDS = {
@@ -26,7 +29,7 @@ _WORDS = {
 }
 
 
-def decode(facts: Any, kind: type[Kind], path: Path) -> Kind:
+def decode(facts: Any, kind: type[Type], path: Path) -> Type:
     """Decode what the file at `path` holds; raise a StoreError that names the key that is wrong."""
     try:
         return msgspec.convert(facts, kind)
@@ -36,6 +39,11 @@ def decode(facts: Any, kind: type[Kind], path: Path) -> Kind:
             where=str(path),
             fix="restore a copy of it, or make it again with the command that wrote it",
         ) from error
+
+
+def typed(data: Any, kind: type[Type]) -> Type:
+    """Convert data that was not read from a file; its numbers may be NumPy's."""
+    return msgspec.convert(json.loads(json.dumps(data)), kind)
 
 
 def plain(record: msgspec.Struct) -> dict[str, Any]:
@@ -83,6 +91,8 @@ Data = dict[str, Any]
 Splits = Annotated[tuple[Split, ...], Meta(max_length=LONGEST)]
 Names = dict[Text, Text | None]
 Objective = Literal["actor", "critic", "total"]
+OBJECTIVES: tuple[Objective, ...] = ("actor", "critic", "total")
+Kind = Literal["per_sample", "per_second"]
 
 # Settings that nothing is done with but to show or compare them; not nested for ever.
 Leaf = bool | Real | Text | None
@@ -96,25 +106,79 @@ class Record(Struct, frozen=True, kw_only=True):
     """A part of a JSON file. Keys that later versions add are passed over."""
 
 
-class Estimate(Record, frozen=True, kw_only=True):
-    """A measured number with its interval; null where it could not be determined."""
+class Number(Record, frozen=True, kw_only=True):
+    """A number to show; without low and high no interval is drawn.
+
+    band: two standard deviations of checkpoints, in tables of a study.
+    """
 
     value: Real | None
-    low: Real | None
-    high: Real | None
+    low: Real | UnsetType | None = UNSET
+    high: Real | UnsetType | None = UNSET
     reason: Text | UnsetType = UNSET
     approximate: bool | UnsetType = UNSET
+    band: Real | UnsetType = UNSET
+
+    @property
+    def ends(self) -> tuple[float | None, float | None, float | None]:
+        """Return value, low and high; None for what is absent or not finite."""
+        return _finite(self.value), _finite(self.low), _finite(self.high)
+
+    @property
+    def why(self) -> str:
+        """Return the reason why it is undetermined; empty if none is given."""
+        return self.reason if isinstance(self.reason, str) else ""
+
+
+class Valued(Number, frozen=True, kw_only=True):
+    """A number whose value is known."""
+
+    value: Real
+
+
+class Known(Valued, frozen=True, kw_only=True):
+    """A number whose value and interval are known."""
+
+    low: Real
+    high: Real
+
+
+class Estimate(Number, frozen=True, kw_only=True):
+    """A measured number with its interval; null where it could not be determined."""
+
+    low: Real | None
+    high: Real | None
 
     def as_dict(self) -> Data:
         """Return the form that JSON has, without keys that are absent."""
         return {name: value for name, value in asdict(self).items() if value is not UNSET}
 
 
-class Layout(Record, frozen=True, kw_only=True):
-    """The sizes of an update."""
+def _finite(x: float | UnsetType | None) -> float | None:
+    return x if isinstance(x, (int, float)) and isfinite(x) else None
+
+
+class ByKind(Record, Generic[Value], frozen=True, kw_only=True):
+    """What holds for the same samples, and for the same seconds where those are known."""
+
+    per_sample: Value | None
+    per_second: Value | None
+
+    def of(self, kind: Kind) -> Value | None:
+        """Return that of one kind."""
+        return self.per_sample if kind == "per_sample" else self.per_second
+
+
+class OfLayout(Record, frozen=True, kw_only=True):
+    """What belongs to a layout."""
 
     envs: Size
     steps: Size
+
+
+class Layout(OfLayout, frozen=True, kw_only=True):
+    """The sizes of an update."""
+
     batch: Size
     minibatch: Size
     minibatches: Size

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -21,6 +22,12 @@ class PhaseProducts:
     """Mean over pairs of different chains of <G_nj, G_mj>."""
     overall: Float[np.ndarray, " blocks"]
     """Mean over pairs of different chains of <mean_j G_nj, mean_j G_mj>."""
+
+    def plus(self, other: "PhaseProducts", weight: float) -> "PhaseProducts":
+        """Add the products of a gradient in other parameters, times `weight`."""
+        return PhaseProducts(
+            self.pairs + weight * other.pairs, self.overall + weight * other.overall
+        )
 
 
 def phase_variance(products: PhaseProducts) -> Estimate:
@@ -63,6 +70,13 @@ class LagProfile:
     within: tuple[Estimate, ...]
     across: Estimate
     independent: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "within": {str(k): e.as_dict() for k, e in zip(self.lags, self.within, strict=True)},
+            "across": self.across.as_dict(),
+            "independent": self.independent,
+        }
 
 
 def lag_profile(products: LagProducts) -> LagProfile:

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from nbyt.stats.comparison import Candidate
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.intervals import leave_one_out, real
 from nbyt.stats.lags import LagProducts, LagProfile, PhaseProducts, lag_profile, phase_variance
 from nbyt.stats.products import Products
-from nbyt.stats.ranking import Ranking, rank
+from nbyt.stats.ranking import Candidate, Ranking, rank
 from nbyt.stats.summary import GradientEstimates, describe
 from nbyt.stats.variance import bias_parts
 
@@ -58,11 +57,9 @@ class LayoutMeasurement:
     bias_parts: dict[str, dict[str, Estimate]] = field(default_factory=dict)
 
     def gradient(self, objective: str) -> GradientEstimates:
-        """Return the estimates of one objective."""
         return {"actor": self.actor, "critic": self.critic, "total": self.total}[objective]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the form that JSON output promises."""
         data: dict[str, Any] = {"envs": self.envs, "steps": self.steps, "lambda": self.lam}
         for name in OBJECTIVES:
             data[name] = self.gradient(name).as_dict()
@@ -128,6 +125,24 @@ def rank_layouts(
         for lam in lambdas
     ]
     return rank(candidates, generator)
+
+
+def ranked_layouts(
+    ranking: Ranking, layouts: tuple[LayoutMeasurement, ...]
+) -> list[dict[str, Any]]:
+    """Return layouts from the best to the worst, with what each would lose, as plain values."""
+    return [
+        {
+            "envs": layouts[place].envs,
+            "steps": layouts[place].steps,
+            "lambda": layouts[place].lam,
+            "rho": ranking.rho[place].as_dict(),
+            "tied_with_best": place == ranking.order[0] or place in ranking.ties,
+            "win_share": ranking.win_share[place],
+            "regret": ranking.regret[place].as_dict(),
+        }
+        for place in ranking.order
+    ]
 
 
 def explained_variance(sums: Float[np.ndarray, "4 n"]) -> Estimate:

@@ -1,6 +1,6 @@
 """Products: what the gradient engine hands over, inner products of chains and never gradients."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -60,20 +60,28 @@ class Products:
 
     @property
     def chains(self) -> int:
-        """How many independent chains the products come from."""
+        """Return how many independent chains the products come from."""
         return int(self.square.shape[-1])
 
     @property
     def groups(self) -> int:
-        """How many independent sketches the products come from; 1 if they are exact."""
+        """Return how many independent sketches the products come from; 1 if they are exact."""
         fields = (self.square, self.step_square, self.step_pairs)
         return max(len(field) for field in (*fields, self.means, self.cross, self.reference))
 
     @property
     def difference(self) -> Float[np.ndarray, "#G n n"]:
-        """Gram matrix of S_n - R_n, whose mean is the bias of the gradient."""
+        """Return the Gram matrix of S_n - R_n, whose mean is the bias of the gradient."""
         crossed = np.asarray(self.cross, float)
         return np.asarray(self.means - crossed - crossed.swapaxes(-1, -2) + self.reference)
+
+
+def side_by_side(actor: Products, critic: Products, coefficient: float) -> Products:
+    """Combine products of two gradients in different parameters, the second one weighed."""
+    names = ["square", "step_square", "step_pairs", "means", "cross", "reference"]
+    names += [] if actor.phase_part is None else ["advantage_part", "phase_part"]
+    summed = {name: getattr(actor, name) + coefficient**2 * getattr(critic, name) for name in names}
+    return replace(actor, **summed)
 
 
 @dataclass(frozen=True)
@@ -95,7 +103,7 @@ class PoolMoments:
 
     @property
     def variance(self) -> Replicates:
-        """V(T) = tr Cov(G) of one env: E|G|² - |E G|². N envs have V(T) / N."""
+        """Return V(T) = tr Cov(G) of one env: E|G|² - |E G|². N envs have V(T) / N."""
         return np.asarray(self.square - self.mean_sq)
 
     def second_moment(self, envs: int | float) -> Replicates:
@@ -104,7 +112,6 @@ class PoolMoments:
 
 
 def moments_of(products: Products, samples: Samples) -> PoolMoments:
-    """Return the moments of a gradient in every sample."""
     return PoolMoments(
         square=samples.mean(products.square),
         mean_sq=samples.mean_of_pairs(products.means),

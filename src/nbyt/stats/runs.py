@@ -105,8 +105,6 @@ def _beyond(p: float, value: float, first: int, second: int) -> float:
     return (value - p) ** 2 - z**2 * p * (1 - p) * spread / (first * second)
 
 
-# What is lost by a layout against the best one, and whether a forecast orders the layouts.
-#
 # Scores are a row of seeds for each layout, of one length or of several. Where scores are not
 # certain, a row has them as each draw has them.
 

@@ -73,7 +73,6 @@ class SourceEstimates:
         return replace(self, **parts)
 
     def as_dict(self) -> dict[str, dict[str, Any]]:
-        """Return every estimate by its name, as JSON output has it."""
         return {name: part.as_dict() for name, part in self._parts()}
 
     def _parts(self) -> list[tuple[str, Estimate]]:

@@ -154,7 +154,6 @@ class BatchEstimates:
     noise_scale: Estimate
 
     def as_dict(self) -> dict[str, dict[str, float | str | bool | None]]:
-        """Return the form that JSON output promises."""
         return {field.name: getattr(self, field.name).as_dict() for field in fields(self)}
 
 
@@ -183,7 +182,8 @@ def describe_batch(
     )
     if not rough:
         return found
-    return replace(found, **{f.name: _roughly(getattr(found, f.name)) for f in fields(found)})
+    named = {field.name: getattr(found, field.name) for field in fields(found)}
+    return BatchEstimates(**{name: replace(one, approximate=True) for name, one in named.items()})
 
 
 def noise_scale(noise: Estimate, batch: int | float) -> Estimate:
@@ -202,10 +202,6 @@ def _scale(factor: float, batch: int | float) -> float:
     return batch * (1 / factor - 1) if factor > 0 else math.inf
 
 
-def _roughly(estimate: Estimate) -> Estimate:
-    return replace(estimate, approximate=True)
-
-
 @dataclass(frozen=True)
 class GradientEstimates:
     """What is measured of one gradient (actor, critic or total) for a layout of N envs, T steps."""
@@ -222,7 +218,6 @@ class GradientEstimates:
     alignment: Estimate
 
     def as_dict(self) -> dict[str, dict[str, float | str | bool | None]]:
-        """Return the form that JSON output promises."""
         return {field.name: getattr(self, field.name).as_dict() for field in fields(self)}
 
 

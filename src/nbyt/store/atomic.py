@@ -67,11 +67,9 @@ def canonical(value: Any, *, where: str = "") -> bytes:
         once = json.loads(_dumps(value))
         return (_dumps(once) + "\n").encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
-        raise StoreError(
-            f"this cannot be written as JSON: {error}",
-            where=where,
-            fix="give plain dicts, lists, text and finite numbers",
-        ) from error
+        message = f"this cannot be written as JSON: {error}"
+        fix = "give plain dicts, lists, text and finite numbers"
+        raise StoreError(message, where=where, fix=fix) from error
 
 
 def read_bytes(path: Path, *, limit: int) -> bytes:
@@ -104,11 +102,9 @@ def _require_regular(path: Path, status: os.stat_result, limit: int) -> None:
             f"{path} is {kind}, not a regular file", where=str(path), fix="give a real file"
         )
     if status.st_size > limit:
-        raise StoreError(
-            f"{path} is too large: {status.st_size} bytes, at most {limit} are read",
-            where=str(path),
-            fix="this is not a file that nbyt wrote; restore the right one",
-        )
+        message = f"{path} is too large: {status.st_size} bytes, at most {limit} are read"
+        fix = "this is not a file that nbyt wrote; restore the right one"
+        raise StoreError(message, where=str(path), fix=fix)
 
 
 def _unreadable(path: Path, error: Exception) -> StoreError:
@@ -116,10 +112,7 @@ def _unreadable(path: Path, error: Exception) -> StoreError:
     if number == errno.ENOENT:
         return StoreError(f"{path} is missing", where=str(path), fix="check the path")
     if number == errno.ELOOP:
-        return StoreError(
-            f"{path} is a symlink, which nbyt does not follow",
-            where=str(path),
-            fix="give the real file",
-        )
+        message = f"{path} is a symlink, which nbyt does not follow"
+        return StoreError(message, where=str(path), fix="give the real file")
     reason = getattr(error, "strerror", None) or str(error)
     return StoreError(f"{path} cannot be read: {reason}", where=str(path), fix="check the path")

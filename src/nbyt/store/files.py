@@ -42,11 +42,13 @@ class Entry(Generic[Read, Written]):
     """A file in a folder: how it is named, read, written and removed.
 
     name: with a format such as {:d} for each of its keys. keys: the names that there can be, as a
-    regular expression, where they are not just whole numbers.
+    regular expression, where they are not just whole numbers. parent: the folder that holds all of
+    them.
     """
 
     name: str
     keys: str = ""
+    parent: str = ""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -58,7 +60,7 @@ class Entry(Generic[Read, Written]):
         name = self.name.format(*key)
         if not self.pattern.fullmatch(name):
             raise ValueError(f"{name!r} cannot be the name of a file of ours")
-        return folder / name
+        return folder / self.parent / name
 
     def present(self, folder: Path) -> list[Path]:
         """List the files of this entry, in order of their number."""
@@ -104,11 +106,9 @@ class Sealed(Entry[Kind, Kind | Data]):
         # A whole record under another's name would be shown twice, in the wrong place.
         if self.numbered and self.name.format(getattr(record, self.numbered)) != path.name:
             number = getattr(record, self.numbered)
-            raise StoreError(
-                f"{path} holds the {self.kind} of {self.numbered} {number}",
-                where=str(path),
-                fix="give it the name it was written under, or delete it",
-            )
+            message = f"{path} holds the {self.kind} of {self.numbered} {number}"
+            fix = "give it the name it was written under, or delete it"
+            raise StoreError(message, where=str(path), fix=fix)
         return record
 
     def write(self, path: Path, value: Kind | Data) -> None:
@@ -204,14 +204,9 @@ class Text(Entry[None, str]):
 
 @dataclass(frozen=True, kw_only=True)
 class Inner(Entry[None, None]):
-    """The folder of another run inside this one. parent: the folder that holds all of them."""
+    """The folder of another run inside this one."""
 
     entries: tuple[Entry[Any, Any], ...]
-    parent: str = ""
-
-    def path(self, folder: Path, *key: int | str) -> Path:
-        """Return where the run with that key is."""
-        return super().path(folder / self.parent, *key)
 
     def present(self, folder: Path) -> list[Path]:
         """List the runs; a link in place of the folder that holds them counts as one."""

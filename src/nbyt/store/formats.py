@@ -64,11 +64,8 @@ def read_sealed(path: Path, *, kind: str, limit: int = JSON_LIMIT) -> dict[str, 
 def require_room(path: Path, size: int, limit: int) -> None:
     """Raise a StoreError for what could not be read back: it must not be written."""
     if size > limit:
-        raise StoreError(
-            f"{path} would be {size} bytes, at most {limit} can be read back",
-            where=str(path),
-            fix="store less in it",
-        )
+        message = f"{path} would be {size} bytes, at most {limit} can be read back"
+        raise StoreError(message, where=str(path), fix="store less in it")
 
 
 def shown(value: object) -> str:

@@ -195,16 +195,12 @@ def _unwritable(path: Path, needed: int, error: Exception) -> NbytError:
     reason = getattr(error, "strerror", None) or str(error)
     room = f", {needed} bytes needed" if needed else ""
     if number in DISK_FAULTS:
-        return DiskError(
-            f"the disk refused {path}{room}: {reason}",
-            where=str(path),
-            fix="free some space and run the same command again; what was saved is intact",
-        )
-    return StoreError(
-        f"{path} cannot be written{room}: {reason}",
-        where=str(path),
-        fix="check its permissions, or choose another --out",
-    )
+        message = f"the disk refused {path}{room}: {reason}"
+        fix = "free some space and run the same command again; what was saved is intact"
+        return DiskError(message, where=str(path), fix=fix)
+    message = f"{path} cannot be written{room}: {reason}"
+    fix = "check its permissions, or choose another --out"
+    return StoreError(message, where=str(path), fix=fix)
 
 
 def _link(path: Path, fix: str) -> StoreError:
@@ -238,11 +234,9 @@ def at_work(folder: Path) -> Iterator[None]:
         with disk_errors(folder, 0):
             descriptor = stack.enter_context(opened(folder)).descriptor
         if descriptor is not None and not _free(descriptor):
-            raise StoreError(
-                f"another nbyt command is at work in {folder}",
-                where=str(folder),
-                fix="wait until it has ended, or choose another --out",
-            )
+            message = f"another nbyt command is at work in {folder}"
+            fix = "wait until it has ended, or choose another --out"
+            raise StoreError(message, where=str(folder), fix=fix)
         yield
 
 

@@ -9,8 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import asdict
+
 from nbyt.errors import StoreError
-from nbyt.results import Data, StageFacts, plain
+from nbyt.results import Data, ProbedTraining, StageFacts
 from nbyt.store.atomic import canonical
 from nbyt.store.files import (
     CHECKPOINT,
@@ -56,7 +58,7 @@ class Folder:
 
     def has(self, entry: Entry[Any, Any], *key: int | str) -> bool:
         """Return True if the entry is there, whole or not."""
-        return os.path.lexists(entry.path(self.path, *key))
+        return os.path.lexists(self.path_of(entry, *key))
 
     def present(self, entry: Entry[Any, Any]) -> list[Path]:
         """List the files of an entry, in order of their number."""
@@ -64,7 +66,7 @@ class Folder:
 
     def read(self, entry: Entry[Kind, Any], *key: int | str) -> Kind | None:
         """Read an entry; None if it is not there."""
-        path = entry.path(self.path, *key)
+        path = self.path_of(entry, *key)
         if not os.path.lexists(path):
             return None
         try:
@@ -76,21 +78,23 @@ class Folder:
 
     def require(self, entry: Sealed[Kind]) -> Kind:
         """Read an entry that the user expects here; raise a StoreError if it is not."""
-        path = entry.path(self.path)
+        path = self.path_of(entry)
         if not os.path.lexists(path):
             what, fix = entry.absent
-            raise StoreError(f"{self.path} holds {what}", where=str(self.path), fix=fix)
+            found = f"holds {what}" if self.path.is_dir() else "is not a folder"
+            found = found if os.path.lexists(self.path) else "does not exist"
+            raise StoreError(f"{self.path} {found}", where=str(self.path), fix=fix)
         return entry.read(path)
 
     def write(self, entry: Entry[Any, Value], value: Value, *key: int | str) -> Path:
         """Write an entry, all of it or after a crash nothing, and return where it is."""
-        path = entry.path(self.path, *key)
+        path = self.path_of(entry, *key)
         entry.write(path, value)
         return path
 
     def remove(self, entry: Entry[Any, Any], *key: int | str) -> None:
         """Remove an entry if it is there."""
-        entry.remove(entry.path(self.path, *key))
+        entry.remove(self.path_of(entry, *key))
 
 
 def command_of(identity: Data) -> str | None:
@@ -150,11 +154,8 @@ def open_run(
     require_no_links(path)
     wanted = json.loads(canonical(identity, where="identity"))
     if _is_foreign(path):
-        raise StoreError(
-            f"{path} is not an nbyt run and is not empty",
-            where="--out",
-            fix="choose another --out, or an empty folder",
-        )
+        message = f"{path} is not an nbyt run and is not empty"
+        raise StoreError(message, where="--out", fix="choose another --out, or an empty folder")
     folder = Folder(path)
     marker = folder.read(MARKER)
     changes = [] if marker is None else differences(marker.identity, wanted)
@@ -185,18 +186,14 @@ def load_stage(path: Path) -> tuple[Tensors, StageFacts]:
     folder = path.parent if path.name in ("stage.json", "stage.safetensors") else path
     folder = resolved_entry(folder, "stage")
     if not os.path.isdir(folder):
-        raise StoreError(
-            f"{folder} is not a stage folder",
-            where=str(folder),
-            fix="give the folder of one stage, such as runs/cartpole/stage-3",
-        )
+        message = f"{folder} is not a stage folder"
+        fix = "give the folder of one stage, such as runs/cartpole/stage-3"
+        raise StoreError(message, where=str(folder), fix=fix)
     stages = STAGE.present(folder)
     if stages and not os.path.lexists(folder / "stage.json"):
-        raise StoreError(
-            f"{folder} is a training, and not one of its stages: {_named(stages)}",
-            where=str(folder),
-            fix=f"give a stage: `nbyt probe {stages[-1]}`, or `--from {stages[-1]}`",
-        )
+        message = f"{folder} is a training, and not one of its stages: {_named(stages)}"
+        fix = f"give a stage: `nbyt probe {stages[-1]}`, or `--from {stages[-1]}`"
+        raise StoreError(message, where=str(folder), fix=fix)
     return STAGE.read(folder)
 
 
@@ -276,8 +273,8 @@ def add_record(folder: Folder, record: Data) -> None:
         RECORD.remove(path)
 
 
-def read_probes(folder: Path) -> Data:
+def read_probes(folder: Path) -> ProbedTraining:
     """Read what is known of a probed training, and its records in order of their update."""
     head = Folder(Path(folder)).require(PROBES)
-    records = [plain(RECORD.read(path)) for path in RECORD.present(Path(folder))]
-    return {**plain(head), "records": records}
+    records = tuple(RECORD.read(path) for path in RECORD.present(Path(folder)))
+    return ProbedTraining(**asdict(head), records=records)

@@ -134,10 +134,11 @@ def write_folder(folder: Path, name: str, tensors: Tensors, facts: Facts, *, kin
     record = sealed(facts, kind=kind, where=str(folder), file=names[0], sha256=sha256(data))
     require_room(folder / names[1], len(record), JSON_LIMIT)
     content = dict(zip(names, (data, record), strict=True))
-    if _holds(folder, content):
-        return
-    with disk_errors(folder, 0):
-        _require_replaceable(folder, set(names))
+    if os.path.lexists(folder):
+        if _holds(folder, content):
+            return
+        with disk_errors(folder, 0):
+            _require_replaceable(folder, set(names))
     temporary = temporary_name(folder.name)
     with disk_errors(folder, len(data) + len(record)), opened(folder.parent) as parent:
         try:
@@ -167,11 +168,9 @@ def read_bundle(folder: Path, name: str, *, kind: str) -> tuple[Tensors, Facts]:
     data = read_bytes(tensors_path, limit=TENSORS_LIMIT)
     found = sha256(data)
     if found != expected:
-        raise StoreError(
-            f"{tensors_path} is damaged: sha256 expected {shown(expected)}, found '{found}'",
-            where=str(tensors_path),
-            fix="restore a copy of it, or make it again by training",
-        )
+        message = f"{tensors_path} is damaged: sha256 expected {shown(expected)}, found '{found}'"
+        fix = "restore a copy of it, or make it again by training"
+        raise StoreError(message, where=str(tensors_path), fix=fix)
     return parse(data, str(tensors_path)), record["facts"]
 
 
@@ -223,20 +222,14 @@ def _holds(folder: Path, content: dict[str, bytes]) -> bool:
 
 
 def _require_replaceable(folder: Path, ours: set[str]) -> None:
-    if not os.path.lexists(folder):
-        return
     plain_folder = folder.is_dir() and not folder.is_symlink()
     foreign = _foreign(folder, ours) if plain_folder else {folder.name}
     if foreign:
-        raise StoreError(
-            f"{folder} is in the way: {shown(min(foreign))} was not written by nbyt",
-            where=str(folder),
-            fix="move it away, or choose another --out",
-        )
+        message = f"{folder} is in the way: {shown(min(foreign))} was not written by nbyt"
+        raise StoreError(message, where=str(folder), fix="move it away, or choose another --out")
 
 
 def _foreign(folder: Path, ours: set[str]) -> set[str]:
-    """List the names in a folder that are not ours, or are folders in place of our files."""
     entries = list(folder.iterdir())
     inside = {entry.name for entry in entries if entry.is_dir() and not entry.is_symlink()}
     return ({entry.name for entry in entries} - ours) | inside

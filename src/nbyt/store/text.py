@@ -12,6 +12,7 @@ _ESCAPES = re.compile(
     r"|\x1b[ -/]*[0-~]"  # everything else of that family
 )
 
+_SPACES = re.compile(r"[\t\n\r\v\f\x85\u2028\u2029]+")
 _UNSEEN = ("Cc", "Cf", "Cs")
 
 
@@ -33,14 +34,14 @@ def slug(text: str) -> str:
     return f"{'_' if _RESERVED.fullmatch(start) else ''}{start}-{digest}"
 
 
-def plain(text: str) -> str:
-    """Return the text on one line without terminal commands, control or invisible characters."""
-    return visible(re.sub(r"[\t\n\r\v\f\x85\u2028\u2029]+", " ", _ESCAPES.sub("", text)))
+def plain(text: str, *, lines: bool = False) -> str:
+    """Return the text without terminal commands, control or invisible characters.
 
-
-def visible(text: str) -> str:
-    """Return the text without terminal commands, control or invisible characters; lines stay."""
+    It becomes one line; with `lines` its lines stay.
+    """
     if text.isascii() and text.isprintable():  # nearly all of them
         return text
     kept = _ESCAPES.sub("", text)
+    if not lines:
+        kept = _ESCAPES.sub("", _SPACES.sub(" ", kept))
     return "".join(c for c in kept if c == "\n" or unicodedata.category(c) not in _UNSEEN)

@@ -21,8 +21,8 @@ from nbyt.collect.segment import PoolPlan, parts_of
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import MissingExtraError, NbytError, TrainingError, UsageError
 from nbyt.measure.frozen_policy import Progress
-from nbyt.policy.files import describe, stage_tensors
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
+from nbyt.policy.files import stage_files
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.store import tensors
 from nbyt.store.tensors import write_folder
@@ -289,10 +289,9 @@ class ClusterPools:
 
 
 def _files(stage: Stage) -> dict[str, bytes]:
-    facts = {**stage.facts, "policy": describe(stage.policy)}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place).resolve() / "stage"
-        write_folder(folder, "stage", stage_tensors(stage), facts, kind="stage")
+        write_folder(folder, "stage", *stage_files(stage), kind="stage")
         return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 

@@ -1,8 +1,10 @@
 """The grid: every layout of a batch with every seed, each of them a cell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
+
+from msgspec import to_builtins
 
 from nbyt.advice.request import (
     EFFORTS,
@@ -17,8 +19,7 @@ from nbyt.advice.request import (
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import UsageError
 from nbyt.layout import Layout, nearest_divisors
-from nbyt.numbers import COUNT, SIZE, SPLITS, STEPS, require
-from nbyt.rng import require_seed
+from nbyt.numbers import COUNT, SIZE, SPLITS, STEPS, require, require_seeds
 from nbyt.train.plan import PPOPlan, PPOSettings, stage_updates
 
 POINTS = 20
@@ -102,7 +103,7 @@ def make_grid(
     batch, total = SIZE.check(batch, "batch"), STEPS.check(total, "total")
     max_envs, minibatch = require(SIZE, max_envs=max_envs, minibatch=minibatch)
     seeds = COUNT.check(seeds, "seeds")
-    first_seed = require_seed(first_seed, count=seeds)
+    first_seed = require_seeds(first_seed, seeds)
     layouts = SPLITS.check(layouts, "layouts")
     wrong = [f"{envs}x{steps}" for envs, steps in layouts if envs * steps != batch]
     if wrong:
@@ -147,7 +148,8 @@ def advice_request(
     )
 
 
-class GridSpec(NamedTuple):
+@dataclass(frozen=True)
+class GridSpec:
     """All of a grid but the env itself, which every process builds for itself."""
 
     env: str
@@ -161,39 +163,12 @@ class GridSpec(NamedTuple):
     @classmethod
     def from_grid(cls, grid: Grid) -> "GridSpec":
         """Describe a grid, to be sent to another process."""
-        return cls(
-            grid.env.id,
-            grid.layouts,
-            grid.seeds,
-            grid.total,
-            grid.points,
-            grid.settings,
-            grid.vector,
-        )
-
-    @classmethod
-    def from_dict(cls, facts: dict[str, Any]) -> "GridSpec":
-        """Read what `as_dict` wrote."""
-        settings = dict(facts["settings"])
-        settings["lam"] = settings.pop("lambda")
-        return cls(
-            facts["env"],
-            tuple(Layout(*sizes) for sizes in facts["layouts"]),
-            tuple(facts["seeds"]),
-            facts["total"],
-            tuple(facts["points"]),
-            PPOSettings(**settings),
-            facts["vector"],
-        )
+        return cls(grid.env.id, *(getattr(grid, one.name) for one in fields(cls)[1:]))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
-        return {
-            **self._asdict(),
-            "layouts": [[one.envs, one.steps, one.minibatch, one.epochs] for one in self.layouts],
-            "settings": self.settings.as_dict(),
-        }
+        """Return plain values, for JSON; msgspec's `convert` reads them back."""
+        return to_builtins(self)
 
     def grid(self, env: DeviceEnv | HostEnv) -> Grid:
         """Return the grid; env: the one that `self.env` names, built in this process."""
-        return Grid(env, *self[1:])
+        return Grid(env, *(getattr(self, one.name) for one in fields(self)[1:]))

@@ -15,7 +15,7 @@ from nbyt.errors import NbytError
 from nbyt.layout import nearest_divisors
 from nbyt.measure.request import Progress
 from nbyt.numbers import RETRIES
-from nbyt.report.pages.sweep import write_page
+from nbyt.report.pages.sweep import sweep_page
 from nbyt.report.tables.sweep import sweep_lines
 from nbyt.results import Data, Failure, plain
 from nbyt.results.sweep import CellCounts
@@ -106,7 +106,7 @@ def curves_of(grid: Grid, folder: Folder) -> dict[Cell, Curve]:
     stored = {cell: folder.read(CELL, cell.name) for cell in grid.cells}
     # A curve with other points is of another sweep: like a damaged one, it is trained again.
     return {
-        cell: Curve(kept.samples, kept.returns, kept.unfinished)
+        cell: Curve(kept.samples, kept.returns, kept.unfinished, kept.training)
         for cell, kept in stored.items()
         if kept is not None and kept.samples == samples
     }
@@ -299,7 +299,7 @@ def conclude(
     )
     folder.write(SWEEP, result)
     # As it is read back: the page is then the same as that of `nbyt report`.
-    write_page(folder.require(SWEEP), folder.path / PAGE.name)
+    sweep_page(folder.require(SWEEP)).write(folder.path / PAGE.name)
     return Sweep(result)
 
 

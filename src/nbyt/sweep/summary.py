@@ -10,11 +10,10 @@ from msgspec.structs import asdict
 
 from nbyt.advice.costs import Costs
 from nbyt.advice.libraries import defaults
-from nbyt.report.numbers import listed
+from nbyt.advice.reasons import listed
 from nbyt.results.advice import Answer, Answers, Library
 from nbyt.results.sweep import (
     AdviceComparison,
-    ByKind,
     CellCounts,
     FailedCell,
     Failure,
@@ -27,6 +26,7 @@ from nbyt.results.sweep import (
     Wins,
 )
 from nbyt.results.training import Settings
+from nbyt.results.values import ByKind
 from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate, mapped, undetermined

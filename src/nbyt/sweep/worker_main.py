@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 from nbyt.collect.pool import collect_part
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs import DeviceEnv, HostEnv, resolve
@@ -83,7 +85,7 @@ class _TaskServer:
         return []
 
     def _grid(self, facts: dict[str, Any], seed: int) -> Grid:
-        spec = GridSpec.from_dict(facts)
+        spec = convert(facts, GridSpec)
         return spec.grid(self._env(spec.env, seed))
 
     def _env(self, name: str, seed: int) -> DeviceEnv | HostEnv:

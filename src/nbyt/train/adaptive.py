@@ -9,12 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from nbyt.collect.rollout import Rollout
+from nbyt.collect.rollout import Rollout, discounted_sums, fragment_sums, td_errors
 from nbyt.errors import LayoutError
 from nbyt.layout import Layout
-from nbyt.objective.advantage import discounted_sums, fragment_sums, td_errors
-from nbyt.objective.ppo import Coefficients
 from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.train.losses import Coefficients
 from nbyt.train.plan import PPOSettings, RunPlan
 
 History = Float[np.ndarray, "probes lengths"]
@@ -75,7 +74,6 @@ def controller_for(updates: int) -> LayoutController:
 
 
 def _lead(gaps: Float[np.ndarray, " probes"]) -> float:
-    """Return the mean gap in standard errors."""
     spread = float(gaps.std(ddof=1)) / len(gaps) ** 0.5
     return float(gaps.mean()) / spread if spread > 0 else 0.0
 
@@ -131,7 +129,6 @@ def probe_rollout(
 
 
 def _scaled(advantage: Float[Array, "T N"], weights: Float[Array, "T N"]) -> Float[Array, "T N"]:
-    """Normalise advantages over the rows that are experience."""
     count = jnp.maximum(weights.sum(), 1.0)
     centred = advantage - jnp.sum(advantage * weights) / count
     return centred / (jnp.sqrt(jnp.sum(centred**2 * weights) / count) + _TINY)
@@ -181,7 +178,6 @@ class AdaptivePlan(RunPlan[Layout, PPOSettings]):
 
     @property
     def probe_layout(self) -> Layout:
-        """Return the layout of rollouts that are probed."""
         return self.split(self.layout.batch // PROBED_ENVS)
 
     @property
@@ -190,12 +186,10 @@ class AdaptivePlan(RunPlan[Layout, PPOSettings]):
         return lengths_of(self.layout.batch, self.most)
 
     def split(self, steps: int) -> Layout:
-        """Return the layout with T = `steps`."""
         own = self.layout
         return Layout(own.batch // steps, steps, own.minibatch, own.epochs)
 
     def identity(self) -> dict[str, Any]:
-        """Return everything that decides the run's numbers, as plain values."""
         controller = {
             name: getattr(self.controller, name) for name in LayoutController.__dataclass_fields__
         }

@@ -38,7 +38,6 @@ class Control(NamedTuple):
         return abs(self.gap) <= _LARGEST_GAP
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
         return {
             "env": f"tabular:{_ENV}",
             "measured": self.measured.as_dict(),
@@ -49,9 +48,7 @@ class Control(NamedTuple):
 
 
 def run_control(folder: Path, seed: int) -> Control:
-    """Train on FrozenLake in `folder`, then measure the final policy's return and compute it
-    exactly.
-    """
+    """Train on FrozenLake in `folder`; measure the final policy's return and compute it exactly."""
     env = tabular.find(_ENV)
     if env is None:
         raise EnvUsageError(f"Gymnasium has no {_ENV}", fix="install gymnasium[toy-text]")

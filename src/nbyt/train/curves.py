@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import jax
@@ -14,22 +15,26 @@ import numpy as np
 from jax.sharding import Mesh
 
 from nbyt.collect.device import Runner, each_seed, mesh_for, spread
-from nbyt.collect.evaluate import Evaluation, SeedEpisodes, episode_returns, play_seeds
-from nbyt.collect.rollout import update_key
+from nbyt.collect.evaluate import (
+    DEVICE_EPISODES,
+    Evaluation,
+    SeedEpisodes,
+    episode_returns,
+    play_seeds,
+)
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvError, NbytError
 from nbyt.layout import Layout
 from nbyt.minibatch import shuffle_and_chop
-from nbyt.objective.ppo import Coefficients
 from nbyt.policy.actor_critic import ActorCritic
-from nbyt.rng import numpy_stream
+from nbyt.rng import numpy_stream, stream
 from nbyt.train.algorithms.ppo import initial_learner, learn, ppo_row, rate_of
 from nbyt.train.algorithms.registry import UpdateMetrics, build_algorithm
+from nbyt.train.losses import Coefficients
 from nbyt.train.plan import PPOPlan, PPOSettings, RunPlan
 from nbyt.train.sources import (
     DeviceSource,
     Learner,
-    SourceBatch,
     coefficients_of,
     device_experience,
 )
@@ -40,25 +45,28 @@ class Curve(NamedTuple):
 
     Not of the episodes of training itself: with many envs and few updates those are the short
     ones, as the long ones have not ended yet.
-    unfinished: episodes, of all that were played, that had to be cut.
+    unfinished: episodes, of all that were played, that had to be cut. training: mean returns of
+    the training's own episodes that ended since the point before, None where none did.
     """
 
     samples: tuple[int, ...]
     returns: tuple[float, ...]
     unfinished: int
+    training: tuple[float | None, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
         return {
             "samples": list(self.samples),
             "returns": list(self.returns),
             "unfinished": self.unfinished,
+            "training": list(self.training),
         }
 
 
 def curve_from(facts: dict[str, Any]) -> Curve:
     """Read the curve that `as_dict` wrote."""
-    return Curve(tuple(facts["samples"]), tuple(facts["returns"]), int(facts["unfinished"]))
+    samples, returns, training = (tuple(facts[key]) for key in ("samples", "returns", "training"))
+    return Curve(samples, returns, int(facts["unfinished"]), training)
 
 
 def train_curve(
@@ -72,15 +80,18 @@ def train_curve(
     """
     algorithm = build_algorithm(plan, env)
     played: list[Evaluation] = []
+    counts, sums = [], []
     try:
         for made in algorithm.updates(1):
-            algorithm.row(made)
+            row = algorithm.row(made)
+            counts.append(row["episodes"])
+            sums.append(row["episodes"] * (row["mean_return"] or 0.0))
             watch(made.number)
             if made.number in plan.stages:
                 played.append(episode_returns(env, algorithm.policy, algorithm.params, plan.seed))
     finally:
         algorithm.close()
-    return curve_of(plan, played)
+    return curve_of(plan, played)._replace(training=training_returns(plan, counts, sums))
 
 
 def curve_of(plan: RunPlan[Layout, PPOSettings], played: list[Evaluation]) -> Curve:
@@ -97,12 +108,28 @@ def curve_of(plan: RunPlan[Layout, PPOSettings], played: list[Evaluation]) -> Cu
     return Curve(samples, returns, sum(one.unfinished for one in played))
 
 
+def training_returns(
+    plan: RunPlan[Layout, PPOSettings],
+    counts: Sequence[float] | np.ndarray,
+    sums: Sequence[float] | np.ndarray,
+) -> tuple[float | None, ...]:
+    """Return the mean return of the episodes that ended between the points of the curve.
+
+    counts, sums: of every update, its episodes that ended and the sum of their returns.
+    """
+    means = []
+    for first, last in pairwise((0, *plan.stages)):
+        ended, total = float(np.sum(counts[first:last])), float(np.sum(sums[first:last]))
+        means.append(total / ended if ended and np.isfinite(total) else None)
+    return tuple(means)
+
+
 # Many seeds of one layout, trained by one compiled program. How they share the devices is said in
 # `collect/device.py`; each learns the same to the last bit whatever the others are.
 
 # Updates that may be under way before anyone looks whether their numbers are numbers.
 _AHEAD = 2
-_WATCHED = ("fault", "fault_action", "policy_loss", "value_loss")
+_WATCHED = ("fault", "fault_action", "policy_loss", "value_loss", "episodes", "returns")
 
 
 class _State(NamedTuple):
@@ -115,7 +142,10 @@ class _State(NamedTuple):
 
 @dataclass
 class _Group:
-    """The seeds, their evaluations and their failures."""
+    """The seeds, their evaluations and their failures.
+
+    ended: by update, how many episodes of training ended, and the sum of their returns.
+    """
 
     plans: Sequence[PPOPlan]
     mesh: Mesh
@@ -123,20 +153,26 @@ class _Group:
     played: list[SeedEpisodes] = field(default_factory=list)
     failed: dict[int, NbytError] = field(default_factory=dict)
     waiting: deque[tuple[int, dict[str, Any]]] = field(default_factory=deque)
+    ended: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
 
 
 def train_seeds(
-    plans: Sequence[PPOPlan], env: DeviceEnv, watch: Callable[[int], None] = lambda updates: None
+    plans: Sequence[PPOPlan],
+    env: DeviceEnv,
+    watch: Callable[[int], None] = lambda updates: None,
+    *,
+    episodes: int = DEVICE_EPISODES,
 ) -> list[Curve | NbytError]:
     """Return the curve of every plan, or why it failed; the plans differ only in their seeds.
 
-    watch: called with the number of updates that all seeds have made.
+    watch: called with the number of updates that all seeds have made. episodes: played at every
+    point of the curve.
     """
     first = plans[0]
     policy, _ = initial_learner(first, env)
     mesh = mesh_for(len(plans))
     group = _Group(plans, mesh, spread([_first_state(plan, env) for plan in plans], mesh))
-    play = play_seeds(env, policy, [plan.seed for plan in plans], mesh)
+    play = play_seeds(env, policy, [plan.seed for plan in plans], mesh, episodes=episodes)
     coefficients = coefficients_of(first.settings)
     for number in range(1, first.updates + 1):
         _advance(env, policy, group, number, coefficients)
@@ -202,7 +238,7 @@ def _update(
 
     def one(own: tuple[_State, jax.Array]) -> tuple[_State, dict[str, jax.Array]]:
         (learner, runner, key), indices = own
-        runner, made, episodes = device_experience(
+        runner, gathered = device_experience(
             env,
             policy,
             settings.form,
@@ -210,10 +246,9 @@ def _update(
             learner.params,
             runner,
             learner.scale,
-            update_key(key, number),
+            stream(key, "update", number),
             coefficients,
         )
-        gathered = SourceBatch(**made._asdict(), episodes=episodes)
         learner, numbers = learn(
             policy, settings, learner, gathered, indices, coefficients, rate, side_by_side=False
         )
@@ -227,6 +262,7 @@ def _check_losses(group: _Group, *, leave: int) -> None:
     while len(group.waiting) > leave:
         number, seen = group.waiting.popleft()
         watched = jax.device_get({name: seen[name] for name in _WATCHED})
+        group.ended.append((watched["episodes"], watched["returns"]))
         losses = watched["policy_loss"] + watched["value_loss"]
         suspect = (watched["fault"] >= 0) | ~np.isfinite(losses)
         for k, plan in enumerate(group.plans):
@@ -242,11 +278,15 @@ def _check_losses(group: _Group, *, leave: int) -> None:
 def _outcomes(group: _Group) -> list[Curve | NbytError]:
     _check_losses(group, leave=0)
     points = [watched.evaluations() for watched in group.played]
+    counts, sums = (np.array(rows) for rows in zip(*group.ended, strict=True))
     found: list[Curve | NbytError] = []
     for k, plan in enumerate(group.plans):
         try:
             error = group.failed.get(k)
-            found.append(error or curve_of(plan, [played[k] for played in points]))
+            curve = error or curve_of(plan, [played[k] for played in points])
+            if isinstance(curve, Curve):
+                curve = curve._replace(training=training_returns(plan, counts[:, k], sums[:, k]))
+            found.append(curve)
         except NbytError as spoiled:
             found.append(spoiled)
     return found

@@ -1,6 +1,6 @@
 """DQN: its plan, the learner, and gradient steps on mini-batches of transitions."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
@@ -14,16 +14,14 @@ from nbyt.errors import LayoutError
 from nbyt.layout import batch_of
 from nbyt.minibatch.replay import Sampling
 from nbyt.numbers import SIZE, STEPS, Passes, Positive, Probability, Size, Steps, check_fields
-from nbyt.objective.dqn import Rates, TDNumbers, Transitions, dqn_loss
-from nbyt.policy.networks import Network, parse_network
 from nbyt.policy.q_policy import QPolicy, uniform_weights, weights_of
 from nbyt.rng import stream
-from nbyt.train.optimiser import clipped
-from nbyt.train.plan import RunPlan
+from nbyt.train.losses import Rates, TDNumbers, Transitions, clipped, dqn_loss
+from nbyt.train.plan import LearningSettings, RunPlan
 
 
 @dataclass(frozen=True)
-class DQNSettings:
+class DQNSettings(LearningSettings):
     """How DQN learns. Frozen and hashable; wrong values are refused when it is made."""
 
     gamma: Probability = 0.99
@@ -78,15 +76,6 @@ class DQNSettings:
     on_nonfinite: Literal["stop", "drop"] = "stop"
     """What to do with a NaN or infinity from an env: stop, or leave those rows out."""
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        parse_network(self.network, self.activation)
-
-    @property
-    def parsed_network(self) -> Network:
-        """Return the network that `network` and `activation` describe."""
-        return parse_network(self.network, self.activation)
-
     @cached_property
     def form(self) -> "DQNSettings":
         """Return the settings that programs are compiled for, without those passed as numbers."""
@@ -101,10 +90,6 @@ class DQNSettings:
         """Return the share of random actions after this part of the run."""
         gone = min(part / self.exploration, 1.0) if self.exploration else 1.0
         return self.epsilon_start + gone * (self.epsilon_end - self.epsilon_start)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, named as on the command line."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 _USUAL_BUFFER = 100_000
@@ -172,7 +157,6 @@ class ReplayLayout:
         return update * self.fresh >= self.warm_up
 
     def updates(self, total: int) -> int:
-        """Return the whole updates in a run of `total` environment steps."""
         STEPS.check(total, "total")
         if total < max(self.fresh, self.warm_up):
             raise LayoutError(
@@ -240,7 +224,6 @@ def with_weights(settings: DQNSettings, weights: dict[str, Any]) -> QLearner:
 
 
 def rates_of(settings: DQNSettings) -> Rates:
-    """Return the settings' numbers as arrays."""
     values = (settings.gamma, settings.huber, settings.target_mix, settings.learning_rate)
     return Rates(*(jnp.float32(value) for value in values))
 

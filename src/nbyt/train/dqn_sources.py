@@ -10,9 +10,8 @@ import numpy as np
 from nbyt.collect.device import Row, Runner, advance, start, step_inputs
 from nbyt.collect.host import HostQActor, HostRunner, Record, device_kind
 from nbyt.collect.replay import HostReplay, Replay, empty, read, write
-from nbyt.collect.rollout import Episodes, update_key
+from nbyt.collect.rollout import Episodes
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.objective.dqn import Rates, TDNumbers, Transitions
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.rng import numpy_stream, seeds, stream
 from nbyt.train.dqn import (
@@ -29,6 +28,7 @@ from nbyt.train.dqn import (
     without,
 )
 from nbyt.train.hardware import pin_to_device
+from nbyt.train.losses import Rates, TDNumbers, Transitions
 
 
 class HostReplaySource:
@@ -88,17 +88,13 @@ class HostReplaySource:
         return {"rows": self._replay.rows}
 
     def restore(self, state: Any) -> None:
-        """Go on from a checkpoint, with environments that start anew."""
         self._replay.rows = jax.tree.map(np.array, state["rows"])
 
     def close(self) -> None:
-        """Stop the environments."""
         self._runner.close()
 
 
 class _TallyBuilder:
-    """A block's tally while it grows."""
-
     def __init__(self) -> None:
         self.seen: list[TDNumbers] = []
         self._episodes: list[Episodes] = []
@@ -106,7 +102,6 @@ class _TallyBuilder:
         self._action: Any = 0
 
     def note(self, episodes: Episodes, fresh: Transitions, bad: np.ndarray, before: int) -> None:
-        """Count one update's episodes and faults."""
         self._episodes.append(episodes)
         if bad.any() and self._fault < 0:
             first = int(np.argmax(bad))
@@ -114,7 +109,6 @@ class _TallyBuilder:
         self._dropped += int(bad.sum())
 
     def made(self) -> Tally:
-        """Return the sums."""
         ended = np.sum([[float(x) for x in one] for one in self._episodes], axis=0)
         learning, seen = float(len(self.seen)), jax.device_get(self.seen)
         total = TDNumbers(*np.sum(seen, axis=0)) if seen else TDNumbers(*np.zeros(3))
@@ -171,7 +165,6 @@ class DeviceReplaySource:
 
     @property
     def rows(self) -> Transitions:
-        """Return all places of the buffer, written or not."""
         return self._replay.rows
 
     def gather(self, learner: QLearner, schedule: Schedule) -> tuple[QLearner, Tally]:
@@ -186,11 +179,9 @@ class DeviceReplaySource:
         return learner, tally
 
     def state(self) -> Any:
-        """Return the environments and the buffer."""
         return {"runner": self._runner, "replay": self._replay}
 
     def restore(self, state: Any) -> None:
-        """Go on from a checkpoint."""
         self._runner, self._replay = pin_to_device((state["runner"], state["replay"]))
 
     def close(self) -> None:
@@ -210,9 +201,8 @@ def _block(
     rates: Rates,
     key: jax.Array,
 ) -> tuple[Carried, Tally]:
-    """Make a block of updates in one program."""
     length = schedule.epsilon.shape[0]
-    keys = jax.vmap(partial(update_key, key))(schedule.first + jnp.arange(length))
+    keys = jax.vmap(partial(stream, key, "update"))(schedule.first + jnp.arange(length))
     draw = partial(step_inputs, policy, steps=layout.steps, envs=layout.envs)
     inputs = jax.vmap(draw)(keys)
     body = partial(_update, env, policy, settings, layout, schedule, rates, inputs)

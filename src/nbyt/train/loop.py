@@ -12,16 +12,13 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from nbyt.collect.evaluate import LONGEST, Evaluation, episode_returns
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, RunInterruptedError, StoreError
-from nbyt.policy.actor_critic import Params
+from nbyt.policy.actor_critic import Params, Stage
 from nbyt.policy.files import (
-    describe,
     from_tensors,
     read_stage,
-    shapes,
-    stage_tensors,
+    stage_files,
     to_tensors,
 )
-from nbyt.policy.stage import Stage
 from nbyt.processes.signals import StopRequest, stop_on_signal
 from nbyt.results import decode
 from nbyt.results.training import TrainedStage
@@ -29,7 +26,6 @@ from nbyt.stats import Estimate, mean
 from nbyt.store.files import CHECKPOINT, METRICS, RESULT, STAGE
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder
-from nbyt.store.tensors import match
 from nbyt.train.algorithms.registry import Algorithm, Row, UpdateMetrics, build_algorithm
 from nbyt.train.plan import AnyPlan
 
@@ -46,7 +42,6 @@ class Listener(Protocol):
 
     def on_update(self, row: Row) -> None:
         """Take a row of the metrics table; rows come in order."""
-        ...
 
 
 @runtime_checkable
@@ -55,19 +50,21 @@ class NoteListener(Protocol):
 
     def on_note(self, note: str) -> None:
         """Take a sentence, such as why the layout changed."""
-        ...
+
+
+# What is under way, how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class Watch:
     """A listener that reports progress under a name."""
 
-    progress: Callable[[str, int, int], None]
+    progress: Progress
     what: str
     updates: int
 
     def on_update(self, row: Row) -> None:
-        """Report how many updates are made."""
         self.progress(self.what, row["update"], self.updates)
 
 
@@ -204,13 +201,11 @@ def _save_stage(run: Run) -> None:
         "layout": plan.layout.as_dict(),
         "seed": plan.seed,
         "settings": plan.settings.as_dict(),
-        "policy": describe(algorithm.policy),
         "mean_return": run.rows[-1]["mean_return"],
         **algorithm.facts(),
     }
     number = plan.stages.index(run.updates_made) + 1
-    stage = Stage(algorithm.policy, algorithm.params, facts)
-    run.folder.write(STAGE, (stage_tensors(stage), facts), number)
+    run.folder.write(STAGE, stage_files(Stage(algorithm.policy, algorithm.params, facts)), number)
 
 
 def _save_checkpoint(run: Run) -> None:
@@ -220,14 +215,11 @@ def _save_checkpoint(run: Run) -> None:
 
 
 def _resume(run: Run) -> None:
-    """Restore the run's checkpoint, if there is one."""
     saved = run.folder.read(CHECKPOINT)
     if saved is None:
         return
     tensors, facts = saved
-    template = run.algorithm.state()
-    match(tensors, shapes(template), str(run.folder.path))
-    run.algorithm.restore(from_tensors(template, tensors))
+    run.algorithm.restore(from_tensors(run.algorithm.state(), tensors, str(run.folder.path)))
     run.updates_made = facts.updates
     rows = run.folder.read(METRICS) or []
     run.rows = [row for row in rows if _made_by(row, run.updates_made)]
@@ -276,21 +268,19 @@ def _evaluate(run: Run) -> Evaluation:
 
 
 def _finish(run: Run, seen: Evaluation, speed: float | None) -> Result:
-    final, findings = mean(seen.returns), run.algorithm.findings()
-    stages = [str(run.folder.path_of(STAGE, n + 1)) for n in range(len(run.plan.stages))]
+    findings, final = run.algorithm.findings(), mean(seen.returns)
+    result = {
+        "env": run.env.id,
+        "final_return": {**final.as_dict(), "replicates": final.replicates},
+        "unfinished": seen.unfinished,
+        "spoiled": seen.spoiled,
+        "longest": LONGEST,
+        "layout": run.plan.layout.as_dict(),
+        "updates": run.plan.updates,
+        **findings,
+    }
     run.folder.write(METRICS, run.rows)
-    run.folder.write(
-        RESULT,
-        {
-            "env": run.env.id,
-            "final_return": {**final.as_dict(), "replicates": final.replicates},
-            "unfinished": seen.unfinished,
-            "spoiled": seen.spoiled,
-            "longest": LONGEST,
-            "layout": run.plan.layout.as_dict(),
-            "updates": run.plan.updates,
-            **findings,
-        },
-    )
+    run.folder.write(RESULT, result)
     run.folder.remove(CHECKPOINT)
+    stages = [str(run.folder.path_of(STAGE, n + 1)) for n in range(len(run.plan.stages))]
     return Result(final, seen.unfinished, seen.spoiled, speed, stages, findings)

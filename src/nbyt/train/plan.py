@@ -6,13 +6,35 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
-from nbyt.numbers import COUNT, STEPS, Coefficient, Positive, Probability, check_fields
+from nbyt.numbers import COUNT, SEED, STEPS, Coefficient, Positive, Probability, check_fields
 from nbyt.policy.networks import Network, parse_network
-from nbyt.rng import require_seed
+
+
+class LearningSettings:
+    """What the settings of all algorithms share; wrong values are refused when they are made."""
+
+    network: str
+    activation: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        parse_network(self.network, self.activation)
+
+    @property
+    def parsed_network(self) -> Network:
+        """Return the network that `network` and `activation` describe."""
+        return parse_network(self.network, self.activation)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, named as on the command line."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        if "lam" in values:
+            values["lambda"] = values.pop("lam")
+        return values
 
 
 @dataclass(frozen=True)
-class PPOSettings:
+class PPOSettings(LearningSettings):
     """How PPO learns. Frozen and hashable; wrong values are refused when it is made."""
 
     gamma: Probability = 0.99
@@ -72,15 +94,6 @@ class PPOSettings:
     on_nonfinite: Literal["stop", "drop"] = "stop"
     """What to do with a NaN or infinity from an env: stop, or leave those rows out."""
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        parse_network(self.network, self.activation)
-
-    @property
-    def parsed_network(self) -> Network:
-        """Return the network that `network` and `activation` describe."""
-        return parse_network(self.network, self.activation)
-
     @cached_property
     def form(self) -> "PPOSettings":
         """Return the settings that programs are compiled for, without those passed as numbers."""
@@ -102,12 +115,6 @@ class PPOSettings:
         together = self.shared or self.clip_jointly or self.target_kl is not None
         return ("both",) if together else ("actor", "critic")
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, named as on the command line."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        values["lambda"] = values.pop("lam")
-        return values
-
 
 # Early, middle and final: where a run's stages are taken unless the user says otherwise.
 _DEFAULT_SHARES = (0.1, 0.5, 1.0)
@@ -117,35 +124,23 @@ class LayoutLike(Protocol):
     """How an update gets and uses its samples."""
 
     @property
-    def envs(self) -> int:
-        """Return the number of parallel environments."""
-        ...
+    def envs(self) -> int: ...
 
     @property
-    def steps(self) -> int:
-        """Return the steps of each environment between two updates."""
-        ...
+    def steps(self) -> int: ...
 
-    def updates(self, total: int) -> int:
-        """Return the whole updates in a run of `total` environment steps."""
-        ...
+    def updates(self, total: int) -> int: ...
 
-    def as_dict(self) -> dict[str, int]:
-        """Return plain numbers."""
-        ...
+    def as_dict(self) -> dict[str, int]: ...
 
 
 class Settings(Protocol):
     """What decides the numbers besides the layout."""
 
     @property
-    def on_nonfinite(self) -> str:
-        """Return "stop" or "drop": what to do with a NaN or infinity from an env."""
-        ...
+    def on_nonfinite(self) -> str: ...
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        ...
+    def as_dict(self) -> dict[str, Any]: ...
 
 
 AnyLayout = TypeVar("AnyLayout", bound=LayoutLike, covariant=True)
@@ -170,12 +165,11 @@ class RunPlan(Generic[AnyLayout, AnySettings]):
     vector: str = "sync"
 
     def __post_init__(self) -> None:
-        require_seed(self.seed)
+        SEED.check(self.seed, "seed")
         STEPS.check(self.total, "total")
 
     @property
     def updates(self) -> int:
-        """Return how many updates the run makes."""
         return self.layout.updates(self.total)
 
     def identity(self) -> dict[str, Any]:
@@ -203,9 +197,7 @@ class PPOPlan(RunPlan[Layout, PPOSettings]):
 def stage_updates(
     updates: int, *, count: int | None = None, save_at: tuple[int, ...] = ()
 ) -> tuple[int, ...]:
-    """Return the updates after which stages are kept: three, `count` evenly spaced, or those
-    named.
-    """
+    """Return the updates after which stages are kept: three, `count`, or those given."""
     if save_at:
         outside = [number for number in save_at if not 1 <= number <= updates]
         if outside:

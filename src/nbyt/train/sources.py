@@ -10,15 +10,14 @@ from jaxtyping import Array, Bool, Float
 
 from nbyt.collect.device import STAGGER_LIMIT, Runner, collect, stagger, start
 from nbyt.collect.host import HostActor, HostRunner, Record, rollout
-from nbyt.collect.rollout import Episodes, Rollout, next_value
+from nbyt.collect.rollout import Episodes, Rollout, gae, next_value
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
-from nbyt.objective.advantage import explained_variance, gae
-from nbyt.objective.ppo import Batch, Coefficients, normalised
 from nbyt.policy import normalise
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import numpy_stream, seeds, stream
 from nbyt.train.hardware import pin_to_device
+from nbyt.train.losses import Batch, Coefficients, explained_variance, normalised
 from nbyt.train.plan import PPOSettings
 
 
@@ -51,7 +50,7 @@ class Learner(NamedTuple):
 
 
 class SourceBatch(NamedTuple):
-    """One update's batch, and the moments that the next one needs."""
+    """One update's batch, and the moments that include it (used from the next rollout on)."""
 
     batch: Batch
     observation: normalise.RunningMoments | None
@@ -61,7 +60,6 @@ class SourceBatch(NamedTuple):
 
 
 def coefficients_of(settings: PPOSettings) -> Coefficients:
-    """Return the settings' numbers as arrays."""
     values = (
         settings.gamma,
         settings.lam,
@@ -73,24 +71,15 @@ def coefficients_of(settings: PPOSettings) -> Coefficients:
     return Coefficients(*(jnp.float32(value) for value in values))
 
 
-class PreparedBatch(NamedTuple):
-    """A batch and the moments that include it (used from the next rollout on)."""
-
-    batch: Batch
-    observation: normalise.RunningMoments | None
-    scale: RewardScale | None
-    numbers: BatchNumbers
-
-
 def prepare_batch(
     policy: ActorCritic,
     settings: PPOSettings,
     params: Params,
     rollout: Rollout,
+    episodes: Episodes,
     scale: RewardScale | None,
     coefficients: Coefficients,
-) -> PreparedBatch:
-    """Turn a rollout into a batch."""
+) -> SourceBatch:
     bad = _bad(rollout)
     if settings.on_nonfinite == "drop":
         rollout = _without(rollout, bad)
@@ -105,14 +94,14 @@ def prepare_batch(
         moments = normalise.update(moments, policy.encode(raw, batch.observation), batch.valid)
     first = jnp.argmax(bad.reshape(-1))
     numbers = BatchNumbers(
-        explained_variance(batch.value, batch.target, batch.valid),
+        explained_variance(batch),
         jnp.where(bad.any(), first, -1),
         batch.action[first],
         bad.mean(),
     )
     if settings.normalise_advantages == "batch":
         batch = batch._replace(advantage=normalised(batch))
-    return PreparedBatch(batch, moments, scale, numbers)
+    return SourceBatch(batch, moments, scale, numbers, episodes)
 
 
 def _flat(rollout: Rollout, advantage: Float[Array, "T N"]) -> Batch:
@@ -140,14 +129,10 @@ def _bad(rollout: Rollout) -> Bool[Array, "T N"]:
 def _without(rollout: Rollout, bad: Bool[Array, "T N"]) -> Rollout:
     """Zero the bad rows and mark them as not experience."""
     clean = {
-        name: _finite(getattr(rollout, name))
+        name: jnp.nan_to_num(getattr(rollout, name), nan=0.0, posinf=0.0, neginf=0.0)
         for name in ("observation", "log_prob", "value", "reward", "final_value", "last_value")
     }
     return rollout._replace(**clean, valid=rollout.valid & ~bad)
-
-
-def _finite(x: jax.Array) -> jax.Array:
-    return jnp.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def _scaled(
@@ -202,15 +187,15 @@ class HostSource:
         assert self._running is not None, "begin() comes first"
         steps = self._layout.steps
         record, episodes = self._running.go(self._actor(learner, key, steps), steps)
-        made = host_experience(
+        return host_experience(
             self._policy,
             self._settings.form,
             learner.params,
             record,
+            episodes,
             learner.scale,
             self._coefficients,
         )
-        return SourceBatch(**made._asdict(), episodes=episodes)
 
     def state(self) -> Any:
         """Return an empty tree: the state of a simulator cannot be saved."""
@@ -233,12 +218,12 @@ def host_experience(
     settings: PPOSettings,
     params: Params,
     record: Record,
+    episodes: Episodes,
     scale: RewardScale | None,
     coefficients: Coefficients,
-) -> PreparedBatch:
-    """Turn a record into a batch."""
+) -> SourceBatch:
     made = rollout(policy, params, record)
-    return prepare_batch(policy, settings, params, made, scale, coefficients)
+    return prepare_batch(policy, settings, params, made, episodes, scale, coefficients)
 
 
 class DeviceSource:
@@ -253,7 +238,6 @@ class DeviceSource:
         self._layout, self._coefficients = layout, coefficients_of(settings)
 
     def begin(self, learner: Learner, seed: int) -> None:
-        """Start the environments, at random phases of an episode if the settings say so."""
         key = stream(jax.random.key(seed), "envs")
         self.runner = start(self._env, self._layout.envs, key)
         if self._settings.stagger:
@@ -261,8 +245,7 @@ class DeviceSource:
         self.runner = pin_to_device(self.runner)
 
     def gather(self, learner: Learner, key: jax.Array) -> SourceBatch:
-        """Return the next N x T samples under the learner's policy."""
-        self.runner, made, episodes = device_experience(
+        self.runner, batch = device_experience(
             self._env,
             self._policy,
             self._settings.form,
@@ -273,7 +256,7 @@ class DeviceSource:
             key,
             self._coefficients,
         )
-        return SourceBatch(**made._asdict(), episodes=episodes)
+        return batch
 
     def state(self) -> Runner:
         return self.runner
@@ -296,7 +279,8 @@ def device_experience(
     scale: RewardScale | None,
     key: jax.Array,
     coefficients: Coefficients,
-) -> tuple[Runner, PreparedBatch, Episodes]:
-    """Step the environments; return them, the batch, and the episodes that ended."""
+) -> tuple[Runner, SourceBatch]:
+    """Step the environments; return them and the batch."""
     runner, rollout, episodes = collect(env, policy, params, runner, key, steps)
-    return runner, prepare_batch(policy, settings, params, rollout, scale, coefficients), episodes
+    batch = prepare_batch(policy, settings, params, rollout, episodes, scale, coefficients)
+    return runner, batch

@@ -20,11 +20,9 @@ from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.products import Layer, group_sums, grouped, layers, many_sums, paired
 from nbyt.gradients.spec import fragment_advantages
-from nbyt.objective.dqn import Rates, Transitions, dqn_loss, td_errors
-from nbyt.objective.ppo import Batch
-from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 from nbyt.policy.q_policy import QPolicy
-from nbyt.policy.stage import Stage
+from nbyt.train.losses import Batch, Rates, Transitions, dqn_loss, td_errors
 
 # Sub-sampling: how mini-batch gradients scatter around the gradient of their batch.
 #
@@ -76,6 +74,41 @@ def subsample(
     squares = weight**2 * paired(whole, whole, part, part)[0]
     scatter = jax.lax.map(partial(_scatter, part, rows, weight, gradient, joined), indices)
     return Subsampled(gradient, squares.mean(), scatter)
+
+
+class Cut(NamedTuple):
+    """A batch as a scheme cuts it: its pieces in every epoch, and the sizes that they make up."""
+
+    scheme: str
+    sizes: tuple[int, ...]
+    indices: Int[np.ndarray, "epochs pieces piece"]
+
+
+def subsample_cuts(
+    stage: Stage,
+    part: str,
+    batch: Batch,
+    weight: Float[np.ndarray, " B"],
+    cuts: Sequence[Cut],
+    sizes: tuple[int, ...],
+) -> tuple[Subsampled, dict[tuple[str, int], Scatter]]:
+    """Compare mini-batches of every cut with the gradient of their batch, by scheme and size.
+
+    sizes: all sizes of mini-batches, that of a piece first.
+    """
+    pieces = np.concatenate([cut.indices for cut in cuts])
+    joined = tuple(size // sizes[0] for size in sizes)
+    sums: Subsampled = jax.device_get(
+        subsample(stage.policy, stage.params, part, batch, weight, pieces, joined=joined)
+    )
+    by_cut, first = {}, 0
+    for cut in cuts:
+        epochs = slice(first, first + len(cut.indices))
+        for size in cut.sizes:
+            scatter = sums.scatter[sizes.index(size)]
+            by_cut[cut.scheme, size] = Scatter(*(numbers[epochs] for numbers in scatter))
+        first = epochs.stop
+    return sums, by_cut
 
 
 @partial(jax.jit, static_argnames=("policy", "part"))
@@ -223,12 +256,12 @@ def collect_batches(
         round=round,
     )
     pool = collect_pool(env, stage.policy, stage.params, plan)
-    found, first = [], 0
+    pools, first = [], 0
     for envs, steps in layouts:
         chains = slice(first, first + batches * envs)
-        found.append(Pool(*(array[:steps, chains] for array in pool)))
+        pools.append(Pool(*(array[:steps, chains] for array in pool)))
         first = chains.stop
-    return found
+    return pools
 
 
 def batch_advantages(
@@ -267,11 +300,11 @@ def fragment_means(
 def lagged_products(stage: Stage, pool: Pool, lags: tuple[int, ...]) -> LaggedProducts:
     """Return products of scores `lags` steps apart; the next chain stands for all others."""
     shifts = np.array([(chain, lag) for chain in (0, 1) for lag in (0, *lags)])
-    found = _shifted(stage.policy, stage.params, *_chain_first(pool), shifts)
+    shifted = _shifted(stage.policy, stage.params, *_chain_first(pool), shifts)
     # What a shift brought round from the other end is no pair of steps.
     rows = [
         row.T[: pool.steps - lag]
-        for row, (_, lag) in zip(np.asarray(found, float), shifts, strict=True)
+        for row, (_, lag) in zip(np.asarray(shifted, float), shifts, strict=True)
     ]
     within, across = (dict(zip((0, *lags), rows[at:], strict=False)) for at in (0, 1 + len(lags)))
     return LaggedProducts(within.pop(0), within, across)

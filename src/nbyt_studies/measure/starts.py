@@ -9,13 +9,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from nbyt.collect.device import Runner, advance, collect, stagger, start, step_inputs
-from nbyt.collect.rollout import Rollout
+from nbyt.collect.rollout import Rollout, gae
 from nbyt.collect.segment import burn_in
 from nbyt.envs.protocol import DeviceEnv
 from nbyt.gradients.products import grouped, layers, many_sums, touched
-from nbyt.objective.advantage import gae
-from nbyt.policy.actor_critic import ActorCritic, Params
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 from nbyt.rng import stream, streams
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.intervals import leave_one_out, real
@@ -69,18 +67,18 @@ def start_share(
 ) -> list[Estimate]:
     """Estimate the share of Var(G_env) of the actor that the first state explains, for each T.
 
-    So many rollouts `again` from each start with luck of their own; advantages standardised.
+    again: rollouts of each start, with random streams of their own. Advantages are standardised.
     Shorter rollouts are the beginnings of the longest.
     """
     key = stream(jax.random.key(seed), "starts")
     runner = staggered(env, stage, starts, key)
     policy, params = stage.policy, stage.params
     longest = _again(env, policy, params, runner, stream(key, "again"), again, max(steps))
-    found = []
+    shares = []
     for length in steps:
         vectors = np.asarray(_gradients(policy, params, _beginning(longest, length), gamma, lam))
-        found.append(explained_share(vectors.reshape(again, starts, -1)))
-    return found
+        shares.append(explained_share(vectors.reshape(again, starts, -1)))
+    return shares
 
 
 def separation(
@@ -99,14 +97,14 @@ def separation(
     seen = seen / (seen.std(axis=(0, 1)) + _TINY)
     own, other = seen[:, :starts], seen[:, starts:]
     apart = np.linalg.norm(own - other, axis=-1)
-    strange = np.linalg.norm(own[-1] - np.roll(own[-1], 1, axis=0), axis=-1)
+    unrelated = np.linalg.norm(own[-1] - np.roll(own[-1], 1, axis=0), axis=-1)
     over = (ended[:, :starts] | ended[:, starts:])[:-1]
     last = np.where(over.any(axis=0), over.argmax(axis=0), steps)
     # A pair that ended in its first step has no distance to begin with.
     kept = (last > 0) & (apart[1] > _TINY)
     place = np.minimum(np.arange(1, steps + 1)[:, None], last[None])
     growth = np.take_along_axis(apart, place, axis=0)[:, kept] / apart[1, kept]
-    return Separation(growth.T, strange[kept] / apart[1, kept])
+    return Separation(growth.T, unrelated[kept] / apart[1, kept])
 
 
 def staggered(env: DeviceEnv, stage: Stage, starts: int, key: jax.Array) -> Runner:
@@ -169,8 +167,8 @@ def _side_by_side(
     """
     state = _changed(runner.state, key, change)
     both = jax.tree.map(lambda x, y: jnp.concatenate([x, y]), runner, runner._replace(state=state))
-    luck = step_inputs(policy, key, steps + 1, runner.episode_return.shape[0])
-    shared = jax.tree.map(lambda x: jnp.concatenate([x, x], axis=1), luck)
+    inputs = step_inputs(policy, key, steps + 1, runner.episode_return.shape[0])
+    shared = jax.tree.map(lambda x: jnp.concatenate([x, x], axis=1), inputs)
     _, rows = jax.lax.scan(partial(advance, env, policy, params), both, shared)
     return rows.observation, rows.terminated | rows.truncated
 

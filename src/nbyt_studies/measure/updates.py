@@ -19,13 +19,12 @@ from nbyt.collect.pool import collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import UsageError
-from nbyt.objective.ppo import Batch, Coefficients, normalised
-from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 from nbyt.policy.distributions import Categorical, Gaussian, Head
-from nbyt.policy.stage import Stage
 from nbyt.results.values import Data
 from nbyt.stats import mean
-from nbyt.train.algorithms.ppo import gradient_step, part_loss, trained
+from nbyt.train.algorithms.ppo import fresh_optimiser, gradient_step, part_loss, trained
+from nbyt.train.losses import Batch, Coefficients, normalised
 from nbyt.train.plan import PPOSettings
 from nbyt.train.sources import coefficients_of
 from nbyt_studies.minibatch_tasks import Moment, plain
@@ -77,7 +76,8 @@ def visited(
 ) -> Float[np.ndarray, "n k ..."]:
     """Collect observations of independent chains, `points` of each that are `apart` steps apart.
 
-    Chains begin at random phases of an episode. The same seed gives two stages the same luck.
+    Chains begin at random phases of an episode. Two stages with the same seed have the
+    same random streams.
     """
     plan = PoolPlan(chains, points * apart, 0, 1.0, seed)
     pool = collect_pool(env, stage.policy, stage.params, plan)
@@ -137,16 +137,16 @@ class Drift(NamedTuple):
     without the length.
     """
 
-    ratio: Float[Array, " looks"]
-    clip_fraction: Float[Array, " looks"]
-    cosine: Float[Array, " looks"]
-    length: Float[Array, " looks"]
+    ratio: Float[Array, " snapshots"]
+    clip_fraction: Float[Array, " snapshots"]
+    cosine: Float[Array, " snapshots"]
+    length: Float[Array, " snapshots"]
     minibatch_ratio: Float[Array, " gradient_steps"]
     minibatch_clip_fraction: Float[Array, " gradient_steps"]
     minibatch_cosine: Float[Array, " gradient_steps"]
 
 
-class _Look(NamedTuple):
+class _Snapshot(NamedTuple):
     ratio: jax.Array
     clip_fraction: jax.Array
     cosine: jax.Array
@@ -178,7 +178,7 @@ def follow_update(
     Also the optimiser's state at its end.
 
     settings: their form. part: "actor", or "both" where one program trains both. optimiser: its
-    state when the update begins. every: gradient steps between two looks at the whole batch, a
+    state when the update begins. every: gradient steps between two snapshots of the whole batch, a
     divisor of their number.
     """
     loss = partial(part_loss, policy, settings, part, params.observation, coefficients)
@@ -186,19 +186,19 @@ def follow_update(
     weights = trained(params, part)
     begin = jax.grad(loss, has_aux=True)(weights, batch)[0]
     step = partial(_step, settings, watch, begin, batch, rate)
-    body = partial(_steps, step, partial(_look, watch, begin), batch)
+    body = partial(_steps, step, partial(_snapshot, watch, begin), batch)
     carried = (weights, optimiser, jnp.bool_(False))
     cut = indices.reshape(-1, every, indices.shape[-1])
-    (weights, optimiser, _), (looks, own) = jax.lax.scan(body, carried, cut)
-    last = _look(watch, begin, weights, batch)
-    whole = jax.tree.map(lambda rows, end: jnp.append(rows, end), looks, last)
-    return Drift(*whole, *(rows.reshape(-1) for rows in own[:3])), optimiser
+    (weights, optimiser, _), (snapshots, minibatches) = jax.lax.scan(body, carried, cut)
+    last = _snapshot(watch, begin, weights, batch)
+    whole = jax.tree.map(lambda rows, end: jnp.append(rows, end), snapshots, last)
+    return Drift(*whole, *(rows.reshape(-1) for rows in minibatches[:3])), optimiser
 
 
 def _steps(
-    step: Any, look: Any, batch: Batch, carried: tuple[Any, ...], indices: jax.Array
-) -> tuple[tuple[Any, ...], tuple[_Look, _Look]]:
-    whole = look(carried[0], batch)
+    step: Any, snapshot: Any, batch: Batch, carried: tuple[Any, ...], indices: jax.Array
+) -> tuple[tuple[Any, ...], tuple[_Snapshot, _Snapshot]]:
+    whole = snapshot(carried[0], batch)
     carried, own = jax.lax.scan(step, carried, indices)
     return carried, (whole, own)
 
@@ -211,17 +211,19 @@ def _step(
     rate: jax.Array,
     carried: tuple[Any, ...],
     indices: jax.Array,
-) -> tuple[tuple[Any, ...], _Look]:
+) -> tuple[tuple[Any, ...], _Snapshot]:
     # The gradient is written twice and computed once: the compiler merges equal terms.
-    own = _look(watch, begin, carried[0], jax.tree.map(lambda rows: rows[indices], batch))
+    own = _snapshot(watch, begin, carried[0], jax.tree.map(lambda rows: rows[indices], batch))
     return gradient_step(settings, watch.loss, batch, rate, carried, indices)[0], own
 
 
-def _look(watch: _Watch, begin: Any, weights: Any, batch: Batch) -> _Look:
+def _snapshot(watch: _Watch, begin: Any, weights: Any, batch: Batch) -> _Snapshot:
     gradient, numbers = jax.grad(watch.loss, has_aux=True)(weights, batch)
     length, unit = (jnp.sqrt(_dot(x, x)) for x in (gradient, begin))
     cosine = _dot(gradient, begin) / (length * unit)
-    return _Look(watch.distance(weights, batch), numbers["clip_fraction"], cosine, length / unit)
+    return _Snapshot(
+        watch.distance(weights, batch), numbers["clip_fraction"], cosine, length / unit
+    )
 
 
 def _distance(
@@ -259,10 +261,18 @@ def followed(
     )
 
 
+def optimiser_after(
+    moment: Moment, batch: Batch, indices: Int[np.ndarray, "gradient_steps minibatch"], every: int
+) -> Any:
+    """Return the optimiser's state after an update, which a stage does not keep: as in training."""
+    fresh = fresh_optimiser(moment.task.settings, moment.stage.params, "actor")
+    return followed(moment, fresh, batch, indices, every)[1]
+
+
 def along_update(drifts: Sequence[Drift], name: str, steps: int = 1) -> list[Data]:
     """Return a number's means over batches along the update, of `steps` values together.
 
-    The numbers are bounded and often crowd at a bound: Student's t is approximate there.
+    The numbers are bounded and often lie at a bound: Student's t is approximate there.
     """
     rows = np.stack([np.reshape(getattr(drift, name), (-1, steps)).mean(-1) for drift in drifts])
     return [plain(replace(mean(column), approximate=True)) for column in rows.T]

@@ -91,7 +91,7 @@ def _next_cells() -> Int[np.ndarray, "cells actions"]:
 NEXT = _next_cells()
 
 
-def sights(maps: Maps) -> Float[np.ndarray, "M cells seen"]:
+def observations(maps: Maps) -> Float[np.ndarray, "M cells seen"]:
     """Return the observations on every map from every cell: holes, goal, position."""
     one_hot = np.eye(CELLS, dtype=np.float32)
     shape = (len(maps.goal), CELLS, CELLS)
@@ -101,7 +101,7 @@ def sights(maps: Maps) -> Float[np.ndarray, "M cells seen"]:
 
 def success(maps: Maps, policy: QPolicy, params: Params) -> float:
     """Return the share of all maps and starts from which the greedy policy reaches the goal."""
-    values = policy.values(params, jnp.asarray(sights(maps)))
+    values = policy.values(params, jnp.asarray(observations(maps)))
     return followed(maps, np.asarray(values).argmax(-1))
 
 
@@ -121,16 +121,16 @@ def followed(maps: Maps, actions: Int[np.ndarray, "M cells"]) -> float:
 def drawn(count: int, seed: int = 0) -> Maps:
     """Draw so many different maps; a longer list begins with the same ones."""
     generator = numpy_stream(seed, "lakes")
-    found: dict[bytes, tuple[np.ndarray, int, np.ndarray]] = {}
-    while len(found) < count:
+    accepted: dict[bytes, tuple[np.ndarray, int, np.ndarray]] = {}
+    while len(accepted) < count:
         order = generator.permutation(CELLS)
         holes = np.isin(np.arange(CELLS), order[:HOLES])
         goal = int(order[HOLES])
         starts = _starts(holes, goal)
         # Half of the cells or more: a goal shut in would leave little to learn.
         if starts.sum() >= CELLS // 2:
-            found.setdefault(holes.tobytes() + bytes([goal]), (holes, goal, starts))
-    holes, goals, starts = zip(*found.values(), strict=True)
+            accepted.setdefault(holes.tobytes() + bytes([goal]), (holes, goal, starts))
+    holes, goals, starts = zip(*accepted.values(), strict=True)
     return Maps(np.stack(holes), np.array(goals, np.int32), np.stack(starts))
 
 
@@ -206,9 +206,9 @@ class Carts:
 
 def home() -> GymnaxEnv:
     """Return the env that is trained on."""
-    found = find("CartPole-v1")
-    assert found is not None
-    return found
+    cartpole = find("CartPole-v1")
+    assert cartpole is not None
+    return cartpole
 
 
 @lru_cache(maxsize=1)

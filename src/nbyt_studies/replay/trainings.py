@@ -1,6 +1,6 @@
 """Whole DQN trainings to be compared: one setting for all, and what a run leaves as plain data.
 
-The setting was looked for on CartPole-v1 alone, with uniform draws, in 17 combinations of three
+The setting was searched on CartPole-v1 alone, with uniform draws, in 17 combinations of three
 seeds each that no comparison uses: gamma .95 to .99, learning rates .0005 to .003, copies to the
 target network every 100 to 1,024 steps, 1 or 2 gradient steps every 4 steps or 128 every 256,
 with and without double Q-learning, runs of 20,000 to 50,000 steps. Means over seeds went from 9
@@ -20,13 +20,13 @@ from jaxtyping import Int
 from nbyt.collect.evaluate import episode_returns
 from nbyt.envs import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.results.values import Data
 from nbyt.train.algorithms.dqn import DQNAlgorithm, initial_learner
 from nbyt.train.algorithms.registry import Row
 from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
-from nbyt_studies.experiment import Context
+from nbyt.train.losses import Transitions
+from nbyt_studies.experiment import Context, env_name
 from nbyt_studies.numbers import shortened
 
 
@@ -62,28 +62,30 @@ def follow(
     moments: tuple[int, ...] = (),
 ) -> Followed:
     """Train a whole run and keep its moments; seed: counted from the study's own."""
-    found = resolve(env)
-    plan = DQNPlan(found.id, layout, total, context.seed + seed, settings, tuple(sorted(moments)))
-    course = DQNAlgorithm(plan, found)
+    resolved = resolve(env)
+    plan = DQNPlan(
+        resolved.id, layout, total, context.seed + seed, settings, tuple(sorted(moments))
+    )
+    algorithm = DQNAlgorithm(plan, resolved)
     seen: list[Moment] = []
     rows: list[Row] = []
-    words = f"{found.id.partition(':')[2]}, seed {plan.seed}"
+    words = f"{env_name(resolved.id)}, seed {plan.seed}"
     try:
-        for made in course.updates(1):
-            rows.append(course.row(made))
-            if made.number in moments:
-                seen.append(_moment(course, made.number))
-            context.progress(words, made.number, plan.updates)
+        for update in algorithm.updates(1):
+            rows.append(algorithm.row(update))
+            if update.number in moments:
+                seen.append(_moment(algorithm, update.number))
+            context.progress(words, update.number, plan.updates)
     finally:
-        course.close()
-    returns = episode_returns(found, course.policy, course.params, plan.seed).returns
+        algorithm.close()
+    returns = episode_returns(resolved, algorithm.policy, algorithm.params, plan.seed).returns
     return Followed(tuple(seen), tuple(rows), returns)
 
 
-def _moment(course: DQNAlgorithm, updates: int) -> Moment:
+def _moment(algorithm: DQNAlgorithm, updates: int) -> Moment:
     # Copies: the next block takes the arrays over.
-    weights, target = jax.device_get((course.learner.weights, course.learner.target))
-    return Moment(updates, course.policy, weights, target, course.experience(updates))
+    weights, target = jax.device_get((algorithm.learner.weights, algorithm.learner.target))
+    return Moment(updates, algorithm.policy, weights, target, algorithm.experience(updates))
 
 
 CARTPOLE = "gymnax:CartPole-v1"
@@ -120,7 +122,7 @@ def outcome(run: Followed) -> Data:
     """Return how well a run ended, how well it did on its way, and its learning curve.
 
     final_return: the last policy's in whole episodes, always with the best action. on_the_way: the
-    mean of the curve, which is made of the episodes of training, random actions included.
+    mean of the curve, which comes from the episodes of training, random actions included.
     """
     known = [row for row in run.rows if row["mean_return"] is not None]
     steps, returns = ([row[name] for row in known] for name in ("steps", "mean_return"))
@@ -134,11 +136,11 @@ def outcome(run: Followed) -> Data:
 
 def random_return(context: Context, env: str, seed: int) -> float:
     """Return the mean return of whole episodes of random actions."""
-    found = resolve(env)
-    plan = DQNPlan(found.id, LAYOUT, TOTAL, context.seed + seed, SETTINGS, ())
-    policy, learner = initial_learner(plan, found)
+    resolved = resolve(env)
+    plan = DQNPlan(resolved.id, LAYOUT, TOTAL, context.seed + seed, SETTINGS, ())
+    policy, learner = initial_learner(plan, resolved)
     chance = greedy(learner.weights, 1.0)
-    return float(episode_returns(found, policy, chance, plan.seed).returns.mean())
+    return float(episode_returns(resolved, policy, chance, plan.seed).returns.mean())
 
 
 # Cells of continuous states, in standard deviations of each coordinate.
@@ -185,7 +187,7 @@ class Task:
     @property
     def name(self) -> str:
         """The env without its suite."""
-        return self.env.partition(":")[2]
+        return env_name(self.env)
 
 
 _LAYOUT = ReplayLayout(1, 4, 64, buffer=10_240, warm_up=1024)

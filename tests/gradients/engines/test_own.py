@@ -4,13 +4,13 @@ import jax
 import numpy as np
 from jax.flatten_util import ravel_pytree
 from numpy.testing import assert_allclose
-from tests.gradients.conftest import CASES, Case, make_case, noise_pool
+from tests.gradients.conftest import Case, noise_pool
 
 from nbyt.collect.pool import Pool
 from nbyt.gradients.chains import products_of
 from nbyt.gradients.engines.own import StageEngine
 from nbyt.gradients.reduce import ChainSums, reduce_pool
-from nbyt.gradients.slab_sums import LAG_STRIDE, sum_slab
+from nbyt.gradients.slab_sums import LAG_STRIDE
 from nbyt.gradients.spec import GradientSpec, SlabPlan, scale_of, weigh
 from nbyt.stats.products import Products
 
@@ -98,50 +98,3 @@ def _pairs(g: np.ndarray) -> np.ndarray:
     """Each chain's products with all others at the same time, mean over times."""
     same_time = np.einsum("ntp,mtp->nm", g, g) / g.shape[1]
     return same_time.sum(axis=1) - np.diag(same_time)
-
-
-def test_slabs_and_blocks_change_nothing() -> None:
-    case = make_case(*CASES["mlp"])
-    pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
-    whole = reduce_pool(_engine(case), pool, _AIM, SlabPlan(_CHAINS, _STEPS, (), 0))
-    cut = reduce_pool(_engine(case), pool, _AIM, SlabPlan(3, 4, (), 0))
-    assert cut.partners.tolist() == [1, 1, 2, 2, 2]
-    for name, one in whole.objectives.items():
-        other = cut.objectives[name]
-        for field in ("vectors", "whole", "square", "step_square"):
-            assert_allclose(getattr(one, field), getattr(other, field), rtol=1e-4, atol=1e-6)
-
-
-def test_total_of_separate_networks_is_actor_and_critic_side_by_side() -> None:
-    case = make_case(*CASES["mlp"])
-    pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
-    spec = GradientSpec((2, 8), (0.9,), _STEPS, 0.95, True, value_coefficient=0.7)
-    plan = SlabPlan(_CHAINS, _STEPS, (), 0)
-    apart = reduce_pool(_engine(case), pool, spec, plan)
-    joined = GradientSpec((2, 8), (0.9,), _STEPS, 0.95, True, value_coefficient=0.7, joined=True)
-    together = reduce_pool(_engine(case), pool, joined, plan)
-    one = products_of(apart, spec, "total", 1, 0)
-    other = products_of(together, joined, "total", 1, 0)
-    for field in ("square", "step_square", "step_pairs", "means", "cross", "reference"):
-        assert_allclose(getattr(one, field), getattr(other, field), rtol=1e-3, atol=1e-6)
-
-
-def test_sketches_keep_inner_products_within_their_spread() -> None:
-    case = make_case(*CASES["mlp"])
-    pool = noise_pool(case, _CHAINS, _STEPS + _AHEAD)
-    exact = reduce_pool(_engine(case), pool, _AIM, SlabPlan(_CHAINS, _STEPS, (), 0))
-    sketched = reduce_pool(_engine(case), pool, _AIM, SlabPlan(_CHAINS, _STEPS, (), 64))
-    truth = products_of(exact, _AIM, "actor", 2, 0).means[0]
-    groups = products_of(sketched, _AIM, "actor", 2, 0).means
-    error = groups.std(axis=0, ddof=1) / np.sqrt(len(groups))
-    assert groups.shape[0] == 8
-    assert np.abs(groups.mean(axis=0) - truth).max() < 5 * error.max()
-
-
-def test_one_compilation_serves_all_blocks() -> None:
-    case = make_case(*CASES["mlp"])
-    before = sum_slab._cache_size()
-    for seed in (0, 1):
-        pool = noise_pool(case, 7, _STEPS + _AHEAD, seed)
-        reduce_pool(_engine(case), pool, _AIM, SlabPlan(3, _STEPS, (2,), 0))
-    assert sum_slab._cache_size() == before + 1

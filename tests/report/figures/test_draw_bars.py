@@ -3,11 +3,12 @@
 from tests.report.figures.drawing import chart_of, charts_of, html_of
 
 from nbyt.report import figures
+from nbyt.results.study import Slides
 
 KEY = "chart-f-0-0"
 
 
-def _slides(tops: tuple[float, float]) -> dict:
+def _slides(tops: tuple[float, float]) -> Slides:
     frames = [
         [figures.points("", "x", "y", [{"name": "p", "x": [0, 1], "y": [0, top]}])] for top in tops
     ]

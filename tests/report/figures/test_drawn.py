@@ -12,6 +12,7 @@ def test_eight_series_look_different() -> None:
 def test_depth_of_colour_is_a_share_of_the_scale() -> None:
     one, two = AxisScale("", 2.0, 4.0), AxisScale("", -4.0, 4.0)
     assert [one.depth(x) for x in (2.0, 3.0, 9.0)] == [0.0, 0.5, 1.0]
+    assert one.depth(0.5) == 0.0, "below the low end a value is palest"
     assert [two.depth(x) for x in (-4.0, 0.0, 2.0)] == [1.0, 0.0, 0.5]
 
 

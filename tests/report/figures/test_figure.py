@@ -2,9 +2,10 @@
 
 from nbyt.report import figures
 from nbyt.report.figures.figure import figures_part
+from nbyt.results.study import Lines
 
 
-def _lines(title: str) -> dict:
+def _lines(title: str) -> Lines:
     return figures.lines(title, "x", "y", [figures.series("s", [1, 2], [{"value": 1.0}] * 2)])
 
 

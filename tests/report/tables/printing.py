@@ -8,13 +8,13 @@ from rich.console import Console
 from nbyt.report.numbers import WIDTH
 
 WIDE = {"value": -0.0123, "low": -0.0213, "high": -0.0031}
-GRADIENT = dict.fromkeys(
-    (
-        *("alignment", "cosine", "noise_factor", "bias_sq"),
-        *("variance", "individual", "covariance", "ess_ratio"),
-    ),
-    WIDE,
-)
+
+
+def widened(value: Any) -> Any:
+    """Return the data with every number as wide as one can be."""
+    if isinstance(value, dict):
+        return WIDE if "low" in value else {name: widened(one) for name, one in value.items()}
+    return [widened(one) for one in value] if isinstance(value, list) else value
 
 
 def printed(table: Any) -> list[str]:

@@ -3,14 +3,19 @@
 from typing import Any
 
 import pytest
+from msgspec import convert
 from rich.console import Console
 
 from nbyt.report.tables.study import claim_table
+from nbyt.results.study import JudgedClaim
 
 
 def _claim(topic: str, says: str, word: str, when: str = "", yes: int = 0, no: int = 0) -> Any:
     counts = {"yes": yes, "no": no, "open": 1}
-    return {"topic": topic, "claim": says, "word": word, "when": when, "counts": counts}
+    texts = dict.fromkeys(("id", "measured", "asks", "verdict"), "")
+    lists: dict[str, Any] = {"numbers": {}, "checks": [], "notes": [], "figures": []}
+    said = {"topic": topic, "claim": says, "word": word, "when": when, "counts": counts}
+    return convert({**texts, **lists, **said}, JudgedClaim)
 
 
 _CLAIMS = [
@@ -25,7 +30,7 @@ _CLAIMS = [
 def _printed(claims: list[Any]) -> list[str]:
     console = Console(width=80, color_system=None)
     with console.capture() as caught:
-        console.print(claim_table({"claims": claims}))
+        console.print(claim_table(claims))
     return caught.get().split("\n")
 
 
@@ -34,7 +39,7 @@ def test_claims_and_verdicts_are_whole_at_eighty_columns() -> None:
     assert all(len(line) <= 80 for line in lines)
     text = " ".join(" ".join(lines).split())
     for claim in _CLAIMS[1:3]:
-        assert f"{claim['word']} {claim['claim']}" in text
+        assert f"{claim.word} {claim.claim}" in text
     assert "when env is: A (3 of 3), B (0 of 9)" in text
     first = next(line for line in lines if line.startswith("holds "))
     assert first.split()[-3:] == ["120", "0", "1"]

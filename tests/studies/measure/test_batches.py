@@ -9,12 +9,11 @@ from jax.flatten_util import ravel_pytree
 from nbyt import exact
 from nbyt.collect.pool import Pool
 from nbyt.envs import resolve
-from nbyt.objective.dqn import Transitions, dqn_loss
-from nbyt.policy.actor_critic import build
+from nbyt.policy.actor_critic import Stage, build
 from nbyt.policy.networks import parse_network
 from nbyt.policy.q_policy import build_q, weights_of
-from nbyt.policy.stage import Stage
 from nbyt.train.dqn import DQNSettings, rates_of
+from nbyt.train.losses import Transitions, dqn_loss
 from nbyt_studies.comparisons import batch_gram, expected_cosine
 from nbyt_studies.measure.batches import (
     STEP_SIZES,

@@ -5,9 +5,8 @@ import numpy as np
 
 from nbyt import exact
 from nbyt.envs import resolve
-from nbyt.policy.actor_critic import build
+from nbyt.policy.actor_critic import Stage, build
 from nbyt.policy.networks import Network
-from nbyt.policy.stage import Stage
 from nbyt_studies.measure.starts import separation, start_share
 
 

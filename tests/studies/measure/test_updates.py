@@ -12,10 +12,9 @@ from nbyt.layout import Layout
 from nbyt.measure.auditing import cut_batch, frozen_batches, slots
 from nbyt.minibatch import shuffle_and_chop
 from nbyt.policy import table
-from nbyt.policy.actor_critic import build
+from nbyt.policy.actor_critic import Stage, build
 from nbyt.policy.distributions import Categorical, Gaussian
 from nbyt.policy.networks import Network
-from nbyt.policy.stage import Stage
 from nbyt.rng import numpy_stream
 from nbyt.train.algorithms import ppo
 from nbyt.train.plan import PPOSettings

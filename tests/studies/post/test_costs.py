@@ -5,8 +5,11 @@ from copy import deepcopy
 
 import pytest
 
-from nbyt_studies.post.claims.costs import CLAIMS
+from nbyt_studies.post.claims.costs import EVIDENCE
 from nbyt_studies.post.experiments import costs
+from nbyt_studies.study import read_claims
+
+CLAIMS = read_claims("nbyt_studies.post", EVIDENCE)
 
 MEMORY, SECONDS = CLAIMS
 

@@ -10,8 +10,11 @@ import pytest
 from nbyt import exact
 from nbyt.envs import tabular
 from nbyt.layout import Layout
-from nbyt_studies.post.claims.delay import CLAIMS
+from nbyt_studies.post.claims.delay import EVIDENCE
 from nbyt_studies.post.experiments import delay, visits
+from nbyt_studies.study import read_claims
+
+CLAIMS = read_claims("nbyt_studies.post", EVIDENCE)
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 

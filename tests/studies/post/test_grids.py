@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from nbyt_studies.experiment import Context
-from nbyt_studies.post.claims.grids import CLAIMS
+from nbyt_studies.post.claims.grids import EVIDENCE
 from nbyt_studies.post.experiments import grids
 from nbyt_studies.post.experiments.grids import along_episode, cosines, grid, leanings
-from nbyt_studies.study import Study
+from nbyt_studies.study import Study, read_claims
+
+CLAIMS = read_claims("nbyt_studies.post", EVIDENCE)
 
 STUDY = Study("grids", "", "", grids.EXPERIMENTS, CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}

@@ -12,9 +12,10 @@ from nbyt_studies.experiment import Context
 from nbyt_studies.post.claims import critics as critic_claims
 from nbyt_studies.post.claims import layouts as layout_claims
 from nbyt_studies.post.experiments import critics, layouts
-from nbyt_studies.study import Claim
+from nbyt_studies.study import Claim, read_claims
 
-CLAIMS = {one.id: one for module in (layout_claims, critic_claims) for one in module.CLAIMS}
+EVIDENCE = {**layout_claims.EVIDENCE, **critic_claims.EVIDENCE}
+CLAIMS = {claim.id: claim for claim in read_claims("nbyt_studies.post", EVIDENCE)}
 SURE = {"value": 0.0, "low": -0.001, "high": 0.001}
 
 
@@ -29,13 +30,11 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     lake, pole = small(layouts.FROZENLAKE), small(layouts.CARTPOLE)
     monkeypatch.setattr(layouts, "_FEW_STEPS", (2, 16))
     monkeypatch.setattr(layouts, "_SUBJECTS", ((lake, (2, 1024), 32),))
-    for module in (critics, critics):
-        monkeypatch.setattr(module, "FROZENLAKE", lake)
-        monkeypatch.setattr(module, "_TASKS", (pole,))
+    monkeypatch.setattr(critics, "FROZENLAKE", lake)
+    monkeypatch.setattr(critics, "_TASKS", (pole,))
     monkeypatch.setattr(sources, "_STEPS", 20_000)
     monkeypatch.setattr(layouts, "_CHAINS", 16)
     monkeypatch.setattr(critics, "_CHAINS", (8, 8))
-    monkeypatch.setattr(critics, "LAMBDAS", (0.95, 1.0))
     monkeypatch.setattr(critics, "LAMBDAS", (0.95, 1.0))
     monkeypatch.setattr(critics, "_STEPS", (2, 8, 16))
     monkeypatch.setattr(critics, "_EXACT_STEPS", (2, 8))
@@ -46,8 +45,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def results(context: Context, few: None) -> dict[str, Any]:
     """What the experiments find in their small size, as it is read back."""
-    some = (layouts, layouts, critics, critics)
-    found = {one.name: one.run(context) for module in some for one in module.EXPERIMENTS}
+    experiments = (*layouts.EXPERIMENTS, *critics.EXPERIMENTS)
+    found = {one.name: one.run(context) for one in experiments}
     return json.loads(json.dumps(found, allow_nan=False))
 
 

@@ -9,10 +9,12 @@ import pytest
 
 from nbyt_studies import minibatch_tasks
 from nbyt_studies.experiment import Context
-from nbyt_studies.post.claims.minibatches import CLAIMS
+from nbyt_studies.post.claims.minibatches import EVIDENCE
 from nbyt_studies.post.experiments import minibatches
 from nbyt_studies.post.experiments.minibatches import Around, Batches, summary
-from nbyt_studies.study import Study
+from nbyt_studies.study import Study, read_claims
+
+CLAIMS = read_claims("nbyt_studies.post", EVIDENCE)
 
 STUDY = Study("tiny", "tiny", "tiny", minibatches.EXPERIMENTS, CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}

@@ -11,10 +11,12 @@ import pytest
 from nbyt.layout import Layout
 from nbyt_studies.experiment import Context
 from nbyt_studies.measure.batches import LaggedProducts
-from nbyt_studies.post.claims.pendulum import CLAIMS
+from nbyt_studies.post.claims.pendulum import EVIDENCE
 from nbyt_studies.post.experiments import pendulum
 from nbyt_studies.post.experiments.pendulum import LAGS, cosine_histograms, lag_correlations
-from nbyt_studies.study import Study
+from nbyt_studies.study import Study, read_claims
+
+CLAIMS = read_claims("nbyt_studies.post", EVIDENCE)
 
 NAME = "pendulum-grids"
 STUDY = Study("pendulum", "", "", pendulum.EXPERIMENTS, CLAIMS)

@@ -9,9 +9,11 @@ import pytest
 from nbyt.layout import Layout
 from nbyt_studies import minibatch_tasks
 from nbyt_studies.experiment import Context
-from nbyt_studies.post.claims.stability import CLAIMS, rank_correlation
+from nbyt_studies.post.claims.stability import EVIDENCE, rank_correlation
 from nbyt_studies.post.experiments import stability, visits
-from nbyt_studies.study import Study
+from nbyt_studies.study import Study, read_claims
+
+CLAIMS = read_claims("nbyt_studies.post", EVIDENCE)
 
 WITHIN, (DIRECTIONS, SPREAD, CLIPPING) = CLAIMS[:3], CLAIMS[3:]
 
@@ -19,7 +21,7 @@ WITHIN, (DIRECTIONS, SPREAD, CLIPPING) = CLAIMS[:3], CLAIMS[3:]
 @pytest.fixture
 def data(make_context, monkeypatch):
     monkeypatch.setattr(stability, "LAYOUTS", ((16, 16), (128, 2)))
-    monkeypatch.setattr(stability, "CROWDS", ((16, 16), (2, 16)))
+    monkeypatch.setattr(stability, "MORE_ENVS", ((16, 16), (2, 16)))
     monkeypatch.setattr(stability, "COMMON", (16, 16))
     monkeypatch.setattr(stability, "UPDATES", (4, 4))
     monkeypatch.setattr(stability, "CHAINS", (8, 8))

@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from nbyt.layout import Layout
-from nbyt_studies.post.claims.visits import CLAIMS as VISITS
-from nbyt_studies.post.claims.visits import NEEDS
+from nbyt_studies.post.claims.visits import EVIDENCE, NEEDS
 from nbyt_studies.post.experiments import visits
+from nbyt_studies.study import read_claims
+
+VISITS = read_claims("nbyt_studies.post", EVIDENCE)
 
 
 def number(value: float) -> dict:

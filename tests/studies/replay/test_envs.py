@@ -137,7 +137,7 @@ def test_following_is_what_the_env_does_step_by_step(maps) -> None:
     env = envs.Lakes("a test", few)
     policy = build_q(env.observation_space, env.action_space, parse_network("16", "relu"))
     params = policy.init(jax.random.key(3))
-    actions = np.asarray(policy.values(params, jnp.asarray(envs.sights(few)))).argmax(-1)
+    actions = np.asarray(policy.values(params, jnp.asarray(envs.observations(few)))).argmax(-1)
     outcomes = walked(env, actions)
     assert 0 < np.mean(outcomes) < 1
     assert envs.success(few, policy, params) == pytest.approx(np.mean(outcomes))

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nbyt.objective.dqn import Transitions
 from nbyt.train.dqn import ReplayLayout
+from nbyt.train.losses import Transitions
 from nbyt_studies.experiment import Context
 from nbyt_studies.replay import trainings
 from nbyt_studies.replay.claims import correlation, sizes
 from nbyt_studies.replay.experiments import gradients
 from nbyt_studies.replay.trainings import episodes, states
-from nbyt_studies.study import Study
+from nbyt_studies.study import Study, read_claims
 
-CLAIMS = (*correlation.CLAIMS, *sizes.CLAIMS)
+CLAIMS = read_claims("nbyt_studies.replay", {**correlation.EVIDENCE, **sizes.EVIDENCE})
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SIZES = (1, 32, 256)
 EXPERIMENTS = gradients.EXPERIMENTS

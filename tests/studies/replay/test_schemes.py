@@ -9,9 +9,11 @@ import pytest
 
 from nbyt_studies import minibatch_tasks
 from nbyt_studies.experiment import Context
-from nbyt_studies.replay.claims.schemes import CLAIMS
+from nbyt_studies.replay.claims.schemes import EVIDENCE
 from nbyt_studies.replay.experiments import schemes
-from nbyt_studies.study import Study
+from nbyt_studies.study import Study, read_claims
+
+CLAIMS = read_claims("nbyt_studies.replay", EVIDENCE)
 
 STUDY = Study("tiny", "tiny", "tiny", schemes.EXPERIMENTS, CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}

@@ -12,9 +12,12 @@ from nbyt.policy.q_policy import weights_of
 from nbyt.train.algorithms.dqn import initial_learner
 from nbyt.train.dqn import DQNPlan
 from nbyt_studies.replay import trainings as common
-from nbyt_studies.replay.claims.stability import CLAIMS, share_of_falls
+from nbyt_studies.replay.claims.stability import EVIDENCE, share_of_falls
 from nbyt_studies.replay.experiments import trainings
 from nbyt_studies.replay.trainings import Moment
+from nbyt_studies.study import read_claims
+
+CLAIMS = read_claims("nbyt_studies.replay", EVIDENCE)
 
 LAKE = "tabular:FrozenLake-v1"
 

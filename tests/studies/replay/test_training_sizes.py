@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from nbyt_studies.replay import trainings
-from nbyt_studies.replay.claims.training_sizes import CLAIMS
+from nbyt_studies.replay.claims.training_sizes import EVIDENCE
 from nbyt_studies.replay.experiments import trainings as sizes
 from nbyt_studies.replay.trainings import Followed
+from nbyt_studies.study import read_claims
+
+CLAIMS = read_claims("nbyt_studies.replay", EVIDENCE)
 
 BALANCE, FASTER = CLAIMS[:2]
 FULL = sizes.SIZES[1]

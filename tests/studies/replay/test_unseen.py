@@ -6,16 +6,19 @@ import jax
 import numpy as np
 import pytest
 
-from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import build_q, weights_of
 from nbyt.train.dqn import DQNSettings
+from nbyt.train.losses import Transitions
 from nbyt_studies.numbers import mean_of
 from nbyt_studies.replay import envs
 from nbyt_studies.replay.claims import unseen as numbers
-from nbyt_studies.replay.claims.unseen import CLAIMS
+from nbyt_studies.replay.claims.unseen import EVIDENCE
 from nbyt_studies.replay.experiments import unseen
 from nbyt_studies.replay.experiments.unseen import SAMPLINGS
 from nbyt_studies.replay.trainings import Followed, Moment
+from nbyt_studies.study import read_claims
+
+CLAIMS = read_claims("nbyt_studies.replay", EVIDENCE)
 
 SEEDS = 6
 SMALL = DQNSettings(learning_rate=1e-2, network="8")
@@ -73,7 +76,7 @@ def test_verdicts_follow_the_data(beyond, better, words) -> None:
 def test_at_equal_home_what_home_explains_is_gone() -> None:
     data = made(7.0, 40.0, starts=False)
     level = numbers.gained(data, "newest", "maps never met")
-    beyond = numbers.gained_at_equal_home(data, "newest", "maps never met")
+    beyond = numbers.gained_at_equal_level(data, "newest", "maps never met")
     assert level.value == pytest.approx(SLOPE * 40 + 7, abs=2)
     assert beyond.low < 7 < beyond.high
     assert beyond.high - beyond.low < 1

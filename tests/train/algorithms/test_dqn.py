@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.train.small_runs import StopAfter, content
 
-from nbyt.envs import resolve, tabular
-from nbyt.errors import EnvError, LayoutError, RunInterruptedError, StoreError, UsageError
+from nbyt.envs import tabular
+from nbyt.errors import EnvError, RunInterruptedError, StoreError
 from nbyt.policy.files import read_stage
 from nbyt.store.files import CHECKPOINT, METRICS
 from nbyt.store.run import Folder, open_run, verify
@@ -76,22 +76,6 @@ def test_a_time_limit_is_no_death() -> None:
     assert row["mean_return"] == 5.0
 
 
-def test_the_buffer_holds_what_the_env_did() -> None:
-    always_random = DQNSettings(network="8", epsilon_end=1.0)
-    algorithm = DQNAlgorithm(plan(settings=always_random), resolve("gymnax:CartPole-v1"))
-    for made in algorithm.updates(1):
-        if made.number >= 125:
-            break
-    rows = algorithm.experience(made.number)
-    assert len(rows.reward) == 400 and rows.valid.all() and (rows.reward == 1).all()
-    for env in range(2):  # rows of two envs alternate
-        own = jax.tree.map(lambda x, env=env: x[env::2], rows)
-        goes_on = ~own.terminated[:-1]
-        assert np.array_equal(own.next_observation[:-1][goes_on], own.observation[1:][goes_on])
-        apart = np.abs(own.next_observation[:-1] - own.observation[1:]).max(axis=1)[~goes_on]
-        assert len(apart) > 3 and (apart > 0.1).all()
-
-
 def test_the_same_run_gives_the_same_bytes_and_stages_do_not_change_it(tmp_path: Path) -> None:
     for name in ("one", "two"):
         run(plan(), tmp_path / name)
@@ -146,43 +130,6 @@ def test_a_nan_stops_the_run_or_is_left_out(tmp_path: Path, env: str, where: str
     rows = Folder(tmp_path / "goes-on").read(METRICS)
     assert sum(row["dropped"] for row in rows) > 0
     assert rows[-1]["loss"] is not None
-
-
-@pytest.mark.parametrize(
-    ("sizes", "words"),
-    [
-        ({"buffer": 16, "minibatch": 32}, "smaller than a mini-batch"),
-        ({"buffer": 1002}, "nearest that do: 1000, 1004"),
-        ({"buffer": -4}, "buffer must be a whole number"),
-        ({"minibatch": 0}, "minibatch must be a whole number"),
-        ({"minibatch": 64, "warm_up": 10}, "does not hold a mini-batch"),
-        ({"envs": 1.5}, "envs must be a whole number"),
-    ],
-)
-def test_sizes_that_cannot_be_are_refused(sizes: dict, words: str) -> None:
-    with pytest.raises(LayoutError, match=words):
-        ReplayLayout(**sizes)
-
-
-def test_a_buffer_that_no_checkpoint_holds_is_refused() -> None:
-    huge = ReplayLayout(buffer=100_000_000)
-    with pytest.raises(LayoutError, match="more than the 2 GB of a checkpoint"):
-        DQNAlgorithm(plan(layout=huge), resolve("gymnax:CartPole-v1"))
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"gamma": 1.5}, {"epsilon_end": -0.1}, {"huber": 0.0}, {"target_every": 0}]
-)
-def test_settings_that_cannot_be_are_refused(wrong: dict) -> None:
-    with pytest.raises(UsageError):
-        DQNSettings(**wrong)
-
-
-def test_exploration_comes_down_in_a_line() -> None:
-    wanted = plan(settings=DQNSettings(exploration=0.5, epsilon_end=0.2))
-    assert wanted.epsilon(0) == wanted.epsilon(99) == 1.0
-    assert wanted.epsilon(800) == pytest.approx(0.6)
-    assert wanted.epsilon(1600) == wanted.epsilon(3200) == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,14 @@ import numpy as np
 from jax import device_get  # a module of this package is called jax too
 from jaxtyping import Array, Float, Shaped
 
-from nbyt.gradients.slab_sums import Slab, SlabSums
+from nbyt.gradients.slab_sums import Lengths, Slab, SlabSums
 from nbyt.gradients.spec import Footprint, GradientSpec
+
+Rows = Shaped[np.ndarray, "R ..."]
+StepWeights = dict[str, Float[np.ndarray, " R"]]  # part -> weights
+Vector = Float[np.ndarray, " P"]
+Scores = Float[np.ndarray, " R"]
+Norms = Float[np.ndarray, "K M"]
 
 
 @runtime_checkable
@@ -20,42 +26,22 @@ class Engine(Protocol):
 
     @property
     def shared(self) -> bool:
-        """Whether actor and critic have weights in common."""
-        ...
+        """Return whether actor and critic have weights in common."""
 
     def footprint(self, spec: GradientSpec) -> Footprint:
         """Return the memory that measuring takes."""
-        ...
 
-    def sum_slab(
-        self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-    ) -> dict[str, SlabSums]:
+    def sum_slab(self, slab: Slab, steps: Lengths, lags: Lengths) -> dict[str, SlabSums]:
         """Sum a slab for each objective; `steps` are the lengths of the K fragments."""
-        ...
 
-    def batch_norm_sq(
-        self, slab: Slab, steps: tuple[int, ...]
-    ) -> dict[str, Float[np.ndarray, "K M"]]:
+    def batch_norm_sq(self, slab: Slab, steps: Lengths) -> dict[str, Norms]:
         """Sum over updates the squared norm of all chains' summed contributions."""
-        ...
 
-    def gradient(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        weights: dict[str, Float[np.ndarray, " R"]],
-    ) -> Float[np.ndarray, " P"]:
+    def gradient(self, observation: Rows, action: Rows, weights: StepWeights) -> Vector:
         """Return the weighted sum over steps of each part's gradient, to all trained weights."""
-        ...
 
-    def along(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        direction: Float[np.ndarray, " P"],
-    ) -> Float[np.ndarray, " R"]:
+    def along(self, observation: Rows, action: Rows, direction: Vector) -> Scores:
         """Return every step's score along a direction among all weights."""
-        ...
 
 
 class Programs(NamedTuple):
@@ -77,41 +63,22 @@ class JaxEngine:
 
     @property
     def programs(self) -> Programs:
-        """The engine's programs."""
         raise NotImplementedError
 
-    def sum_slab(
-        self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-    ) -> dict[str, SlabSums]:
-        """Sum a slab for each objective."""
+    def sum_slab(self, slab: Slab, steps: Lengths, lags: Lengths) -> dict[str, SlabSums]:
         run = self.programs
         return device_get(run.sum_slab(run.definition, run.params, slab, steps, lags))
 
-    def batch_norm_sq(
-        self, slab: Slab, steps: tuple[int, ...]
-    ) -> dict[str, Float[np.ndarray, "K M"]]:
-        """Sum over updates the squared norm of all chains' summed contributions."""
+    def batch_norm_sq(self, slab: Slab, steps: Lengths) -> dict[str, Norms]:
         run = self.programs
         return device_get(run.batch_norm_sq(run.definition, run.params, slab, steps))
 
-    def gradient(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        weights: dict[str, Float[np.ndarray, " R"]],
-    ) -> Float[np.ndarray, " P"]:
-        """Return the weighted sum over steps of each part's gradient, to all trained weights."""
+    def gradient(self, observation: Rows, action: Rows, weights: StepWeights) -> Vector:
         run = self.programs
         given = {part: np.asarray(weight, np.float32) for part, weight in weights.items()}
         return np.asarray(run.gradient(run.definition, run.params, observation, action, given))
 
-    def along(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        direction: Float[np.ndarray, " P"],
-    ) -> Float[np.ndarray, " R"]:
-        """Return every step's score along a direction among all weights."""
+    def along(self, observation: Rows, action: Rows, direction: Vector) -> Scores:
         run = self.programs
         given = np.asarray(direction, np.float32)
         return np.asarray(run.along(run.definition, run.params, observation, action, given))

@@ -18,12 +18,10 @@ from jaxtyping import Array, Float
 
 from nbyt.errors import UsageError
 from nbyt.gradients.engines import JaxEngine, Programs
-from nbyt.gradients.slab_sums import Slab, SlabSums
+from nbyt.gradients.slab_sums import Lengths, Slab, SlabSums
 from nbyt.gradients.spec import Footprint, GradientSpec, objective_parts
 from nbyt.gradients.written import batch_norm_sq, sum_written
 
-# Which parameters a JAX function depends on, seen from its program and not from its numbers.
-#
 # A program may be read as depending on more than it does, which costs zeros; it is never read as
 # depending on less, which would lose a part of the gradient.
 
@@ -73,12 +71,14 @@ def _reached(
 
 def _reach_inputs(program: Jaxpr, outputs: set[int]) -> set[int]:
     """Return places of the inputs that the outputs at these places depend on."""
-    wanted = {program.outvars[place] for place in outputs if _is_variable(program.outvars[place])}
+    wanted = {
+        program.outvars[place] for place in outputs if isinstance(program.outvars[place], Var)
+    }
     for equation in reversed(program.eqns):
         used = {place for place, made in enumerate(equation.outvars) if made in wanted}
         # What an effect leaves behind may be read by any equation after it.
         if used or equation.effects:
-            wanted.update(source for source in _sources(equation, used) if _is_variable(source))
+            wanted.update(source for source in _sources(equation, used) if isinstance(source, Var))
     return {place for place, variable in enumerate(program.invars) if variable in wanted}
 
 
@@ -90,10 +90,6 @@ def _sources(equation: JaxprEqn, used: set[int]) -> list[Any]:
         inside = _reach_inputs(equation.params["jaxpr"].jaxpr, used)
         return [equation.invars[place] for place in inside]
     return list(equation.invars)
-
-
-def _is_variable(one: Any) -> bool:
-    return isinstance(one, Var)
 
 
 def _of_count(rows: tuple[Any, ...], count: int) -> list[jax.ShapeDtypeStruct]:
@@ -151,7 +147,7 @@ class FunctionEngine(JaxEngine):
 
     @cached_property
     def parts(self) -> Parts:
-        """The functions that there are, with the leaves that each depends on."""
+        """Return the functions that there are, with the leaves that each depends on."""
         functions = {"actor": self.log_prob, "critic": self.value, "entropy": self.entropy}
         return tuple(
             (name, Part(f, reached_leaves(f, name, self.params, _inputs(name, *self.row))))
@@ -161,12 +157,10 @@ class FunctionEngine(JaxEngine):
 
     @property
     def shared(self) -> bool:
-        """Whether actor and critic have weights in common."""
         parts = dict(self.parts)
         return bool(set(parts["actor"].leaves) & set(parts["critic"].leaves))
 
     def footprint(self, spec: GradientSpec) -> Footprint:
-        """Return the memory that measuring takes."""
         sizes = [prod(np.shape(leaf)) for leaf in jax.tree.leaves(self.params)]
         written = {
             name: sum(sizes[place] for place in _leaves(dict(self.parts), own))
@@ -177,13 +171,12 @@ class FunctionEngine(JaxEngine):
 
     @property
     def programs(self) -> Programs:
-        """The programs of these functions."""
         return Programs(self.parts, self.params, sum_slab, _batch_norm_sq, _gradient, _along)
 
 
 @partial(jax.jit, static_argnames=("parts", "steps", "lags"))
 def sum_slab(
-    parts: Parts, params: Any, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
+    parts: Parts, params: Any, slab: Slab, steps: Lengths, lags: Lengths
 ) -> dict[str, SlabSums]:
     """Sum a slab for each objective; `steps` are the lengths of the K fragments."""
     return {
@@ -194,7 +187,7 @@ def sum_slab(
 
 @partial(jax.jit, static_argnames=("parts", "steps"))
 def _batch_norm_sq(
-    parts: Parts, params: Any, slab: Slab, steps: tuple[int, ...]
+    parts: Parts, params: Any, slab: Slab, steps: Lengths
 ) -> dict[str, Float[Array, "K M"]]:
     return {
         name: batch_norm_sq(jnp, scores, slab.fragment[name], steps)
@@ -291,7 +284,6 @@ def _own(params: Any, places: tuple[int, ...]) -> list[jax.Array]:
 
 
 def _filled(params: Any, places: tuple[int, ...], own: list[jax.Array]) -> Any:
-    """Return the parameters with these leaves in these places."""
     leaves, form = jax.tree.flatten(params)
     for place, leaf in zip(places, own, strict=True):
         leaves[place] = leaf

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 from nbyt.gradients import products
 from nbyt.gradients.engines import JaxEngine, Programs
 from nbyt.gradients.products import PARTS, Layer, layers
-from nbyt.gradients.slab_sums import Slab, Weights, sum_slab
+from nbyt.gradients.slab_sums import Lengths, Slab, Weights, sum_slab
 from nbyt.gradients.spec import Footprint, GradientSpec, SlabPlan, objective_parts
 from nbyt.policy.actor_critic import ActorCritic, Params
 
@@ -30,11 +30,9 @@ class StageEngine(JaxEngine):
 
     @property
     def shared(self) -> bool:
-        """Whether actor and critic have weights in common."""
         return self.policy.shared
 
     def footprint(self, spec: GradientSpec) -> Footprint:
-        """Return the memory that measuring takes."""
         row = one_row(self.policy, self.params)
         shapes = jax.eval_shape(lambda o, a: layers(self.policy, self.params, o, a, PARTS), *row)
         numbers = sum(leaf.size for leaf in jax.tree.leaves(shapes))
@@ -46,7 +44,6 @@ class StageEngine(JaxEngine):
 
     @property
     def programs(self) -> Programs:
-        """The programs of these networks."""
         return Programs(self.policy, self.params, sum_slab, _batch_norm_sq, _gradient, _along)
 
 
@@ -87,7 +84,7 @@ def _trained(params: Params) -> tuple[Any, Any, Any]:
 
 @partial(jax.jit, static_argnames=("policy", "steps"))
 def _batch_norm_sq(
-    policy: ActorCritic, params: Params, slab: Slab, steps: tuple[int, ...]
+    policy: ActorCritic, params: Params, slab: Slab, steps: Lengths
 ) -> dict[str, Float[Array, "K M"]]:
     time_first = jax.tree.map(lambda x: x.swapaxes(0, 1), (slab.observation, slab.action))
     flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), time_first)
@@ -97,7 +94,7 @@ def _batch_norm_sq(
 
 @partial(jax.jit, static_argnames="steps")
 def batch_norm_sq_layers(
-    rows: list[Layer], fragment: Weights, steps: tuple[int, ...]
+    rows: list[Layer], fragment: Weights, steps: Lengths
 ) -> dict[str, Float[Array, "K M"]]:
     """Return the squared norms of whole batches, from the layers of a slab's steps."""
     return {

@@ -11,13 +11,13 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Float, Shaped
 
+from nbyt.gradients.engines import Norms, Rows, Scores, StepWeights, Vector
 from nbyt.gradients.engines.own import BYTES, COPIES, batch_norm_sq_layers
 from nbyt.gradients.engines.torch_layers import can_be_layered, torch_layers
 from nbyt.gradients.engines.torch_policy import Tensor, TorchFunctions, TorchPolicy, quietly, torch
 from nbyt.gradients.products import PARTS, Layer
-from nbyt.gradients.slab_sums import Slab, SlabSums, sum_slab_layers
+from nbyt.gradients.slab_sums import Lengths, Slab, SlabSums, sum_slab_layers
 from nbyt.gradients.spec import Footprint, GradientSpec, objective_parts
 from nbyt.gradients.written import batch_norm_sq, sum_written
 
@@ -44,18 +44,16 @@ class TorchEngine:
 
     @cached_property
     def functions(self) -> TorchFunctions:
-        """The policy's outputs as functions of its parameters."""
         return TorchFunctions(self.policy, self.row)
 
     @property
     def shared(self) -> bool:
-        """Whether actor and critic have weights in common."""
         reached = self.functions.reached
         return bool(set(reached["actor"]) & set(reached["critic"]))
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """Parameters that actor, critic and both together have."""
+        """Return how many parameters actor, critic and both together have."""
         reached, trained = self.functions.reached, self.functions.trained
         both = tuple(dict.fromkeys((*reached["actor"], *reached["critic"])))
         named = {"actor": reached["actor"], "critic": reached["critic"], "total": both}
@@ -63,11 +61,10 @@ class TorchEngine:
 
     @cached_property
     def by_layers(self) -> bool:
-        """Whether the network is large, and layers give its gradients."""
+        """Return whether the network is large, so that layers give its gradients."""
         return self.sizes["total"] >= LARGE and can_be_layered(self.functions)
 
     def footprint(self, spec: GradientSpec) -> Footprint:
-        """Return what measuring takes."""
         sizes, parts = self.sizes, objective_parts(spec)
         vectors = sum(sizes[name] for name in parts)
         if self.by_layers:
@@ -78,10 +75,7 @@ class TorchEngine:
         row = sum(sizes[name] * len(own) for name, own in parts.items())
         return Footprint(row * _WRITTEN_COPIES * BYTES, vectors, _CHAINS, _SLAB)
 
-    def sum_slab(
-        self, slab: Slab, steps: tuple[int, ...], lags: tuple[int, ...]
-    ) -> dict[str, SlabSums]:
-        """Sum a slab for each objective."""
+    def sum_slab(self, slab: Slab, steps: Lengths, lags: Lengths) -> dict[str, SlabSums]:
         if self.by_layers:
             rows = self._layers(slab.observation, slab.action, slab.parts)
             return jax.device_get(sum_slab_layers(rows, slab.fragment, slab.whole, steps, lags))
@@ -91,10 +85,7 @@ class TorchEngine:
             found[name] = SlabSums(*map(_numpy, made))
         return found
 
-    def batch_norm_sq(
-        self, slab: Slab, steps: tuple[int, ...]
-    ) -> dict[str, Float[np.ndarray, "K M"]]:
-        """Return sums over updates of the squared norm of all chains' summed contributions."""
+    def batch_norm_sq(self, slab: Slab, steps: Lengths) -> dict[str, Norms]:
         if self.by_layers:
             seen, done = np.swapaxes(slab.observation, 0, 1), np.swapaxes(slab.action, 0, 1)
             rows = self._layers(seen, done, slab.parts)
@@ -104,13 +95,7 @@ class TorchEngine:
             for name, scores, fragment, _ in self._objectives(slab)
         }
 
-    def gradient(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        weights: dict[str, Float[np.ndarray, " R"]],
-    ) -> Float[np.ndarray, " P"]:
-        """Return the weighted sum over steps of each part's gradient, to all weights there are."""
+    def gradient(self, observation: Rows, action: Rows, weights: StepWeights) -> Vector:
         total: Any = 0.0
         for first in range(0, len(observation), _ROWS):
             some = slice(first, first + _ROWS)
@@ -118,13 +103,7 @@ class TorchEngine:
             total = total + self._gradient(observation[some], action[some], own)
         return total
 
-    def along(
-        self,
-        observation: Shaped[np.ndarray, "R ..."],
-        action: Shaped[np.ndarray, "R ..."],
-        direction: Float[np.ndarray, " P"],
-    ) -> Float[np.ndarray, " R"]:
-        """Return every step's score along a direction among all weights."""
+    def along(self, observation: Rows, action: Rows, direction: Vector) -> Scores:
         functions = self.functions
         rows = functions.inputs("actor", *self.policy.rows(observation, action))
         vector = self.policy.tensor(direction)
@@ -142,9 +121,7 @@ class TorchEngine:
                 torch.func.jvp(score, (functions.detached(tuple(functions.trained)),), (moved,))[1]
             )
 
-    def _gradient(
-        self, observation: np.ndarray, action: np.ndarray, weights: dict[str, np.ndarray]
-    ) -> Float[np.ndarray, " P"]:
+    def _gradient(self, observation: Rows, action: Rows, weights: StepWeights) -> Vector:
         functions, rows = self.functions, self.policy.rows(observation, action)
         with quietly():
             total: Any = 0.0

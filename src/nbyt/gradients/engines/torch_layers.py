@@ -116,7 +116,11 @@ def _traces(
             raise _NotRowsError
         trace = Trace(_inputs(module, inputs.detach()), _signal(module, signal))
         before = found.get(module)
-        found[module] = trace if before is None else Trace(*map(_side_by_side, before, trace))
+        found[module] = (
+            trace
+            if before is None
+            else Trace(*(torch.cat(pair, dim=1) for pair in zip(before, trace, strict=True)))
+        )
     return found
 
 
@@ -167,7 +171,6 @@ def _others(
 
 
 def _gradient(trace: Trace | None) -> Tensor | None:
-    """Return the sum over steps of a layer's gradient, [I, O]."""
     return None if trace is None else torch.einsum("rqi,rqo->io", trace.inputs, trace.signal)
 
 
@@ -185,10 +188,6 @@ def _alike(made: Tensor | None, true: Tensor | None) -> bool:
         return made is true
     scale = float(true.abs().max())
     return bool(((made - true).abs() <= _CLOSE * scale + 1e-12).all())
-
-
-def _side_by_side(first: Tensor, second: Tensor) -> Tensor:
-    return torch.cat([first, second], dim=1)
 
 
 def _layer(inputs: np.ndarray, signals: dict[str, np.ndarray]) -> Layer:

@@ -72,7 +72,6 @@ def quietly() -> Iterator[None]:
 
 
 def without_gradients() -> Any:
-    """Return a context in which torch keeps no graph."""
     return torch.no_grad()
 
 
@@ -96,7 +95,6 @@ class TorchPolicy:
 
     @property
     def device(self) -> torch.device:
-        """Where the parameters are."""
         return next(iter(self.module.parameters())).device
 
     def rows(self, observation: np.ndarray, action: np.ndarray) -> tuple[Any, Tensor]:
@@ -111,12 +109,11 @@ class TorchPolicy:
 
 
 def joined(modules: list[Module]) -> Module:
-    """Return several modules as one."""
     return modules[0] if len(modules) == 1 else torch.nn.ModuleList(modules)
 
 
 def require_scores(module: Module, *, trained_here: bool = False) -> None:
-    """Return nothing, where the score of a single step can be had of a module.
+    """Raise unless the score of a single step can be had of a module.
 
     trained_here: it is some other code that puts it into training mode.
     """
@@ -182,7 +179,7 @@ class TorchFunctions:
 
     @cached_property
     def reached(self) -> dict[str, tuple[str, ...]]:
-        """The parameters that each part depends on, by name."""
+        """Return the parameters that each part depends on, by name."""
         names, tensors = list(self.trained), list(self.trained.values())
         found = {}
         for part, call in self.calls.items():
@@ -203,13 +200,14 @@ class TorchFunctions:
 
     @cached_property
     def trained(self) -> dict[str, Tensor]:
-        """The module's parameters that are trained, by name."""
+        """Return the module's parameters that are trained, by name."""
         named = self.policy.module.named_parameters()
         return {name: p for name, p in named if p.requires_grad}
 
     @cached_property
     def _slots(self) -> dict[str, str]:
-        """Every place inside a call that holds a trained parameter, with the parameter's name.
+        """Return every place inside a call that holds a trained parameter, with the parameter's
+        name.
 
         A parameter may stand in several modules, and a module under several names; each place
         must be filled, and none twice: torch would not find its way back.
@@ -281,7 +279,6 @@ class TorchFunctions:
 
 
 def _map(function: Callable[[Tensor], Tensor], tree: Any) -> Any:
-    """Return the function on every tensor of a tuple or dictionary of them."""
     if isinstance(tree, dict):
         return {name: _map(function, one) for name, one in tree.items()}
     if isinstance(tree, tuple):

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nbyt.advice.costs import Costs, Progress, spread_out, time_layouts, updates_of_a_turn
+from nbyt.advice.costs import Costs, spread_out, time_layouts
 from nbyt.advice.estimate import startable
 from nbyt.advice.request import HOST_ENVS, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
@@ -24,9 +24,11 @@ from nbyt.integrations.sb3.policy import (
     require_measurable,
 )
 from nbyt.layout import Layout
+from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, require
 from nbyt.store.files import COSTS
 from nbyt.train.plan import PPOSettings
+from nbyt.train.timing import updates_of_a_turn
 
 # An update takes long enough to be timed well, and long enough not to be timed often.
 _ROUNDS = 3
@@ -58,7 +60,6 @@ class _Throwaway:
         return self._go(self._updates) / self._updates
 
     def close(self) -> None:
-        """Close the envs."""
         self._envs.close()
 
     def _go(self, updates: int) -> float:
@@ -146,16 +147,18 @@ def advise(
     require_measurable(model)
     require_as_trained(model, engine_of(model))
     size = model.n_envs * model.n_steps
-    current = model.n_steps if batch in (None, size) else None
+    batch = batch or size
+    current = model.n_steps if batch == size else None
+    minibatch = getattr(model, "batch_size", batch)
     with preserve_policy(model.policy):
         copied = host_env(model, env)
-        most = max(startable(copied, max_envs, batch=batch or size), model.n_envs if current else 1)
+        most = max(startable(copied, max_envs, batch=batch), model.n_envs if current else 1)
     request = make_advice_request(
         copied,
-        batch=size if batch is None else batch,
+        batch=batch,
         effort=effort_named(effort),
         current=current,
-        minibatch=_minibatch(model, size if batch is None else batch),
+        minibatch=None if batch % minibatch else minibatch,
         epochs=getattr(model, "n_epochs", 1),
         settings=settings_of(model),
         max_envs=most,
@@ -192,12 +195,6 @@ def settings_of(model: Any) -> PPOSettings:
         value_coefficient=loss.value_coefficient,
         entropy_coefficient=loss.entropy_coefficient,
     )
-
-
-def _minibatch(model: Any, batch: int) -> int | None:
-    """Return the model's mini-batch if it divides the batch."""
-    size = getattr(model, "batch_size", batch)
-    return size if batch % size == 0 else None
 
 
 def _call(request: AdviceRequest, per: str, options: dict[str, Any]) -> str:

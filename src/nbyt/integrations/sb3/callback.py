@@ -6,70 +6,74 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+from msgspec.structs import asdict, replace
+
 from nbyt.errors import UsageError
 from nbyt.integrations.base import BaseProbe, probe_record
-from nbyt.integrations.sb3.envs import Given, env_name, host_env
+from nbyt.integrations.sb3.envs import Given, host_env
 from nbyt.integrations.sb3.frozen_policy import (
     FrozenSB3Policy,
     batch_of,
     facts_of,
-    head_of,
+    log_of,
     loss_of,
 )
 from nbyt.integrations.sb3.minibatches import MinibatchWatch, batch_gradient
-from nbyt.integrations.sb3.package import module, version
+from nbyt.integrations.sb3.package import module
 from nbyt.integrations.sb3.policy import (
     engine_of,
     preserve_policy,
     require_as_trained,
     require_measurable,
 )
-from nbyt.measure.live import BatchMeasurement, measure_batch, pieces
+from nbyt.measure.live import measure_batch, pieces
 from nbyt.measure.probe import examine
 from nbyt.measure.request import Request, Resources, make_request
-from nbyt.numbers import CHAIN_COUNT, PROBABILITY, SIZES, STEPS, require
-from nbyt.rng import require_seed
+from nbyt.numbers import CHAIN_COUNT, PROBABILITY, SEED, SIZES, STEPS, require
+from nbyt.results.probes import Minibatch, ProbedPool, ProbeRecord
+from nbyt.results.values import Data, Estimate, given, plain
 
 # SB3's table on the screen shows these; TensorBoard, CSV and W&B get all, with their intervals.
 _SHOWN = ("actor_ess_ratio", "actor_noise_scale", "actor_alignment")
 _POOLED = ("bias_factor", "alignment", "cosine")
 
 
-def log_batch(logger: Any, measured: BatchMeasurement) -> None:
-    """Log every estimate of the batch."""
-    for objective, gradient in measured.gradients.items():
-        for name, number in gradient.as_dict().items():
-            _record(logger, f"{objective}_{name}", number)
-
-
-def log_pool(logger: Any, pool: dict[str, Any], steps: int) -> None:
-    """Log how the training's own layout compares with the true gradient."""
-    for layout in pool["layouts"]:
-        if layout["steps"] == steps:
+def log_record(logger: Any, record: ProbeRecord, steps: int) -> None:
+    """Log every estimate of the batch; with a pool, how the layout at `steps` compares with it."""
+    for objective, gradient in asdict(record.gradients).items():
+        for name, number in asdict(gradient).items() if given(gradient) else ():
+            _log(logger, f"{objective}_{name}", number)
+    if record.pool is None:
+        return
+    for layout in record.pool.layouts:
+        if layout.steps == steps:
             for objective in ("actor", "critic", "total"):
                 for name in _POOLED:
-                    _record(logger, f"{objective}_{name}", layout[objective][name])
-    _record(logger, "explained_variance", pool["explained_variance"])
+                    number = getattr(getattr(layout, objective), name)
+                    _log(logger, f"{objective}_{name}", number)
+    _log(logger, "explained_variance", record.pool.explained_variance)
 
 
-def log_minibatches(logger: Any, rows: Sequence[dict[str, Any]]) -> None:
+def log_minibatches(logger: Any, rows: Sequence[Minibatch]) -> None:
     """Log the first and the last epoch of the update, and its extremes."""
     if not rows:
         return
-    for which, epoch in (("first", rows[0]["epoch"]), ("last", rows[-1]["epoch"])):
-        in_epoch = [row for row in rows if row["epoch"] == epoch]
+    for which, epoch in (("first", rows[0].epoch), ("last", rows[-1].epoch)):
         for name in ("cosine", "clip_fraction", "approximate_kl"):
-            known = [row[name] for row in in_epoch if row[name] is not None]
+            values = [getattr(row, name) for row in rows if row.epoch == epoch]
+            known = [value for value in values if value is not None]
             if known:
                 _put(logger, f"minibatch_{name}_{which}", sum(known) / len(known))
-    _put(logger, "ratio_low", min(row["ratio_low"] for row in rows))
-    _put(logger, "ratio_high", max(row["ratio_high"] for row in rows))
+    _put(logger, "ratio_low", min(row.ratio_low for row in rows))
+    _put(logger, "ratio_high", max(row.ratio_high for row in rows))
 
 
-def _record(logger: Any, name: str, number: dict[str, Any]) -> None:
-    for end in ("value", "low", "high"):
-        if number[end] is not None:
-            _put(logger, name if end == "value" else f"{name}_{end}", number[end])
+def _log(logger: Any, name: str, number: Estimate) -> None:
+    ends = {name: number.value, f"{name}_low": number.low, f"{name}_high": number.high}
+    for end, value in ends.items():
+        if value is not None:
+            _put(logger, end, value)
 
 
 def _put(logger: Any, name: str, value: float) -> None:
@@ -139,11 +143,16 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
         if share in (0, 1):
             raise UsageError(f"share is {share}", where="share", fix="between 0 and 1, such as .05")
         self.every, self.share = every, share
-        self.records: list[dict[str, Any]] = []
+        self._records: list[ProbeRecord] = []
         self._minibatches, self._pool, self._steps = minibatches, pool, steps
-        self._env, self._out, self._seed = env, out, require_seed(seed)
+        self._env, self._out, self._seed = env, out, SEED.check(seed, "seed")
         self._rollouts, self._measured_at = 0, 0.0
         self._watch: MinibatchWatch | None = None
+
+    @property
+    def records(self) -> list[Data]:
+        """The records of all measured updates, as `nbyt report` reads them."""
+        return [plain(record) for record in self._records]
 
     def _init_callback(self) -> None:
         """Refuse what cannot be measured, before anything is trained."""
@@ -158,9 +167,7 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
                 self._request(0)
                 _ = host_env(self.model, self._env).action_space
         if self._out is not None:
-            head = head_of(self.model, every=self.every, parameters=sizes)
-            title = f"{type(self.model).__name__} on {env_name(self.model)}"
-            self._open_folder(self._out, title=title, library=version(), **head)
+            self._open_folder(self._out, log_of(self.model, every=self.every, parameters=sizes))
 
     def _on_step(self) -> bool:
         return True
@@ -178,14 +185,14 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
 
     def _affordable(self) -> bool:
         """Return True if measuring, should it take as long as last time, stays within its share."""
-        if self.share is None or not self.records:
+        if self.share is None or not self._records:
             return True
         trained = time.perf_counter() - self._measured_at
-        return self.records[-1]["seconds"] * (1 - self.share) <= trained * self.share
+        return self._records[-1].seconds * (1 - self.share) <= trained * self.share
 
     def _on_training_end(self) -> None:
         self._finish()
-        if not self.records:
+        if not self._records:
             warnings.warn(
                 f"no gradient was measured: the training made {self._rollouts} rollouts, and every "
                 f"{self.every}th is measured",
@@ -205,46 +212,43 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
                 direction = batch_gradient(self._engine, batch, loss)
         pool = self._measure_pool(update) if self._pool else None
         returns = [float(episode["r"]) for episode in model.ep_info_buffer or ()]
-        self.records.append(
-            probe_record(
-                measured,
-                update=update,
-                samples=model.num_timesteps,
-                mean_return=sum(returns) / len(returns) if returns else None,
-                seconds=time.perf_counter() - began,
-                pool=pool,
-            )
+        record = probe_record(
+            measured,
+            update=update,
+            samples=model.num_timesteps,
+            mean_return=sum(returns) / len(returns) if returns else None,
+            seconds=time.perf_counter() - began,
+            pool=pool,
         )
-        self._save(self.records[-1])
-        log_batch(self.logger, measured)
-        if pool is not None:
-            log_pool(self.logger, pool, model.n_steps)
+        self._records.append(record)
+        self._save(record)
+        log_record(self.logger, record, model.n_steps)
         if self._minibatches:
             self._watch = MinibatchWatch(model, direction)
 
-    def _measure_pool(self, update: int) -> dict[str, Any]:
+    def _measure_pool(self, update: int) -> ProbedPool:
         """Measure the frozen policy against the true gradient, in copies of the envs."""
         with preserve_policy(self.model.policy):
             frozen_policy = FrozenSB3Policy(self.model, host_env(self.model, self._env))
             resources = Resources(envs=self._pool)
             probed = examine(frozen_policy, self._request(update), phase=False, resources=resources)
         data = probed.as_dict()
-        return {
+        pool = {
             "chains": probed.chains,
             "steps": probed.request.chain_steps,
             "explained_variance": data["critic"]["explained_variance"],
             "mean_return": data["mean_return"],
             "layouts": data["layouts"],
-            "warnings": list(probed.warnings),
+            "warnings": probed.warnings,
         }
+        return convert(pool, ProbedPool)
 
     def _request(self, update: int) -> Request:
         model = self.model
-        steps = model.n_steps if self._steps is None else self._steps
         return make_request(
             facts_of(model),
             batch=model.n_steps * model.n_envs,
-            steps=steps,
+            steps=model.n_steps if self._steps is None else self._steps,
             chains=self._pool,
             seed=self._seed + update,  # other chains every time
         )
@@ -253,7 +257,7 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
         """Stop watching the update, and save its record."""
         if self._watch is not None:
             self._watch.stop()
-            self.records[-1]["minibatches"] = self._watch.rows
-            log_minibatches(self.logger, self._watch.rows)
-            self._watch = None
-            self._save(self.records[-1])
+            rows, self._watch = tuple(self._watch.rows), None
+            self._records[-1] = replace(self._records[-1], minibatches=rows)
+            log_minibatches(self.logger, rows)
+            self._save(self._records[-1])

@@ -20,7 +20,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.spaces import Discrete
 from gymnasium.wrappers import PassiveEnvChecker
 
-from nbyt.envs.gymnasium_suite import GymnasiumEnv, from_factory
+from nbyt.envs.gymnasium_suite import GymnasiumEnv
 from nbyt.envs.protocol import HostEnv
 from nbyt.envs.spaces import words
 from nbyt.errors import EnvUsageError
@@ -28,9 +28,9 @@ from nbyt.integrations.sb3.package import module
 from nbyt.integrations.sb3.wrappers import Layer, SingleEnv, channels_first, layers
 
 Maker = Callable[[], Env]
+Given = Maker | str | EnvSpec
 _RANDOM_SOURCES = (np.random.Generator, np.random.RandomState, random.Random, Space)
 _MAKES_FIX = "pass env=, a function that makes such an env or the id that Gymnasium knows it by"
-Given = Callable[[], Env] | str | EnvSpec
 _WINDOW = ("render_mode", "human")
 # What gymnasium.make and make_vec_env put around an env. Others may hold what cannot be sent
 # between processes, and the worker that is asked to send it dies.
@@ -46,9 +46,9 @@ def host_env(model: Any, env: Given | None = None) -> HostEnv:
     """
     make, around = _made_of(model, env)
     name = env if isinstance(env, str) else env_name(model)
-    found = from_factory(name, partial(_single, make, around))
-    _require_fit(found, model)
-    return found
+    copied = GymnasiumEnv(name, lambda: SingleEnv(make(), around))
+    _require_fit(copied, model)
+    return copied
 
 
 def vec_env(model: Any, env: Given | None, envs: int) -> Any:
@@ -65,7 +65,12 @@ def _made_of(model: Any, env: Given | None) -> tuple[Maker, list[Layer]]:
     running = model.get_env()
     if running is None and env is None:
         raise EnvUsageError("the model has no env", fix="pass env=, or call model.set_env(...)")
-    _require_zero_based(model.observation_space)
+    space = model.observation_space
+    if isinstance(space, Discrete) and space.start != 0:
+        raise EnvUsageError(
+            f"the model's observations are {space}, and Stable-Baselines3 takes them to start at 0",
+            fix="wrap the env in gymnasium.wrappers.TransformObservation, and train again",
+        )
     make = _copying_maker(running) if env is None else _maker(env)
     if running is None:
         return make, [channels_first]
@@ -74,8 +79,16 @@ def _made_of(model: Any, env: Given | None) -> tuple[Maker, list[Layer]]:
 
 def env_name(model: Any) -> str:
     """Return the id of the env that a model trains in, or the name of its class if it has none."""
-    vec_env = model.get_env()
-    return "env" if vec_env is None else _vec_env_name(vec_env)
+    vec_env, vectors = model.get_env(), module("common.vec_env")
+    if vec_env is None:
+        return "env"
+    running = vec_env.unwrapped
+    if isinstance(running, vectors.DummyVecEnv):
+        inner = running.envs[0].unwrapped
+        return inner.spec.id if inner.spec is not None else type(inner).__name__
+    if isinstance(running, vectors.SubprocVecEnv):
+        return _described(running)[-1].removesuffix(" instance")
+    return type(running).__name__
 
 
 def _maker(env: Given) -> Maker:
@@ -89,46 +102,26 @@ def _maker(env: Given) -> Maker:
     )
 
 
-def _require_zero_based(space: Space) -> None:
-    if isinstance(space, Discrete) and space.start != 0:
-        raise EnvUsageError(
-            f"the model's observations are {space}, and Stable-Baselines3 takes them to start at 0",
-            fix="wrap the env in gymnasium.wrappers.TransformObservation, and train again",
-        )
-
-
-def _single(make: Maker, around: list[Layer]) -> Env:
-    return SingleEnv(make(), around)
-
-
-def _require_fit(found: GymnasiumEnv, model: Any) -> None:
+def _require_fit(copied: GymnasiumEnv, model: Any) -> None:
     """Raise an EnvUsageError if the envs are not new ones or do not fit the policy."""
-    pair = [found.start_one(), found.start_one()]
-    inside = [one.unwrapped for one in (*pair, *_training(model))]
-    if any(one is other for one, other in combinations(inside, 2)):
+    pair, vec_env = [copied.start_one(), copied.start_one()], model.get_env()
+    training = [] if vec_env is None else getattr(vec_env.unwrapped, "envs", [])
+    inside = [env.unwrapped for env in (*pair, *training)]
+    if any(env is other for env, other in combinations(inside, 2)):
         raise EnvUsageError(
-            f"the function given for '{found.id}' returned an env that is in use already",
+            f"the function given for '{copied.id}' returned an env that is in use already",
             fix="make it build a new env on every call",
         )
-    for one in pair:
-        one.close()
-    _require_spaces(pair[0], model, found.id)
-
-
-def _training(model: Any) -> list[Env]:
-    vec_env = model.get_env()
-    return [] if vec_env is None else getattr(vec_env.unwrapped, "envs", [])
-
-
-def _require_spaces(one: Env, model: Any, where: str) -> None:
-    assert isinstance(one, SingleEnv), "spaces that count from 0 need no wrapper"
-    ours = one.vec_env.observation_space, one.vec_env.action_space
+    for env in pair:
+        env.close()
+    assert isinstance(env, SingleEnv), "spaces that count from 0 need no wrapper"
+    ours = env.vec_env.observation_space, env.vec_env.action_space
     theirs = model.observation_space, model.action_space
     if ours != theirs:
         raise EnvUsageError(
             f"the policy takes {words(theirs[0])} and gives {words(theirs[1])}, this env gives "
             f"{words(ours[0])} and takes {words(ours[1])}",
-            where=where,
+            where=copied.id,
             fix="pass env= what the model was trained in, inside its vec wrappers",
         )
 
@@ -148,17 +141,6 @@ def _copying_maker(vec_env: Any) -> Maker:
 def _from_spec(spec: EnvSpec | str) -> Maker:
     # Without the passive checker: it slows every step.
     return partial(gymnasium.make, spec, disable_env_checker=True)
-
-
-def _vec_env_name(vec_env: Any) -> str:
-    vectors = module("common.vec_env")
-    running = vec_env.unwrapped
-    if isinstance(running, vectors.DummyVecEnv):
-        inner = running.envs[0].unwrapped
-        return inner.spec.id if inner.spec is not None else type(inner).__name__
-    if isinstance(running, vectors.SubprocVecEnv):
-        return _described(running)[-1].removesuffix(" instance")
-    return type(running).__name__
 
 
 class Copy(Wrapper):
@@ -191,11 +173,7 @@ def _from_env(env: Env) -> Maker:
             f"the model's env {env} cannot be copied: {type(error).__name__}: {error}",
             fix=_MAKES_FIX,
         ) from error
-    return partial(_copy_of, prototype)
-
-
-def _copy_of(prototype: Env) -> Env:
-    return Copy(*_copied(prototype))
+    return lambda: Copy(*_copied(prototype))
 
 
 def _copied(env: Env) -> tuple[Env, list[Any]]:
@@ -219,12 +197,12 @@ def _copied(env: Env) -> tuple[Env, list[Any]]:
 
 def _watchers(env: Env) -> list[Wrapper]:
     """Return SB3's Monitor, which may hold an open file, and Gymnasium's checker, which is slow."""
-    found, layer = [], env
+    watchers, layer = [], env
     while isinstance(layer, Wrapper):
         if isinstance(layer, module("common.monitor").Monitor | PassiveEnvChecker):
-            found.append(layer)
+            watchers.append(layer)
         layer = layer.env
-    return found
+    return watchers
 
 
 def _seed(source: Any, seed: list[int]) -> None:

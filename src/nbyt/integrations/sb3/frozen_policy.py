@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Box, Dict
@@ -15,6 +15,7 @@ from nbyt.envs.protocol import HostEnv
 from nbyt.gradients.engines.torch import TorchEngine
 from nbyt.gradients.engines.torch_policy import undisturbed, weights_of, without_gradients
 from nbyt.integrations.sb3.envs import env_name
+from nbyt.integrations.sb3.package import version
 from nbyt.integrations.sb3.policy import (
     Packing,
     engine_of,
@@ -24,6 +25,8 @@ from nbyt.integrations.sb3.policy import (
 )
 from nbyt.measure.frozen_policy import hashed
 from nbyt.measure.live import LiveBatch, Loss
+from nbyt.results.probes import ProbeLog
+from nbyt.results.values import Layout
 from nbyt.rng import seeds
 
 
@@ -42,48 +45,51 @@ def batch_of(model: Any) -> LiveBatch:
     observation = buffer.observations
     if isinstance(space, Dict):
         # The buffer gives a number an axis of its own, which the space does not have.
+        shapes = {name: part.shape or () for name, part in space.spaces.items()}
         rows = buffer.advantages.shape
-        observation = {
-            name: observation[name].reshape(*rows, *(part.shape or ()))
-            for name, part in space.spaces.items()
-        }
+        observation = {name: observation[name].reshape(*rows, *shapes[name]) for name in shapes}
     packed = Packing(space).pack(observation)
     return LiveBatch(packed, np.array(buffer.actions), np.array(buffer.advantages))
 
 
-def head_of(model: Any, *, every: int, parameters: dict[str, int]) -> dict[str, Any]:
+def log_of(model: Any, *, every: int, parameters: dict[str, int]) -> ProbeLog:
     """Return what probes.json says about the training."""
     batch = model.n_steps * model.n_envs
     minibatch = getattr(model, "batch_size", batch)
-    return {
-        "algorithm": type(model).__name__,
-        "env": env_name(model),
-        "layout": {
-            "envs": model.n_envs,
-            "steps": model.n_steps,
-            "batch": batch,
-            "minibatch": minibatch,
-            "minibatches": -(-batch // minibatch),
-            "epochs": getattr(model, "n_epochs", 1),
+    return ProbeLog(
+        title=f"{type(model).__name__} on {env_name(model)}",
+        library=version(),
+        algorithm=type(model).__name__,
+        env=env_name(model),
+        layout=Layout(
+            envs=model.n_envs,
+            steps=model.n_steps,
+            batch=batch,
+            minibatch=minibatch,
+            minibatches=-(-batch // minibatch),
+            epochs=getattr(model, "n_epochs", 1),
+        ),
+        settings={
+            **_objective(model),
+            "learning_rate": _constant(model.learning_rate),
+            "clip": _constant(getattr(model, "clip_range", None)),
+            "max_grad_norm": float(model.max_grad_norm),
+            "policy": type(model.policy).__name__,
         },
-        "settings": _described(model),
-        "parameters": parameters,
-        "advantages": "normalised" if model.normalize_advantage else "raw",
-        "every": every,
-    }
+        parameters=parameters,
+        advantages="normalised" if model.normalize_advantage else "raw",
+        every=every,
+    )
 
 
 def facts_of(model: Any) -> dict[str, Any]:
     """Return the facts of a stage, for the model as it is now."""
-    settings = {
-        **_objective(model),
-        "normalise_advantages": "minibatch" if model.normalize_advantage else "off",
-    }
+    normalise = "minibatch" if model.normalize_advantage else "off"
     return {
         "updates": model.num_timesteps // (model.n_steps * model.n_envs),
         "steps": model.num_timesteps,
         "layout": {"envs": model.n_envs, "steps": model.n_steps},
-        "settings": settings,
+        "settings": {**_objective(model), "normalise_advantages": normalise},
     }
 
 
@@ -97,20 +103,10 @@ def _objective(model: Any) -> dict[str, float]:
     }
 
 
-def _described(model: Any) -> dict[str, Any]:
-    return {
-        **_objective(model),
-        "learning_rate": _constant(model.learning_rate),
-        "clip": _constant(getattr(model, "clip_range", None)),
-        "max_grad_norm": float(model.max_grad_norm),
-        "policy": type(model.policy).__name__,
-    }
-
-
-def _constant(schedule: Any) -> Any:
+def _constant(schedule: Any) -> float | str | None:
     """Return the value of a setting that never changes, or "a schedule"."""
     if not callable(schedule):
-        return schedule
+        return None if schedule is None else float(schedule)
     ends = [float(schedule(left)) for left in (1.0, 0.5, 0.0)]
     return ends[0] if len(set(ends)) == 1 else "a schedule"
 
@@ -144,11 +140,7 @@ class SB3HostPolicy:
         flat = observation.reshape(steps * envs, *observation.shape[2:])
         rows = policy_input(self._model, self._policy, flat)
         with without_gradients():
-            found = self._model.policy.predict_values(rows)
-        return found.cpu().numpy().reshape(steps, envs)
-
-
-Progress = Callable[[int, int], None]
+            return self._model.policy.predict_values(rows).cpu().numpy().reshape(steps, envs)
 
 
 @dataclass(frozen=True)
@@ -157,26 +149,19 @@ class FrozenSB3Policy:
 
     model: Any
     env: HostEnv
+    passes_time_limits: ClassVar[bool] = False  # pools of Gymnasium's envs stop at them
 
     @property
     def id(self) -> str:
-        """Return the env's id."""
         return self.env.id
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """Return what is known of the model's training."""
         return facts_of(self.model)
 
     @cached_property
     def engine(self) -> TorchEngine:
-        """Return the engine of the policy's gradients."""
         return engine_of(self.model)
-
-    @property
-    def passes_time_limits(self) -> bool:
-        """Return False: pools of Gymnasium's envs stop at time limits."""
-        return False
 
     @property
     def reward_unit(self) -> float:
@@ -188,10 +173,9 @@ class FrozenSB3Policy:
 
     @property
     def fingerprint(self) -> str:
-        """Return a hash of the policy's weights."""
         return hashed(weights_of(self.model.policy))
 
-    def collect(self, plan: PoolPlan, progress: Progress) -> Pool:
+    def collect(self, plan: PoolPlan, progress: Callable[[int, int], None]) -> Pool:
         """Collect the pool of a plan, with random numbers of its own."""
         role = f"sb3.pool.{plan.round}.{plan.synchronised}"
         with undisturbed(seeds(plan.seed, role, 1)[0]), preserve_policy(self.model.policy):

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from nbyt.gradients.engines.torch import TorchEngine
 from nbyt.gradients.engines.torch_policy import pointing
 from nbyt.measure.live import LiveBatch, Loss
+from nbyt.results.probes import Minibatch
 
 
 def batch_gradient(engine: TorchEngine, batch: LiveBatch, loss: Loss) -> np.ndarray:
-    """Return the gradient of the whole batch before the first step."""
     observation, action, advantage = (x.reshape(-1, *x.shape[2:]) for x in batch)
     actor = advantage
     if loss.normalise:
@@ -31,7 +32,7 @@ class MinibatchWatch:
     """Watches the model's next update; `rows` then holds what each mini-batch did, in order."""
 
     def __init__(self, model: Any, direction: np.ndarray) -> None:
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[Minibatch] = []
         self._model, self._direction, self._epoch = model, direction, -1
         self._train = _Replacement(model, "train", self._training)
 
@@ -62,24 +63,25 @@ class MinibatchWatch:
 
     def _evaluated(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the policy says of a mini-batch, and record how far it has moved."""
-        found = self._evaluate.original(*args, **kwargs)
-        moved = (found[1].detach() - self._old).cpu().numpy().astype(float)
+        outputs = self._evaluate.original(*args, **kwargs)
+        moved = (outputs[1].detach() - self._old).cpu().numpy().astype(float)
         ratio, clip = np.exp(moved), clip_range(self._model)
         self.rows.append(
-            {
-                "epoch": self._epoch,
-                "ratio_low": float(ratio.min()),
-                "ratio_high": float(ratio.max()),
-                "clip_fraction": None if clip is None else float(np.mean(np.abs(ratio - 1) > clip)),
-                "approximate_kl": float(np.mean(ratio - 1 - moved)),
-                "cosine": None,
-            }
+            Minibatch(
+                epoch=self._epoch,
+                ratio_low=float(ratio.min()),
+                ratio_high=float(ratio.max()),
+                clip_fraction=None if clip is None else float(np.mean(np.abs(ratio - 1) > clip)),
+                approximate_kl=float(np.mean(ratio - 1 - moved)),
+                cosine=None,
+            )
         )
-        return found
+        return outputs
 
     def _stepping(self, *_: Any) -> None:
         if self.rows:
-            self.rows[-1]["cosine"] = pointing(self._model.policy, self._direction)
+            cosine = pointing(self._model.policy, self._direction)
+            self.rows[-1] = replace(self.rows[-1], cosine=cosine)
 
 
 class _Replacement:

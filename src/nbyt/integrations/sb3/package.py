@@ -12,7 +12,6 @@ def module(name: str) -> Any:
 
 
 def version() -> str:
-    """Return its name and version."""
     return f"Stable-Baselines3 {_package().__version__}"
 
 

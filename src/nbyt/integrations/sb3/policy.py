@@ -1,7 +1,8 @@
 """A Stable-Baselines3 model's policy as functions of rows, and whether it can be measured."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -17,6 +18,15 @@ from nbyt.gradients.engines.torch_policy import (
     without_gradients,
 )
 from nbyt.integrations.sb3.package import module
+
+Rows = Callable[[Any], Any]
+# The methods of a policy between observation and output.
+_BETWEEN = [
+    "extract_features",
+    "get_distribution",
+    "predict_values",
+    "_get_action_dist_from_latent",
+]
 
 
 class Packing:
@@ -60,7 +70,6 @@ class Packing:
         return np.concatenate(rows, axis=-1)
 
     def unpack(self, rows: Any) -> Any:
-        """Undo `pack`."""
         if not isinstance(self._space, Dict):
             return rows
         return {
@@ -71,22 +80,22 @@ class Packing:
 
 def torch_policy(model: Any) -> TorchPolicy:
     """Return the model's live policy: its parameters are read where they are."""
-    policy, discrete = model.policy, isinstance(model.action_space, Discrete)
-    outputs = _Encoded(policy) if _as_usual(policy) else _Whole(policy)
+    discrete = isinstance(model.action_space, Discrete)
+    encode, law, value = _functions(model.policy)
 
     def tensors(observation: np.ndarray, action: np.ndarray) -> tuple[Any, Any]:
-        act = made.tensor(action)
+        act = policy.tensor(action)
         act = act.reshape(len(act)).long() if discrete else act.reshape(len(act), -1).float()
-        return outputs.encoded(policy_input(model, made, observation)), act
+        return encode(policy_input(model, policy, observation)), act
 
-    made = TorchPolicy(
-        policy,
-        lambda observation, action: outputs.law(observation).log_prob(action),
-        lambda observation: outputs.value(observation)[:, 0],
-        (lambda observation: outputs.law(observation).entropy()) if model.ent_coef else None,
+    policy = TorchPolicy(
+        model.policy,
+        lambda observation, action: law(observation).log_prob(action),
+        lambda observation: value(observation)[:, 0],
+        (lambda observation: law(observation).entropy()) if model.ent_coef else None,
         tensors,
     )
-    return made
+    return policy
 
 
 def policy_input(model: Any, policy: TorchPolicy, observation: np.ndarray) -> Any:
@@ -94,59 +103,33 @@ def policy_input(model: Any, policy: TorchPolicy, observation: np.ndarray) -> An
     return Packing(model.observation_space).unpack(policy.tensor(observation))
 
 
-class _Whole:
-    """A policy through its public methods."""
+def _functions(policy: Any) -> tuple[Rows, Rows, Rows]:
+    """Return the encoding of observations, and from that the distribution and the values [R, 1].
 
-    def __init__(self, policy: Any) -> None:
-        self.law, self.value = policy.get_distribution, policy.predict_values
+    The encoding stands apart because torch cannot batch one-hot encoding. A policy of which the
+    user has overridden a method in between is used through its public methods.
+    """
+    usual = module("common.policies").ActorCriticPolicy
+    if any(getattr(type(policy), name) is not getattr(usual, name) for name in _BETWEEN):
+        return lambda observation: observation, policy.get_distribution, policy.predict_values
+    encode = partial(
+        module("common.preprocessing").preprocess_obs,
+        observation_space=policy.observation_space,
+        normalize_images=policy.normalize_images,
+    )
 
-    def encoded(self, observation: Any) -> Any:
-        """Return observations as the methods take them."""
-        return observation
-
-
-class _Encoded:
-    """A policy behind its encoding of observations: torch cannot batch one-hot encoding."""
-
-    def __init__(self, policy: Any) -> None:
-        self._policy = policy
-        self._preprocess = module("common.preprocessing").preprocess_obs
-
-    def encoded(self, observation: Any) -> Any:
-        """Return observations as the policy's networks take them."""
-        policy = self._policy
-        return self._preprocess(
-            observation, policy.observation_space, normalize_images=policy.normalize_images
-        )
-
-    def law(self, encoded: Any) -> Any:
-        """Return the distribution of actions."""
-        policy = self._policy
+    def law(encoded: Any) -> Any:
         latent = policy.mlp_extractor.forward_actor(policy.pi_features_extractor(encoded))
         return policy._get_action_dist_from_latent(latent)
 
-    def value(self, encoded: Any) -> Any:
-        """Return the critic's values, [R, 1]."""
-        policy = self._policy
-        return policy.value_net(
-            policy.mlp_extractor.forward_critic(policy.vf_features_extractor(encoded))
-        )
+    def value(encoded: Any) -> Any:
+        latent = policy.mlp_extractor.forward_critic(policy.vf_features_extractor(encoded))
+        return policy.value_net(latent)
 
-
-def _as_usual(policy: Any) -> bool:
-    """Return True if the user has overridden none of the methods between observation and output."""
-    known = module("common.policies").ActorCriticPolicy
-    names = (
-        "extract_features",
-        "get_distribution",
-        "predict_values",
-        "_get_action_dist_from_latent",
-    )
-    return all(getattr(type(policy), name) is getattr(known, name) for name in names)
+    return encode, law, value
 
 
 def engine_of(model: Any) -> TorchEngine:
-    """Return the engine of the gradients of the model's policy."""
     generator = np.random.default_rng(0)
     packed = Packing(model.observation_space).pack(_example(model.observation_space, generator))
     action = _example(model.action_space, generator)
@@ -158,8 +141,7 @@ def _example(space: Space, generator: np.random.Generator) -> Any:
     if isinstance(space, Dict):
         return {name: _example(part, generator) for name, part in space.spaces.items()}
     if not isinstance(space, Box):
-        whole = isinstance(space, Discrete)
-        return np.zeros(space.shape or (), np.int64 if whole else np.float32)
+        return np.zeros(space.shape or (), int if isinstance(space, Discrete) else np.float32)
     if np.dtype(space.dtype).kind in "iu":
         return generator.integers(0, 256, space.shape).astype(space.dtype)
     return generator.normal(size=space.shape).astype(np.float32)
@@ -226,23 +208,18 @@ def require_as_trained(model: Any, engine: TorchEngine) -> None:
     with preserve_policy(model.policy):
         encoded, action = policy.rows(*engine.row)
         given = model.policy.evaluate_actions(policy_input(model, policy, engine.row[0]), action)
-        made = [policy.value(encoded), policy.log_prob(encoded, action)]
+        measured = [policy.value(encoded), policy.log_prob(encoded, action)]
         if model.ent_coef and given[2] is None:
             raise UsageError(
                 "the policy has no entropy in closed form, and ent_coef is not 0",
                 where="ent_coef",
                 fix="train with ent_coef=0",
             )
-        pairs = zip(given[:2], made, strict=True)
-        same = [np.allclose(_numbers(a), _numbers(b), 1e-3, 1e-5) for a, b in pairs]
-    if not all(same):
+        numbers = [x.detach().cpu().numpy().reshape(-1) for x in (*given[:2], *measured)]
+    if not all(np.allclose(numbers[i], numbers[i + 2], 1e-3, 1e-5) for i in (0, 1)):
         raise UsageError(
             f"evaluate_actions of {type(model.policy).__name__} gives other values or "
             "log-probabilities than its predict_values and get_distribution",
             where="policy",
             fix="make them agree: the one is trained, the others are measured",
         )
-
-
-def _numbers(tensor: Any) -> np.ndarray:
-    return tensor.detach().cpu().numpy().reshape(-1)

@@ -18,14 +18,16 @@ from nbyt.errors import EnvUsageError
 from nbyt.integrations.sb3.package import module
 from nbyt.integrations.sb3.policy import Packing
 
-# One env with as much of a VecEnv as Stable-Baselines3's vec wrappers use.
-#
-# Its own DummyVecEnv copies observations and infos deeply in every step, which takes longer than
-# the step of a small env. Here an info tells of ends, and of nothing else.
+Layer = Callable[[Any], Any]
+Stepped = tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]
 
 
 class OneEnv:
-    """A VecEnv of one: arrays have one row, and an episode that ends is followed by the next."""
+    """A VecEnv of one env, as far as vec wrappers use it; at its end an episode is reset.
+
+    A DummyVecEnv copies observations and infos deeply in every step, which takes longer than the
+    step of a small env. Here an info holds only how an episode ended.
+    """
 
     num_envs = 1
 
@@ -36,24 +38,21 @@ class OneEnv:
         self._action: Any = None
 
     def seed(self, seed: int | None = None) -> None:
-        """Keep the seed for the next reset."""
         self._seed = seed
 
     def reset(self) -> Any:
-        """Return the first observation, as a row."""
         seed, self._seed = self._seed, None
         return self._rows(self._env.reset(seed=seed)[0])
 
-    def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+    def step(self, actions: np.ndarray) -> Stepped:
         """Return observations, rewards, whether an episode ended, and how it did."""
         self.step_async(actions)
         return self.step_wait()
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Keep the actions for the next step."""
         self._action = actions[0]
 
-    def step_wait(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+    def step_wait(self) -> Stepped:
         """Step; observations are those of the next episode where one ended."""
         observation, reward, terminated, truncated, _ = self._env.step(self._action)
         ended, info = bool(terminated or truncated), {}
@@ -65,27 +64,21 @@ class OneEnv:
         return self._rows(observation), np.array([reward], np.float32), np.array([ended]), [info]
 
     def get_attr(self, name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of the env or its wrappers."""
         return [self._env.get_wrapper_attr(name)]
 
     def close(self) -> None:
-        """Close the env."""
         self._env.close()
 
     def _rows(self, observation: Any) -> Any:
         space = self.observation_space
-        if isinstance(space, Dict):
-            return {name: _row(observation[name], part) for name, part in space.spaces.items()}
-        return _row(observation, space)
+        if not isinstance(space, Dict):
+            return np.array(observation, space.dtype)[None]
+        parts = space.spaces.items()
+        return {name: np.array(observation[name], part.dtype)[None] for name, part in parts}
 
 
-def _row(observation: Any, space: Any) -> np.ndarray:
-    return np.array(observation, space.dtype)[None]
-
-
-Layer = Callable[[Any], Any]
 _WATCHERS = ("VecMonitor", "VecCheckNan", "VecVideoRecorder")
-_NORMALISATION = (
+_NORMALISATION = [
     "norm_obs",
     "norm_reward",
     "clip_obs",
@@ -93,7 +86,7 @@ _NORMALISATION = (
     "gamma",
     "epsilon",
     "norm_obs_keys",
-)
+]
 _MOMENTS = ("obs_rms", "ret_rms")
 
 
@@ -104,16 +97,16 @@ def layers(vec_env: Any, *, env_given: bool) -> list[Layer]:
     gave the env, it is taken to be part of that.
     """
     vectors = module("common.vec_env")
-    found: list[Layer] = []
+    inwards: list[Layer] = []
     while isinstance(vec_env, vectors.VecEnvWrapper):
         kind = type(vec_env)
         known = kind.__name__ if kind is getattr(vectors, kind.__name__, None) else None
         if known in _FREEZERS:
-            found.append(_FREEZERS[known](vec_env))
+            inwards.append(_FREEZERS[known](vec_env))
         elif known not in _WATCHERS:
             _unknown(kind.__name__, env_given)
         vec_env = vec_env.venv
-    return found[::-1]
+    return inwards[::-1]
 
 
 def channels_first(vec_env: Any) -> Any:
@@ -141,25 +134,20 @@ def _unknown(kind: str, env_given: bool) -> None:
 
 
 def _normalisation(wrapper: Any) -> Layer:
-    settings = {name: getattr(wrapper, name) for name in _NORMALISATION}
+    settings = copy.deepcopy({name: getattr(wrapper, name) for name in _NORMALISATION})
     # Without normalised observations there are no moments of them.
-    moments = {name: vars(wrapper)[name] for name in _MOMENTS if name in vars(wrapper)}
-    return partial(_normalised, copy.deepcopy(settings), copy.deepcopy(moments))
+    moments = copy.deepcopy({k: vars(wrapper)[k] for k in _MOMENTS if k in vars(wrapper)})
+
+    def layer(vec_env: Any) -> Any:
+        frozen = module("common.vec_env").VecNormalize(vec_env, training=False, **settings)
+        vars(frozen).update(moments)
+        return frozen
+
+    return layer
 
 
-def _normalised(settings: dict[str, Any], moments: dict[str, Any], vec_env: Any) -> Any:
-    made = module("common.vec_env").VecNormalize(vec_env, training=False, **settings)
-    vars(made).update(moments)
-    return made
-
-
-def _frame_stack(wrapper: Any) -> Layer:
-    stacked = wrapper.stacked_obs
-    return partial(
-        module("common.vec_env").VecFrameStack,
-        n_stack=stacked.n_stack,
-        channels_order=_channels_order(stacked),
-    )
+def _again(name: str, **settings: Any) -> Layer:
+    return partial(getattr(module("common.vec_env"), name), **settings)
 
 
 def _channels_order(stacked: Any) -> str | dict[str, Any]:
@@ -169,19 +157,15 @@ def _channels_order(stacked: Any) -> str | dict[str, Any]:
     return "first" if stacked.channels_first else "last"
 
 
-def _transposition(wrapper: Any) -> Layer:
-    return partial(module("common.vec_env").VecTransposeImage, skip=wrapper.skip)
-
-
-def _extraction(wrapper: Any) -> Layer:
-    return partial(module("common.vec_env").VecExtractDictObs, key=wrapper.key)
-
-
 _FREEZERS: dict[str, Callable[[Any], Layer]] = {
     "VecNormalize": _normalisation,
-    "VecFrameStack": _frame_stack,
-    "VecTransposeImage": _transposition,
-    "VecExtractDictObs": _extraction,
+    "VecFrameStack": lambda wrapper: _again(
+        "VecFrameStack",
+        n_stack=wrapper.stacked_obs.n_stack,
+        channels_order=_channels_order(wrapper.stacked_obs),
+    ),
+    "VecTransposeImage": lambda wrapper: _again("VecTransposeImage", skip=wrapper.skip),
+    "VecExtractDictObs": lambda wrapper: _again("VecExtractDictObs", key=wrapper.key),
 }
 
 
@@ -225,7 +209,6 @@ class SingleEnv(Wrapper):
         return last, reward, not truncated, truncated, {}
 
     def close(self) -> None:
-        """Close the env inside."""
         self.vec_env.close()
 
 

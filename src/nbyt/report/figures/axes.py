@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, log10
 from statistics import median
+from typing import TypeGuard
 
 from nbyt.report.html.element import for_chart
-from nbyt.report.numbers import Number, has_value, short
-from nbyt.results.values import Data
+from nbyt.report.numbers import has_value, short
+from nbyt.results.values import Data, Number, Valued
 
-_CUT = "Some intervals go beyond the edge of the chart."
+CUT = "Some intervals go beyond the edge of the chart."
 _MOVES = "The vertical axis changes with the slider."
 _ROOM = 0.06  # beyond the outermost value, as a share of the axis
 _ALIKE = 5.0  # frames whose reaches differ by no more than this share one axis
@@ -41,24 +42,24 @@ class Reach:
 
 def reach(numbers: Iterable[Number], others: Iterable[float] = (), *, log: bool = False) -> Reach:
     """Return a range that holds all values and others, and as much of the intervals as fits."""
-    found = [one for one in numbers if drawable(one, log=log)]
-    values = _scaled([*(one["value"] for one in found), *others], log)
+    found = [number for number in numbers if drawable(number, log=log)]
+    values = _scaled([*(number.value for number in found), *others], log)
     if not values:
         return Reach(0.0, 1.0, log)
-    lows = _scaled([_end(one, "low", log) for one in found], log)
-    highs = _scaled([_end(one, "high", log) for one in found], log)
+    lows = _scaled([_end(number, number.ends[1], log) for number in found], log)
+    highs = _scaled([_end(number, number.ends[2], log) for number in found], log)
     halves = [(high - low) / 2 for low, high in zip(lows, highs, strict=True)]
     allowed = max(2 * (max(values) - min(values)), 4 * median(halves or [0.0]))
     low, high = min([*values, *lows]), max([*values, *highs])
     shown_low, shown_high = max(low, min(values) - allowed), min(high, max(values) + allowed)
-    endless = log and any((one.get("low") or 1) <= 0 for one in found)
+    endless = log and any((number.ends[1] or 1) <= 0 for number in found)
     cut = endless or (shown_low, shown_high) != (low, high)
     return _wide(shown_low, shown_high, log, cut)
 
 
 def along(xs: Iterable[float], *, log: bool = False) -> Reach:
     """Return a range that holds all places of x."""
-    return reach(({"value": x} for x in xs), log=log)
+    return reach((), xs, log=log)
 
 
 def shared(reaches: Sequence[Reach]) -> list[Reach]:
@@ -73,12 +74,12 @@ def shared(reaches: Sequence[Reach]) -> list[Reach]:
 def said_of(own: Reach, reaches: Sequence[Reach]) -> list[str]:
     """Return remarks on the vertical axis of one of the frames."""
     moves = len({(one.low, one.high) for one in reaches}) > 1
-    return [_CUT] * own.cut + [_MOVES] * moves
+    return [CUT] * own.cut + [_MOVES] * moves
 
 
-def drawable(number: Number, *, log: bool) -> bool:
+def drawable(number: Number, *, log: bool) -> TypeGuard[Valued]:
     """Return True if the axis has a place for the number."""
-    return has_value(number) and (number["value"] > 0 or not log)
+    return has_value(number) and (number.value > 0 or not log)
 
 
 def bounds(low: float, high: float, *, log: bool = False) -> Reach:
@@ -134,12 +135,9 @@ def _ticks(pairs: Sequence[tuple[float, str]]) -> Data:
     return {"tickvals": [at for at, _ in pairs], "ticktext": [for_chart(w) for _, w in pairs]}
 
 
-def _end(number: Number, name: str, log: bool) -> float:
+def _end(number: Valued, end: float | None, log: bool) -> float:
     """Return one end of the interval, or the value if that end cannot be drawn."""
-    end = number.get(name)
-    if end is None or not isfinite(end) or (log and end <= 0):
-        return float(number["value"])
-    return float(end)
+    return number.value if end is None or (log and end <= 0) else end
 
 
 def _scaled(values: Iterable[float], log: bool) -> list[float]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from nbyt.report.figures.parts import spread
 from nbyt.report.html.element import Markup, bullets, tag
 from nbyt.report.html.key import key
-from nbyt.report.numbers import Number, has_interval, short
-from nbyt.results.values import Data
+from nbyt.report.numbers import has_interval, short
+from nbyt.results.study import Heatmap, HeightSeries, NumberSeries, PointSeries
+from nbyt.results.values import Data, Number
 
 Sample = tuple[str, str | None]  # symbol and dash, as a key takes them
 
@@ -43,9 +44,11 @@ def pattern(place: int) -> tuple[str, str]:
     return _PATTERNS[place % len(_PATTERNS)]
 
 
-def named(some: Sequence[Data], sample: Callable[[int], Sample]) -> Markup | None:
+def named(
+    some: Sequence[NumberSeries | PointSeries | HeightSeries], sample: Callable[[int], Sample]
+) -> Markup | None:
     """Build the key of these series; None without names. sample: of the series at a place."""
-    names = [series["name"] for series in some]
+    names = [series.name for series in some]
     if not any(names):
         return None
     return key(*((look(k)["colour"], *sample(k), name) for k, name in enumerate(names)))
@@ -66,8 +69,8 @@ class AxisScale:
 
     def depth(self, value: float) -> float:
         """Return how far a value is from the scale's pale end, between 0 and 1."""
-        start, end = (0.0, self.high) if self.two else (self.low, self.high)
-        return min(max(abs(value - start) / (end - start), 0.0), 1.0)
+        share = abs(value) / self.high if self.two else (value - self.low) / (self.high - self.low)
+        return min(max(share, 0.0), 1.0)
 
     def sample(self, look: str) -> Markup:
         """Build a strip of colour between the ends, with the title. look: of cells, or written."""
@@ -77,21 +80,22 @@ class AxisScale:
         return tag("p", ends[0], strip, ends[1], title, class_="scale")
 
 
-def scale_of(frames: Sequence[Data]) -> AxisScale:
+def scale_of(frames: Sequence[Heatmap]) -> AxisScale:
     """Return the scale with the given ends, or with those of all values of all frames."""
-    values = [x for one in frames for row in one["values"] for x in row if x is not None]
-    lows = [one["scale"]["low"] for one in frames if one["scale"]["low"] is not None]
-    highs = [one["scale"]["high"] for one in frames if one["scale"]["high"] is not None]
+    values = [x for one in frames for row in one.values for x in row if x is not None]
+    lows = [one.scale.low for one in frames if one.scale.low is not None]
+    highs = [one.scale.high for one in frames if one.scale.high is not None]
     low = min(lows) if lows else min(values, default=0.0)
     high = max(highs) if highs else max(values, default=1.0)
     if low < 0 < high and not lows and not highs:
         low, high = -max(-low, high), max(-low, high)
-    return AxisScale(frames[0]["scale"]["title"], low, high if high > low else low + 1.0)
+    return AxisScale(frames[0].scale.title, low, high if high > low else low + 1.0)
 
 
-def blank(one: Data) -> bool:
-    """Return True if a cell has no value."""
-    return any(x is None for row in one["values"] for x in row)
+def empty_cells(one: Heatmap) -> Markup | None:
+    """Say that cells without a value are undetermined, if there are any."""
+    blank = any(x is None for row in one.values for x in row)
+    return remarks([], ["Empty cells are undetermined."] * blank)
 
 
 _MANY = 12  # places that are too many to be named one by one
@@ -141,4 +145,4 @@ def error_bars(numbers: Sequence[Number], colour: str) -> Data:
     """Build bars for the intervals of a trace; empty if there is no interval at all."""
     if not any(has_interval(number) for number in numbers):
         return {}
-    return {"error_y": {**spread(numbers), "color": f"@{colour}"}}
+    return {"error_y": spread(numbers, colour)}

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -162,6 +162,27 @@ def grouped_table(
     top = tag("thead", tag("tr", *(tag("th", cell, scope="col") for cell in head)))
     body = tag("table", top, *bodies, **attributes)
     return tag("div", body, class_="scroll", role="region", aria_label=label, tabindex="0")
+
+
+def row(*cells: Child) -> Markup:
+    """Build a row of a table."""
+    return tag("tr", *(tag("td", cell) for cell in cells))
+
+
+def switch(words: Mapping[str, str], start: str, label: str) -> Markup | None:
+    """Build buttons that choose one of several blocks; None for a single one."""
+    buttons = [
+        tag("button", word, type="button", data_show=kind, aria_pressed=str(kind == start).lower())
+        for kind, word in words.items()
+    ]
+    several = len(buttons) > 1
+    return tag("div", *buttons, class_="tabs", role="group", aria_label=label) if several else None
+
+
+def switched(kind: str, word: str, content: Markup, start: str) -> Markup:
+    """Build a block that is shown while its kind is chosen, or all of them on paper."""
+    title = tag("h3", word, class_="print-only")
+    return tag("div", title, content, data_kind=kind, hidden=kind != start)
 
 
 def numbers(title: str, content: Markup) -> Markup:

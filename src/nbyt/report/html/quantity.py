@@ -1,17 +1,17 @@
 """Numbers with their intervals, and layouts, as HTML."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from nbyt.report.html.element import Markup, tag
-from nbyt.report.numbers import Number, formatted, has_value, is_bare, known, short
+from nbyt.report.numbers import HasLayout, formatted, has_value, is_bare, known, short
 from nbyt.report.numbers import mark as mark_of
+from nbyt.results.values import Number
 
 
 def shown(number: Number, scale: float = 1.0, unit: str = "", *, mark: bool = True) -> Markup:
     """Show value and interval, the interval in a lighter tone; say why if undetermined."""
     if not has_value(number):
-        reason = number.get("reason") or "no reason given"
+        reason = number.why or "no reason given"
         return tag("span", "undetermined", class_="undetermined", title=reason)
     value, low, high = formatted(number, scale)
     interval = tag("span", f"[{low}, {high}]", class_="interval")
@@ -25,17 +25,22 @@ def shown_brief(number: Number) -> Markup:
     if not is_bare(number):
         return shown(number)
     note = tag("span", "exact" if known(number) else "no interval", class_="interval")
-    return tag("span", f"{mark_of(number)}{short(number['value'])} ", note, class_="number")
+    return tag("span", f"{mark_of(number)}{short(number.value)} ", note, class_="number")
 
 
-def layout_mark(layout: Any) -> Markup:
+def layout_mark(layout: HasLayout) -> Markup:
     """Show a layout in a table: N × T that does not break."""
-    return tag("span", f"{layout['envs']}\u202f×\u202f{layout['steps']}", class_="layout")
+    return split_mark(layout.envs, layout.steps)
 
 
-def big_layout(layout: Any) -> Markup:
+def split_mark(envs: int, steps: int) -> Markup:
+    """Show envs and steps as a layout."""
+    return tag("span", f"{envs}\u202f×\u202f{steps}", class_="layout")
+
+
+def big_layout(layout: HasLayout) -> Markup:
     """Show a layout in large type, with the words for N and T."""
-    envs, steps = layout["envs"], layout["steps"]
+    envs, steps = layout.envs, layout.steps
     return tag(
         "p",
         tag("span", str(envs)),
@@ -52,8 +57,7 @@ def reasons_of(numbers: Iterable[tuple[str, int, Number]]) -> Markup | None:
     places: dict[tuple[str, str], list[str]] = {}
     for name, steps, number in numbers:
         if not known(number):
-            reason = number.get("reason") or "no reason given"
-            places.setdefault((name, reason), []).append(str(steps))
+            places.setdefault((name, number.why or "no reason given"), []).append(str(steps))
     if not places:
         return None
     lines = [

@@ -1,11 +1,12 @@
 """A study's claims in a terminal: each with its verdict and the counts of its checks."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from rich.table import Table
 from rich.text import Text
 
-from nbyt.results.values import Data
+from nbyt.results.study import JudgedClaim
 from nbyt.store.text import plain
 
 _STYLES = {
@@ -17,14 +18,14 @@ _STYLES = {
 _ANSWERS = ("yes", "no", "open")
 
 
-def claim_table(data: Data) -> Table:
+def claim_table(claims: Sequence[JudgedClaim]) -> Table:
     """Build a row for each claim, by topic; yes, no and open count its checks."""
     table = Table(
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),
         header_style="bold",
-        caption=_summary(data["claims"]),
+        caption=_summary(claims),
         caption_justify="left",
         caption_style="",
     )
@@ -32,24 +33,24 @@ def claim_table(data: Data) -> Table:
     table.add_column("claim", ratio=1, overflow="fold")
     for name in _ANSWERS:
         table.add_column(name, justify="right", no_wrap=True)
-    for topic in dict.fromkeys(claim["topic"] for claim in data["claims"]):
+    for topic in dict.fromkeys(claim.topic for claim in claims):
         table.add_row()
         table.add_row("", Text(plain(topic), style="bold"))
-        for claim in data["claims"]:
-            if claim["topic"] == topic:
+        for claim in claims:
+            if claim.topic == topic:
                 _add(table, claim)
     return table
 
 
-def _add(table: Table, claim: Data) -> None:
-    verdict = Text(plain(claim["word"]), style=_STYLES.get(claim["word"], ""))
-    said = Text(plain(claim["claim"]))
-    if claim["when"]:
-        said.append(f"\nwhen {plain(claim['when'])}", style="dim")
-    table.add_row(verdict, said, *(str(claim["counts"][name]) for name in _ANSWERS))
+def _add(table: Table, claim: JudgedClaim) -> None:
+    verdict = Text(plain(claim.word), style=_STYLES[claim.word])
+    said = Text(plain(claim.claim))
+    if claim.when:
+        said.append(f"\nwhen {plain(claim.when)}", style="dim")
+    table.add_row(verdict, said, *(str(getattr(claim.counts, name)) for name in _ANSWERS))
 
 
-def _summary(claims: list[Data]) -> Text:
-    found = Counter(claim["word"] for claim in claims)
+def _summary(claims: Sequence[JudgedClaim]) -> Text:
+    found: Counter[str] = Counter(claim.word for claim in claims)
     said = [f"{word} {found[word]}" for word in _STYLES if found[word]]
     return Text(f"\n{len(claims)} claims: {', '.join(said)}" if said else "no claims")

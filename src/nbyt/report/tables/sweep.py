@@ -2,8 +2,11 @@
 
 from rich.table import Table
 
-from nbyt.report.numbers import both, cell, fitted, longest_word, percent
-from nbyt.results.sweep import AdviceComparison, Kind, Sweep, SweptLayout, Verdict
+from nbyt.report.numbers import both, cell
+from nbyt.report.tables import filled
+from nbyt.results.sweep import AdviceComparison, Sweep, SweptLayout, Verdict
+from nbyt.results.values import Kind
+from nbyt.stats.estimate import percent
 
 _KINDS: dict[Kind, str] = {"per_sample": "per sample", "per_second": "per second"}
 _HEADS = ("N x T", "over training", "at the end", "same time", "")
@@ -16,14 +19,7 @@ def layout_table(sweep: Sweep) -> Table:
     seeds = len(sweep.seeds)
     word = "seed" if seeds == 1 else "seeds"
     title = f"returns, the middle half of {seeds} {word} (IQM); * best, = tied with it"
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
-    rows = fitted(_HEADS, [_row(sweep, layout) for layout in sweep.layouts])
-    for word in _HEADS[:-1]:
-        table.add_column(word, justify="right", no_wrap=True)
-    table.add_column(_HEADS[-1], min_width=longest_word([row[-1] for row in rows]))
-    for row in rows:
-        table.add_row(*row, style="bold" if row[0].endswith("*") else "")
-    return table
+    return filled(title, _HEADS, [_row(sweep, layout) for layout in sweep.layouts])
 
 
 def sweep_lines(sweep: Sweep) -> list[str]:
@@ -61,9 +57,9 @@ def _row(sweep: Sweep, layout: SweptLayout) -> list[str]:
     mark = "*" if is_best else "=" if samples.tied_with_best else " "
     return [
         f"{layout.name}{mark}",
-        cell(samples.over_training.as_dict()),
-        cell(samples.final.as_dict()),
-        cell(seconds.over_training.as_dict()) if seconds else "-",
+        cell(samples.over_training),
+        cell(samples.final),
+        cell(seconds.over_training) if seconds else "-",
         _remark(sweep, layout),
     ]
 
@@ -96,7 +92,7 @@ def _advice(advised: AdviceComparison) -> str:
     else:
         unsure = "" if (lost.low or 0) > 0 else ", which may be none"
         result = f"which loses {percent(lost.as_dict())} of what the best layout learned{unsure}"
-    order = both(advised.correlation.as_dict())
+    order = both(advised.correlation)
     return f"{advised.envs}x{advised.steps}, {result}; rank correlation {order}."
 
 
@@ -115,5 +111,5 @@ def _default_lines(sweep: Sweep) -> list[str]:
         elif wins.value is None:
             lines.append(f"{line}; no seed is finished.")
         else:
-            lines.append(f"{line}; the best beats it with probability {both(wins.as_dict())}.")
+            lines.append(f"{line}; the best beats it with probability {both(wins)}.")
     return lines

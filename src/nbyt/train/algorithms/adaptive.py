@@ -11,11 +11,10 @@ from jaxtyping import Array, Float
 
 from nbyt.collect.device import Runner, collect, stagger, start
 from nbyt.collect.host import HostActor, HostRunner, rollout
-from nbyt.collect.rollout import Episodes, Rollout, update_key
+from nbyt.collect.rollout import Episodes, Rollout
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
 from nbyt.minibatch import shuffle_and_chop
-from nbyt.objective.ppo import Coefficients
 from nbyt.policy import normalise
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.files import shapes, to_tensors
@@ -25,10 +24,10 @@ from nbyt.train.adaptive import AdaptivePlan, probe_rollout
 from nbyt.train.algorithms.ppo import initial_learner, learn, ppo_row, rate_of
 from nbyt.train.algorithms.registry import Row, Source, UpdateMetrics
 from nbyt.train.hardware import pin_to_device
+from nbyt.train.losses import Coefficients
 from nbyt.train.plan import PPOPlan, PPOSettings
 from nbyt.train.sources import (
     Learner,
-    PreparedBatch,
     RewardScale,
     SourceBatch,
     coefficients_of,
@@ -70,7 +69,7 @@ class DeviceSplits:
     def gather(self, learner: Learner, request: SplitRequest) -> tuple[SourceBatch, Rollout]:
         """Return the next batch in the requested layout, and the rollout it came from."""
         key, layout = request
-        (self._runner, self._discounted), made, episodes, seen = _experience(
+        (self._runner, self._discounted), found, seen = _experience(
             self._env,
             self._policy,
             self._settings.form,
@@ -83,7 +82,7 @@ class DeviceSplits:
             key,
             self._coefficients,
         )
-        return _source_batch(made, episodes), seen
+        return found._replace(scale=without_envs(found.scale)), seen
 
     def state(self) -> Any:
         return {"runner": self._runner, "discounted": self._discounted}
@@ -114,12 +113,11 @@ class HostSplits:
         actor = HostActor(self._policy, learner.params, key, steps, envs)
         record, episodes = runner.go(actor, steps)
         scale = learner.scale and RewardScale(learner.scale.moments, self._discounted[envs])
-        made, seen = _prepared(
-            self._policy, self._settings.form, learner.params, record, scale, self._coefficients
-        )
-        if made.scale is not None:
-            self._discounted[envs] = made.scale.discounted
-        return _source_batch(made, episodes), seen
+        given = (record, episodes, scale, self._coefficients)
+        found, seen = _prepared(self._policy, self._settings.form, learner.params, *given)
+        if found.scale is not None:
+            self._discounted[envs] = found.scale.discounted
+        return found._replace(scale=without_envs(found.scale)), seen
 
     def state(self) -> Any:
         """Return an empty tree: the state of a simulator cannot be saved."""
@@ -153,18 +151,16 @@ def _experience(
     discounted: Float[Array, " most"],
     key: jax.Array,
     coefficients: Coefficients,
-) -> tuple[tuple[Runner, Float[Array, " most"]], PreparedBatch, Episodes, Rollout]:
-    """Collect from the first `envs` envs; return all envs, the batch, the episodes and the
-    rollout.
-    """
+) -> tuple[tuple[Runner, Float[Array, " most"]], SourceBatch, Rollout]:
+    """Collect from the first `envs` envs; return all envs, the batch and the rollout."""
     first = jax.tree.map(lambda rows: rows[:envs], runner)
     first, made, episodes = collect(env, policy, params, first, key, steps)
     runner = jax.tree.map(lambda rows, own: rows.at[:envs].set(own), runner, first)
     scale = None if moments is None else RewardScale(moments, discounted[:envs])
-    found = prepare_batch(policy, settings, params, made, scale, coefficients)
+    found = prepare_batch(policy, settings, params, made, episodes, scale, coefficients)
     if found.scale is not None:
         discounted = discounted.at[:envs].set(found.scale.discounted)
-    return (runner, discounted), found, episodes, _with_scaled_rewards(made, found)
+    return (runner, discounted), found, _with_scaled_rewards(made, found)
 
 
 @partial(jax.jit, static_argnames=("policy", "settings"))
@@ -173,11 +169,12 @@ def _prepared(
     settings: PPOSettings,
     params: Params,
     record: Any,
+    episodes: Episodes,
     scale: RewardScale | None,
     coefficients: Coefficients,
-) -> tuple[PreparedBatch, Rollout]:
+) -> tuple[SourceBatch, Rollout]:
     made = rollout(policy, params, record)
-    found = prepare_batch(policy, settings, params, made, scale, coefficients)
+    found = prepare_batch(policy, settings, params, made, episodes, scale, coefficients)
     return found, _with_scaled_rewards(made, found)
 
 
@@ -186,13 +183,7 @@ def without_envs(scale: RewardScale | None) -> RewardScale | None:
     return scale and scale._replace(discounted=jnp.zeros(0))
 
 
-def _source_batch(made: PreparedBatch, episodes: Episodes) -> SourceBatch:
-    fields = {**made._asdict(), "scale": without_envs(made.scale)}
-    return SourceBatch(**fields, episodes=episodes)
-
-
-def _with_scaled_rewards(made: Rollout, found: PreparedBatch) -> Rollout:
-    """Return the rollout with the rewards of its batch."""
+def _with_scaled_rewards(made: Rollout, found: SourceBatch) -> Rollout:
     if found.scale is None:
         return made
     return made._replace(reward=normalise.rescale(found.scale.moments, made.reward))
@@ -215,7 +206,7 @@ class AdaptiveAlgorithm:
         if weights is not None:
             match(to_tensors(weights), shapes(learner.params), "--from")
             learner = learner._replace(params=weights)
-        self._learner = pin_to_device(learner._replace(scale=without_envs(learner.scale)))
+        self.learner = pin_to_device(learner._replace(scale=without_envs(learner.scale)))
         self._source = self._started(env)
         probes = sum(map(plan.controller.probes, range(1, plan.updates + 1)))
         self._seen = np.zeros((probes, len(plan.lengths)), np.float32)
@@ -224,23 +215,23 @@ class AdaptiveAlgorithm:
 
     @property
     def params(self) -> Params:
-        return self._learner.params
+        return self.learner.params
 
     def updates(self, first: int) -> Iterator[UpdateMetrics]:
         plan, key = self._plan, jax.random.key(self._plan.seed)
         for number in range(first, plan.updates + 1):
             layout, probed = self._layout(number), plan.controller.probes(number)
             gathered, rollout = self._source.gather(
-                self._learner, SplitRequest(update_key(key, number), layout)
+                self.learner, SplitRequest(stream(key, "update", number), layout)
             )
             # Under way before learning is, and read after that has begun: neither waits long.
             seen = self._probe(rollout) if probed else None
             indices = shuffle_and_chop(layout, numpy_stream(plan.seed, "minibatch.shuffle", number))
             rate = rate_of(plan.settings, number, plan.updates)
-            self._learner, numbers = learn(
+            self.learner, numbers = learn(
                 self.policy,
                 plan.settings,
-                self._learner,
+                self.learner,
                 gathered,
                 indices,
                 self._coefficients,
@@ -260,7 +251,7 @@ class AdaptiveAlgorithm:
 
     def facts(self) -> dict[str, Any]:
         """Return the present layout, and what the critic's rewards are divided by."""
-        scale = self._learner.scale
+        scale = self.learner.scale
         known = None if scale is None else float(normalise.spread(scale.moments))
         made = int((self._places != _NOT_YET).sum())
         layout = self._layout(made, probing=False)
@@ -273,14 +264,14 @@ class AdaptiveAlgorithm:
 
     def state(self) -> Any:
         return {
-            "learner": self._learner,
+            "learner": self.learner,
             "envs": self._source.state(),
             "seen": jnp.asarray(self._seen),
             "places": jnp.asarray(self._places),
         }
 
     def restore(self, state: Any) -> None:
-        self._learner = state["learner"]
+        self.learner = state["learner"]
         self._source.restore(state["envs"])
         self._seen, self._places = np.array(state["seen"]), np.array(state["places"])
 
@@ -292,7 +283,7 @@ class AdaptiveAlgorithm:
         if isinstance(env, HostEnv):
             return HostSplits(env, self.policy, plan.settings, plan.seed, plan.vector)
         most = max(plan.split(plan.lengths[0]).envs, plan.probe_layout.envs)
-        return DeviceSplits(env, self.policy, plan.settings, self._learner, most, plan.seed)
+        return DeviceSplits(env, self.policy, plan.settings, self.learner, most, plan.seed)
 
     def _layout(self, number: int, *, probing: bool = True) -> Layout:
         """Return the layout of an update: the chosen one, or that of probed rollouts."""
@@ -311,7 +302,7 @@ class AdaptiveAlgorithm:
 
     def _probe(self, rollout: Any) -> jax.Array:
         given = (rollout, self._coefficients, self._plan.lengths)
-        return probe_rollout(self.policy, self._learner.params, *given)
+        return probe_rollout(self.policy, self.learner.params, *given)
 
     def _decide(self, number: int, seen: np.ndarray) -> None:
         plan = self._plan
@@ -327,7 +318,6 @@ class AdaptiveAlgorithm:
             self._notes[number] = self._words(number, place, decision.place, decision.reason)
 
     def _since(self, number: int) -> int:
-        """Count the probes since the layout last changed."""
         changed = np.flatnonzero(np.diff(self._places[:number]) != 0)
         last = int(changed[-1]) + 1 if len(changed) else 0
         return number // self._plan.controller.every - last // self._plan.controller.every
@@ -359,5 +349,4 @@ class AdaptiveAlgorithm:
 
 
 def _fixed_plan(plan: AdaptivePlan, layout: Layout) -> PPOPlan:
-    """Return the plan of plain PPO with this layout."""
     return PPOPlan(plan.env, layout, plan.total, plan.seed, plan.settings, plan.stages, plan.vector)

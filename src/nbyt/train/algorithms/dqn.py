@@ -10,7 +10,6 @@ import numpy as np
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import LayoutError, TrainingError
 from nbyt.minibatch.replay import Filled, draw
-from nbyt.objective.dqn import Transitions
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.files import shapes, to_tensors
 from nbyt.policy.q_policy import QPolicy, build_q, greedy, weights_of
@@ -27,6 +26,7 @@ from nbyt.train.dqn import (
 )
 from nbyt.train.dqn_sources import DeviceReplaySource, HostReplaySource
 from nbyt.train.hardware import pin_to_device
+from nbyt.train.losses import Transitions
 
 
 def dqn_row(plan: DQNPlan, made: UpdateMetrics) -> Row:
@@ -88,7 +88,6 @@ class DQNAlgorithm:
 
     @property
     def params(self) -> Params:
-        """Return the greedy policy's parameters."""
         return greedy(self.learner.weights)
 
     def experience(self, updates: int) -> Transitions:
@@ -179,7 +178,6 @@ def buffer_bytes(sizes: ReplayLayout, env: DeviceEnv | HostEnv) -> int:
 
 
 def _require_savable(sizes: ReplayLayout, env: DeviceEnv | HostEnv) -> None:
-    """Raise a LayoutError for a buffer that no checkpoint could hold."""
     size = buffer_bytes(sizes, env)
     if size > TENSORS_LIMIT:
         fits = int(TENSORS_LIMIT / size * sizes.buffer) // sizes.fresh * sizes.fresh

@@ -9,27 +9,24 @@ devices where there are two (a CPU counts as two devices, see `hardware`).
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int
 
-from nbyt.collect.rollout import update_key
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import TrainingError
-from nbyt.layout import Layout
 from nbyt.minibatch import shuffle_and_chop
-from nbyt.objective.ppo import Batch, Coefficients, actor_loss, critic_loss, normalised
 from nbyt.policy import normalise
 from nbyt.policy.actor_critic import ActorCritic, Params, build
 from nbyt.policy.files import shapes, to_tensors
 from nbyt.rng import numpy_stream, stream
 from nbyt.store.tensors import match
-from nbyt.train.algorithms.registry import Row, Source, UpdateMetrics, env_fault, finite
+from nbyt.train.algorithms.registry import Row, UpdateMetrics, env_fault, finite
 from nbyt.train.hardware import pin_to_device
-from nbyt.train.optimiser import clipped
+from nbyt.train.losses import Batch, Coefficients, actor_loss, clipped, critic_loss, normalised
 from nbyt.train.plan import PPOPlan, PPOSettings
 from nbyt.train.sources import (
     DeviceSource,
@@ -42,53 +39,6 @@ from nbyt.train.sources import (
 
 _ADAM_EPS = 1e-5
 _KL_MARGIN = 1.5
-
-
-class Update(NamedTuple):
-    """The learner after one update; the numbers may still be computing."""
-
-    number: int
-    learner: Learner
-    numbers: dict[str, jax.Array]
-
-
-def new_learner(
-    policy: ActorCritic, settings: PPOSettings, layout: Layout, key: jax.Array
-) -> Learner:
-    """Build a learner before its first update."""
-    params = policy.init(
-        stream(key, "policy"), normalise_observations=settings.normalise_observations
-    )
-    optimiser = {part: fresh_optimiser(settings, params, part) for part in settings.parts}
-    scale = None
-    if settings.normalise_rewards:
-        scale = RewardScale(normalise.fresh(()), jnp.zeros(layout.envs))
-    return Learner(params, optimiser, scale)
-
-
-def updates(
-    policy: ActorCritic,
-    settings: PPOSettings,
-    layout: Layout,
-    source: Source[Learner, jax.Array, SourceBatch],
-    learner: Learner,
-    *,
-    seed: int,
-    first: int,
-    last: int,
-) -> Iterator[Update]:
-    """Make updates `first` to `last` (counted from 1), each a pure function of the one before.
-
-    Randomness is found by the update's number, so starting at any update meets the same numbers.
-    """
-    key = jax.random.key(seed)
-    coefficients, learner = coefficients_of(settings), pin_to_device(learner)
-    for number in range(first, last + 1):
-        gathered = source.gather(learner, update_key(key, number))
-        indices = shuffle_and_chop(layout, numpy_stream(seed, "minibatch.shuffle", number))
-        rate = rate_of(settings, number, last)
-        learner, numbers = learn(policy, settings, learner, gathered, indices, coefficients, rate)
-        yield Update(number, learner, numbers)
 
 
 def learn(
@@ -211,8 +161,8 @@ def part_loss(
         loss, seen = actor_loss(policy, params, minibatch, coefficients)
         total, numbers = total + loss, seen._asdict()
     if part != "actor":
-        clipped = settings.value_clip is not None
-        loss, error = critic_loss(policy, params, minibatch, coefficients, value_clip=clipped)
+        clips = settings.value_clip is not None
+        loss, error = critic_loss(policy, params, minibatch, coefficients, value_clip=clips)
         total, numbers = total + loss, {**numbers, "value_loss": error}
     return total, numbers
 
@@ -237,38 +187,36 @@ class PPOAlgorithm:
         self, plan: PPOPlan, env: DeviceEnv | HostEnv, weights: Params | None = None
     ) -> None:
         self._plan = plan
-        self.policy, self._learner = initial_learner(plan, env)
+        self.policy, self.learner = initial_learner(plan, env)
         if weights is not None:
-            match(to_tensors(weights), shapes(self._learner.params), "--from")
-            self._learner = self._learner._replace(params=weights)
-        self._source = _source(plan, env, self.policy)
-        self._source.begin(self._learner, plan.seed)
+            match(to_tensors(weights), shapes(self.learner.params), "--from")
+            self.learner = self.learner._replace(params=weights)
+        self.source = _source(plan, env, self.policy)
+        self.source.begin(self.learner, plan.seed)
 
     @property
     def params(self) -> Params:
-        return self._learner.params
+        return self.learner.params
 
     def updates(self, first: int) -> Iterator[UpdateMetrics]:
-        plan = self._plan
-        for update in updates(
-            self.policy,
-            plan.settings,
-            plan.layout,
-            self._source,
-            self._learner,
-            seed=plan.seed,
-            first=first,
-            last=plan.updates,
-        ):
-            self._learner = update.learner
-            yield UpdateMetrics(update.number, update.numbers)
+        """Make the updates; randomness is found by number, so any of them can be the first."""
+        plan, key = self._plan, jax.random.key(self._plan.seed)
+        coefficients, self.learner = coefficients_of(plan.settings), pin_to_device(self.learner)
+        for number in range(first, plan.updates + 1):
+            gathered = self.source.gather(self.learner, stream(key, "update", number))
+            shuffle = numpy_stream(plan.seed, "minibatch.shuffle", number)
+            indices = shuffle_and_chop(plan.layout, shuffle)
+            rate = rate_of(plan.settings, number, plan.updates)
+            given = (gathered, indices, coefficients, rate)
+            self.learner, numbers = learn(self.policy, plan.settings, self.learner, *given)
+            yield UpdateMetrics(number, numbers)
 
     def row(self, made: UpdateMetrics) -> Row:
         return ppo_row(self._plan, made)
 
     def facts(self) -> dict[str, Any]:
         """Return what the critic's rewards are divided by; None where they are not scaled."""
-        scale = self._learner.scale
+        scale = self.learner.scale
         known = None if scale is None else float(normalise.spread(scale.moments))
         return {"reward_scale": known}
 
@@ -276,24 +224,29 @@ class PPOAlgorithm:
         return {}
 
     def state(self) -> Any:
-        return {"learner": self._learner, "runner": self._source.state()}
+        return {"learner": self.learner, "runner": self.source.state()}
 
     def restore(self, state: Any) -> None:
-        self._learner = state["learner"]
-        self._source.restore(state["runner"])
+        self.learner = state["learner"]
+        self.source.restore(state["runner"])
 
     def close(self) -> None:
-        self._source.close()
+        self.source.close()
 
 
 def initial_learner(plan: PPOPlan, env: DeviceEnv | HostEnv) -> tuple[ActorCritic, Learner]:
     """Build the policy and the learner of a run before its first update."""
     settings = plan.settings
-    policy = build(
-        env.observation_space, env.action_space, settings.parsed_network, shared=settings.shared
+    network, key = settings.parsed_network, stream(jax.random.key(plan.seed), "learner")
+    policy = build(env.observation_space, env.action_space, network, shared=settings.shared)
+    params = policy.init(
+        stream(key, "policy"), normalise_observations=settings.normalise_observations
     )
-    key = stream(jax.random.key(plan.seed), "learner")
-    return policy, new_learner(policy, settings, plan.layout, key)
+    optimiser = {part: fresh_optimiser(settings, params, part) for part in settings.parts}
+    scale = None
+    if settings.normalise_rewards:
+        scale = RewardScale(normalise.fresh(()), jnp.zeros(plan.layout.envs))
+    return policy, Learner(params, optimiser, scale)
 
 
 def _source(
@@ -304,7 +257,7 @@ def _source(
     return DeviceSource(env, policy, plan.settings, plan.layout)
 
 
-def ppo_row(plan: PPOPlan, update: Update | UpdateMetrics) -> Row:
+def ppo_row(plan: PPOPlan, update: UpdateMetrics) -> Row:
     """Return the update's numbers as plain floats; raise where the env or the loss gave a NaN."""
     numbers = jax.device_get(update.numbers)
     action = numbers.pop("fault_action")

@@ -38,45 +38,35 @@ class Algorithm(Protocol):
     """An algorithm that carries out a plan; it holds the learner and its environments."""
 
     @property
-    def policy(self) -> ActorCritic:
-        """Return the policy that learns."""
-        ...
+    def policy(self) -> ActorCritic: ...
 
     @property
     def params(self) -> Params:
         """Return the policy's present parameters, ready to be evaluated."""
-        ...
 
     def updates(self, first: int) -> Iterator[UpdateMetrics]:
         """Make the updates from number `first` on, each a pure function of the one before.
 
         An algorithm may make several at once and yield only the last of them.
         """
-        ...
 
     def row(self, update: UpdateMetrics) -> Row:
         """Return the row of the metrics table; raise where the env or the loss gave a NaN."""
-        ...
 
     def facts(self) -> dict[str, Any]:
         """Return what only the algorithm knows of a stage, as plain values."""
-        ...
 
     def findings(self) -> dict[str, Any]:
         """Return what the run's result says beyond its returns, as plain values."""
-        ...
 
     def state(self) -> Any:
         """Return everything that a checkpoint has to hold, as a tree of arrays."""
-        ...
 
     def restore(self, state: Any) -> None:
         """Go on from a checkpoint; host environments start anew."""
-        ...
 
     def close(self) -> None:
         """Stop the environments."""
-        ...
 
 
 @runtime_checkable
@@ -89,19 +79,13 @@ class Source(Protocol[LearnerT, RequestT, ExperienceT]):
 
     def gather(self, learner: LearnerT, request: RequestT, /) -> ExperienceT:
         """Run the environments under the learner's policy."""
-        ...
 
     def state(self) -> Any:
         """Return what a checkpoint has to hold of the environments, as a tree of arrays."""
-        ...
 
-    def restore(self, state: Any) -> None:
-        """Go on from a checkpoint; host environments start anew."""
-        ...
+    def restore(self, state: Any) -> None: ...
 
-    def close(self) -> None:
-        """Stop the environments."""
-        ...
+    def close(self) -> None: ...
 
 
 def build_algorithm(

@@ -1,4 +1,4 @@
-"""What the post says, compared with the experiments' data; no claim trains or measures."""
+"""Checks and figures of the post's claims, from the experiments' data; `claims.toml` words them."""
 
 from nbyt_studies.post.claims import (
     costs,
@@ -11,27 +11,11 @@ from nbyt_studies.post.claims import (
     stability,
     visits,
 )
-from nbyt_studies.study import by_topic
+from nbyt_studies.study import read_claims
 
-ALL = by_topic(
-    (
-        "The same samples, split differently",
-        "The gradient of a batch",
-        "Where the variance comes from",
-        "Bias, and credit",
-        "Batch against batch",
-        "Mini-batches",
-        "The data move",
-        "The smaller statements",
-    ),
-    layouts.CLAIMS,
-    critics.CLAIMS,
-    grids.CLAIMS,
-    pendulum.CLAIMS,
-    minibatches.CLAIMS,
-    visits.CLAIMS,
-    delay.CLAIMS,
-    stability.CLAIMS,
-    costs.CLAIMS,
+_MODULES = (costs, critics, delay, grids, layouts, minibatches, pendulum, stability, visits)
+ALL = read_claims(
+    "nbyt_studies.post",
+    {id: one for module in _MODULES for id, one in module.EVIDENCE.items()},
 )
 """Every claim, in the order of the page."""

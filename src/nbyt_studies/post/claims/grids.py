@@ -1,15 +1,24 @@
 """Claims and figures of the grids on FrozenLake: how far batches agree on a direction."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import chain
+from math import inf
 
 from nbyt.report import figures
+from nbyt.results.study import Figures, Heatmap, Lines, NumberSeries, Row, Slides, Table
 from nbyt.results.values import Data
+from nbyt_studies.charts import cosine_matrix, known_series
 from nbyt_studies.numbers import exact_number
-from nbyt_studies.study import Claim, Results, always
+from nbyt_studies.study import Evidence, Results
 from nbyt_studies.verdict import Check
 
+EXPERIMENT = "grids"
+# About 0: what a correlation of .02, the published band at lag 1, would still be called.
+NEARLY_ZERO = 0.02
+# Steps that correlate by .02 have a cosine of .1 with the mean of 100 others:
+# 100 x .02 / sqrt(100 + 100 x 99 x .02) = .12.
+WEAK = 0.1
 _ENV = "FrozenLake 8x8"
 _LEANINGS = {
     "own": "its own batch",
@@ -19,18 +28,21 @@ _LEANINGS = {
 }
 
 
-def agreement(data: Data) -> list[Data]:
+def agreement(results: Results) -> Figures:
     """Draw the grid with its slider, mean cosines over the updates, and the exact numbers."""
+    data = results[EXPERIMENT]
     return [_grid(data), figures.row(*_cosines(data)), _table(data)]
 
 
-def leanings(data: Data) -> list[Data]:
+def leanings(results: Results) -> Figures:
     """Draw mean cosines of samples with four means over the updates, a chart for each layout."""
+    data = results[EXPERIMENT]
     return [figures.row(*(_leanings(data, layout) for layout in data["layouts"]))]
 
 
-def shares(data: Data) -> list[Data]:
+def shares(results: Results) -> Figures:
     """Draw how much nearer samples are to the rest of their batch than to another batch."""
+    data = results[EXPERIMENT]
     keys = {
         "without_step_less_other": "less the sample",
         "without_env_less_other": "less its rollout",
@@ -44,33 +56,30 @@ def shares(data: Data) -> list[Data]:
     return [figures.lines(title, "update", "difference of cosines", some, marks=[(0.0, "none")])]
 
 
-def episodes(data: Data) -> Data:
+def episodes(results: Results) -> Figures:
     """Draw cosines along an episode, with a slider over the updates."""
+    data = results[EXPERIMENT]
     words = [f"update {update}" for update in data["updates"]]
     frames = [
         [figures.row(*(_episode(data, own, place) for own in data["layouts"]))]
         for place in range(len(words))
     ]
-    return figures.slides("lake-episodes", "policy after", words, frames, start=-1)
+    return [figures.slides("lake-episodes", "policy after", words, frames, start=-1)]
 
 
-def _episode(data: Data, own: str, place: int) -> Data:
+def _episode(data: Data, own: str, place: int) -> Lines:
     stage = data["trainings"][own]["stages"][place]
-    found = stage["episode"]
+    numbers = stage["episode"]
     some = [
-        determined(words, found["position"], found[key])
+        known_series(words, numbers["position"], numbers[key])
         for key, words in (("with", "with itself"), ("without", "without itself"))
     ]
-    return figures.lines(
-        f"{_ENV}, trained with {own}, update {stage['update']}: a step and its episode's mean",
-        "position in the episode (steps)",
-        "cosine, mean over episodes",
-        some,
-        marks=[(0.0, "")],
-    )
+    title = f"{_ENV}, trained with {own}, update {stage['update']}: a step and its episode's mean"
+    axes = ("position in the episode (steps)", "cosine, mean over episodes")
+    return figures.lines(title, *axes, some, marks=[(0.0, "")])
 
 
-def _grid(data: Data) -> Data:
+def _grid(data: Data) -> Slides:
     words = [f"update {update}" for update in data["updates"]]
     span = _span(data)
     frames = []
@@ -87,8 +96,8 @@ def _batches(data: Data) -> int:
     return len(training["stages"][0]["grid"]["cosine"])
 
 
-def _points(data: Data, place: int, number: int, span: tuple[float, float]) -> Data:
-    found = {one: data["trainings"][one]["stages"][place] for one in data["layouts"]}
+def _points(data: Data, place: int, number: int, span: tuple[float, float]) -> Row:
+    measured = {one: data["trainings"][one]["stages"][place] for one in data["layouts"]}
     return figures.row(
         *(
             figures.points(
@@ -100,7 +109,7 @@ def _points(data: Data, place: int, number: int, span: tuple[float, float]) -> D
                 x_range=span,
                 y_range=(-1.0, 1.0),
             )
-            for layout, stage in found.items()
+            for layout, stage in measured.items()
         )
     )
 
@@ -116,28 +125,19 @@ def _span(data: Data) -> tuple[float, float]:
     return (min(norms), max(norms)) if norms else (0.1, 1.0)
 
 
-def _matrix(data: Data, layout: str, place: int) -> Data:
+def _matrix(data: Data, layout: str, place: int) -> Heatmap:
     stage = data["trainings"][layout]["stages"][place]
-    names = [str(number) for number in range(len(stage["grid"]["matrix"]))]
-    return figures.heatmap(
-        f"{layout}, update {stage['update']}: cosines between batch means",
-        stage["grid"]["matrix"],
-        "cosine",
-        rows=names,
-        columns=names,
-        low=-1.0,
-        high=1.0,
-        written=True,
-    )
+    title = f"{layout}, update {stage['update']}: cosines between batch means"
+    return cosine_matrix(title, stage["grid"]["matrix"])
 
 
-def _cosines(data: Data) -> list[Data]:
-    found = []
+def _cosines(data: Data) -> list[Lines]:
+    charts = []
     for own, training in data["trainings"].items():
         some = []
         for layout in data["layouts"]:
             numbers = [one["agreement"][layout]["cosine"] for one in training["stages"]]
-            some.append(determined(f"{layout}, measured", data["updates"], numbers))
+            some.append(known_series(f"{layout}, measured", data["updates"], numbers))
             exact = [
                 one for one in data["exact"] if (one["trained"], one["layout"]) == (own, layout)
             ]
@@ -145,11 +145,11 @@ def _cosines(data: Data) -> list[Data]:
             x = [one["update"] for one in exact]
             some.append(figures.series(f"{layout}, exact", x, values, line=False))
         title = f"{_ENV}, trained with {own}: mean cosine between different batches' means"
-        found.append(figures.lines(title, "update", "cosine", some, marks=[(0.0, "")]))
-    return found
+        charts.append(figures.lines(title, "update", "cosine", some, marks=[(0.0, "")]))
+    return charts
 
 
-def _table(data: Data) -> Data:
+def _table(data: Data) -> Table:
     rows = []
     for one in data["exact"]:
         stages = data["trainings"][one["trained"]]["stages"]
@@ -171,48 +171,21 @@ def _table(data: Data) -> Data:
     return figures.table(f"{_ENV}: the variance that a cosine stands for", head, rows)
 
 
-def _leanings(data: Data, layout: str) -> Data:
+def _leanings(data: Data, layout: str) -> Lines:
     some = [_over_updates(data, words, layout, key) for key, words in _LEANINGS.items()]
-    return figures.lines(
-        f"{_ENV}, {layout}: a sample's mean cosine with the mean of ...",
-        "update",
-        "cosine",
-        some,
-        marks=[(0.0, "")],
-    )
+    title = f"{_ENV}, {layout}: a sample's mean cosine with the mean of ..."
+    return figures.lines(title, "update", "cosine", some, marks=[(0.0, "")])
 
 
-def _over_updates(data: Data, name: str, layout: str, key: str) -> Data:
+def _over_updates(data: Data, name: str, layout: str, key: str) -> NumberSeries:
     numbers = [one["leanings"][key] for one in data["trainings"][layout]["stages"]]
-    return determined(name, data["updates"], numbers)
-
-
-def determined(name: str, x: Sequence[float], numbers: Sequence[Data]) -> Data:
-    """Return a series of those numbers that have a value."""
-    known = [(at, one) for at, one in zip(x, numbers, strict=True) if one["value"] is not None]
-    return figures.series(name, [at for at, _ in known], [one for _, one in known])
-
-
-TOPIC = "Batch against batch"
-EXPERIMENT = "grids"
-# About 0: what a correlation of .02, the published band at lag 1, would still be called.
-NEARLY_ZERO = 0.02
-# Steps that correlate by .02 have a cosine of .1 with the mean of 100 others:
-# 100 x .02 / sqrt(100 + 100 x 99 x .02) = .12.
-WEAK = 0.1
-
-_MEASURED = (
-    "FrozenLake 8x8, slippery, a table policy trained for 1,500 updates with 4x32 and another with "
-    "32x4 (gamma .99, lambda .95, step size .003). At every 100th update 64 fresh, independent "
-    "batches of 128 samples of the frozen policy, from random phases of an episode; five of them "
-    "are drawn. Contributions are the advantages as they are times the scores."
-)
+    return known_series(name, data["updates"], numbers)
 
 
 def _agreement_checks(results: Results) -> list[Check]:
     data = results[EXPERIMENT]
     few, many = data["layouts"]
-    found = [
+    checks = [
         Check(
             {"policy trained with": own, "number": "measured, mean over the updates"},
             f"mean cosine between batch means, {many} less {few}",
@@ -221,7 +194,7 @@ def _agreement_checks(results: Results) -> list[Check]:
         )
         for own, training in data["trainings"].items()
     ]
-    return found + [
+    return checks + [
         Check(
             {"policy trained with": own, "number": f"exact, update {update}"},
             f"cosine to expect of two batches, {many} less {few}",
@@ -243,26 +216,15 @@ def _exact_gains(data: Data) -> list[tuple[str, int, float]]:
     ]
 
 
-def _agreement_notes(results: Results) -> list[str]:
+def _agreement_values(results: Results) -> Data:
     data = results[EXPERIMENT]
-    most = max(one["expected"] for one in data["exact"])
-    least = min(one["mean_square"] / one["variance"] for one in data["exact"])
     shares = [abs(one["covariance_share"]) for one in data["exact"]]
-    return [
-        "A cosine shows direction only; it discards length. Two independent batch gradients with "
-        "mean E G and variance V have a cosine of about |E G|² / (|E G|² + V): it tells how noise "
-        "compares with the mean, not how large either is, and two long gradients that agree look "
-        "the same as two short ones. The table has the variance that each cosine stands for.",
-        f"At 128 samples hardly anything is shared: no exact value is above {most:.3f}, and the "
-        f"squared mean is as little as {least:.4f} of the variance. One grid of five batches "
-        "cannot show which layout agrees better.",
-        "Why 4x32 agrees less is not seen in a grid: the covariance between steps makes up at most "
-        f"{100 * max(shares):.1f} % of the variance in any exact case. It is the single "
-        "contributions that are noisier where a longer rollout lets advantages look further.",
-        _left_out(data),
-        "A first run had been looked at when it was decided to take all updates together: a single "
-        "update's 64 batches mostly leave the sign of the difference open.",
-    ]
+    return {
+        "most": max(one["expected"] for one in data["exact"]),
+        "least": min(one["mean_square"] / one["variance"] for one in data["exact"]),
+        "covariance": 100 * max(shares),
+        "left_out": _left_out(data),
+    }
 
 
 def _left_out(data: Data) -> str:
@@ -271,124 +233,56 @@ def _left_out(data: Data) -> str:
         counts = {one["update"]: one["grid"]["left_out"] for one in training["stages"]}
         some = [f"{count} at update {update}" for update, count in counts.items() if count]
         words.append(f"{own}: {', '.join(some) or 'none'}")
-    return (
-        "Samples of batch 0 whose contribution is 0 have no direction and are left out of the "
-        f"points ({'; '.join(words)}): until the goal is met first, a critic of 0 and rewards of 0 "
-        "give no advantage at all."
-    )
+    return "; ".join(words)
 
 
-def _by_stage(results: Results, key: str, words: str, **bounds: float) -> list[Check]:
-    data = results[EXPERIMENT]
+def _stages(results: Results) -> Iterator[tuple[str, Data]]:
+    for layout, training in results[EXPERIMENT]["trainings"].items():
+        for stage in training["stages"]:
+            yield layout, stage
+
+
+def _by_stage(key: str, words: str, low: float, high: float, results: Results) -> list[Check]:
+    quantity = f"cosine of a sample with {words}"
     return [
         Check(
-            {"layout": own, "update": str(one["update"])},
-            f"cosine of a sample with {words}",
-            one["leanings"][key],
-            **bounds,
+            {"layout": layout, "update": str(stage["update"])},
+            quantity,
+            stage["leanings"][key],
+            low,
+            high,
         )
-        for own, training in data["trainings"].items()
-        for one in training["stages"]
+        for layout, stage in _stages(results)
     ]
-
-
-_share_notes = always(
-    "The first picture of each row of the grid holds batch 0 against itself. It is not like "
-    "the other four: every sample is in that mean with a share of 1/128. Among 128 "
-    "contributions of equal length that point anywhere, this alone gives a cosine of about "
-    "1/√128 = .09. Two batches make one replicate here, so that replicates share nothing."
-)
-
-
-_bound_notes = always(
-    "The bound is the published band of lag correlations. A first run had been looked at when "
-    "it was taken over for this claim."
-)
 
 
 def _episode_checks(results: Results) -> list[Check]:
-    data = results[EXPERIMENT]
     words = "cosine of a step with the mean of its episode's other steps"
     return [
         Check(
-            {"policy trained with": own, "update": str(one["update"])},
+            {"policy trained with": layout, "update": str(stage["update"])},
             words,
-            one["episode"]["mean_without"],
+            stage["episode"]["mean_without"],
             low=WEAK,
         )
-        for own, training in data["trainings"].items()
-        for one in training["stages"]
+        for layout, stage in _stages(results)
     ]
 
 
-def _episode_notes(results: Results) -> list[str]:
-    data = results[EXPERIMENT]
-    stages = [
-        one["episode"] for training in data["trainings"].values() for one in training["stages"]
-    ]
-    left, steps = (sum(one[key] for one in stages) for key in ("left_out", "steps"))
-    return [
-        "With the step itself in the mean, the cosine falls with the length of the episode, as one "
-        "share among more and more does; that line says nothing about what steps have in common.",
-        f"{left} of {steps} steps have a contribution of 0 and are left out.",
-        "A first run had been looked at when the bound of .1 was set.",
-    ]
+def _episode_values(results: Results) -> Data:
+    return {
+        key: sum(stage["episode"][key] for _, stage in _stages(results))
+        for key in ("left_out", "steps")
+    }
 
 
-_claim = partial(Claim, topic=TOPIC, needs=(EXPERIMENT,))
+_OWN = ("own_less_other", "its own batch's mean less another's", 0.0, inf)
+_REST = "the mean of the rest of its batch less another batch's mean"
+_WITHOUT = ("without_step_less_other", _REST, -NEARLY_ZERO, NEARLY_ZERO)
 
-CLAIMS = (
-    _claim(
-        id="grids-more-envs-agree",
-        says="Batches from many envs with few steps each agree better on a direction than batches "
-        "of the same size from few envs with many steps.",
-        measured=_MEASURED
-        + " Both layouts are measured at every policy. The exact oracle gives |E G|² / (|E G|² + V)"
-        " at three updates, time limit included.",
-        asks="The mean cosine between different batches' means at 32x4 less that at 4x32, at one "
-        "policy, is above 0: measured over all updates, and exact at some.",
-        checks=_agreement_checks,
-        figures=lambda results: agreement(results[EXPERIMENT]),
-        notes=_agreement_notes,
-    ),
-    _claim(
-        id="grids-own-batch",
-        says="A batch's samples lean towards their own batch's mean more than towards another's.",
-        measured=_MEASURED,
-        asks="A sample's cosine with the mean of its own batch less that with another batch's "
-        "mean, averaged over samples, is above 0 at every update.",
-        checks=partial(
-            _by_stage, key="own_less_other", words="its own batch's mean less another's", low=0.0
-        ),
-        figures=lambda results: leanings(results[EXPERIMENT]),
-        notes=_share_notes,
-    ),
-    _claim(
-        id="grids-own-share",
-        says="That lean is a sample's own share in the mean: to the rest of its batch a sample is "
-        "no nearer than to another batch, although the rest holds steps of the same rollout.",
-        measured=_MEASURED,
-        asks="The same difference with the sample taken out of its batch's mean is between -.02 "
-        "and .02 at every update.",
-        checks=partial(
-            _by_stage,
-            key="without_step_less_other",
-            words="the mean of the rest of its batch less another batch's mean",
-            low=-NEARLY_ZERO,
-            high=NEARLY_ZERO,
-        ),
-        figures=lambda results: shares(results[EXPERIMENT]),
-        notes=_bound_notes,
-    ),
-    _claim(
-        id="grids-along-an-episode",
-        says="All along an episode, steps point the way that their episode points as a whole.",
-        measured="128 whole episodes of each of those policies, from the start; each step against "
-        "the mean of its own episode, with and without itself. The unit is the episode.",
-        asks="A step's cosine with the mean of its episode's other steps is at least .1, which the "
-        "steps of a 100-step episode reach if any two of them correlate by .02.",
-        checks=_episode_checks,
-        figures=lambda results: [episodes(results[EXPERIMENT])],
-        notes=_episode_notes,
-    ),
-)
+EVIDENCE = {
+    "grids-more-envs-agree": Evidence(_agreement_checks, agreement, _agreement_values),
+    "grids-own-batch": Evidence(partial(_by_stage, *_OWN), leanings),
+    "grids-own-share": Evidence(partial(_by_stage, *_WITHOUT), shares),
+    "grids-along-an-episode": Evidence(_episode_checks, episodes, _episode_values),
+}

@@ -1,11 +1,13 @@
 """Claims and figures of the grids on Pendulum, with the published values."""
 
 from functools import partial
+from itertools import product
 
 from nbyt.report import figures
+from nbyt.results.study import Bars, Figures, Heatmap, Lines, NumberSeries, Row, Slides, Table
 from nbyt.results.values import Data
-from nbyt_studies.post.claims.grids import determined
-from nbyt_studies.study import Claim, Results, always
+from nbyt_studies.charts import cosine_matrix, grouped_bars, known_series
+from nbyt_studies.study import Evidence, Results
 from nbyt_studies.verdict import Check
 
 # Published values of the later version of the grids, on Pendulum, to stand beside ours.
@@ -18,6 +20,7 @@ PUBLISHED_WITHIN = {1: -0.007, 5: -0.004, 10: -0.008, 20: -0.001}
 PUBLISHED_BAND = {1: 0.02}
 """Published half width of the band around it, where one was given."""
 
+
 PUBLISHED_ACROSS = 0.0
 """Published correlation of contributions of different trajectories, about, at every lag."""
 
@@ -27,7 +30,12 @@ PUBLISHED_COSINE = {"16x64": 0.37, "4x256": 0.36}
 PUBLISHED_COSINE_BY_LAMBDA = {0.0: 0.66, 1.0: 0.32}
 """Published mean absolute cosine between batch means at other lambdas; the layout is not told."""
 
-
+EXPERIMENT = "pendulum-grids"
+LAGS = tuple(PUBLISHED_WITHIN)
+# About 0: within the published band at lag 1.
+NEARLY_ZERO = 0.02
+# Published: .37 and .36.
+ALIKE = 0.05
 _ENV = "Pendulum-v1"
 _LAMBDAS = (0.0, 0.95, 1.0)
 _KINDS = ("normalised", "raw")
@@ -35,40 +43,38 @@ _HISTOGRAM_LAGS = (1, 5, 10, 40)
 _EDGES = tuple(round(-1 + 0.05 * place, 2) for place in range(41))
 
 
-def within(data: Data) -> list[Data]:
+def within(results: Results) -> Figures:
     """Draw correlations within a rollout, ours and published, and histograms of cosines."""
+    data = results[EXPERIMENT]
     numbers = [_banded(value, PUBLISHED_BAND.get(lag)) for lag, value in PUBLISHED_WITHIN.items()]
-    extra = figures.series("published", list(PUBLISHED_WITHIN), numbers, line=False)
-    return [_by_lag(data, "within", [extra]), _lag_table(data), _histograms(data), _means(data)]
+    extra = figures.series("published", LAGS, numbers, line=False)
+    return [_by_lag(data, "within", extra), _lag_table(data), _histograms(data), _means(data)]
 
 
-def across(data: Data) -> list[Data]:
+def across(results: Results) -> Figures:
     """Draw correlations between different envs."""
-    return [_by_lag(data, "across", [])]
+    return [_by_lag(results[EXPERIMENT], "across")]
 
 
-def layouts(data: Data) -> list[Data]:
+def layouts(results: Results) -> Figures:
     """Draw matrices with a slider, mean absolute cosines over checkpoints, and the table."""
+    data = results[EXPERIMENT]
     lines = [_cosines(data, layout) for layout in data["layouts"]]
     return [_matrices(data), figures.row(*lines), _cosine_table(data)]
 
 
-def lambdas(data: Data) -> list[Data]:
+def lambdas(results: Results) -> Figures:
     """Draw mean absolute cosines by lambda, each layout at its own policies; ours and published."""
+    data = results[EXPERIMENT]
     return [figures.row(*(_bars(data, kind) for kind in _KINDS)), _cosine_table(data)]
 
 
-def _by_lag(data: Data, side: str, extra: list[Data]) -> Data:
-    lags = list(PUBLISHED_WITHIN)
-    some = [
-        figures.series(
-            f"{layout}, {kind}",
-            lags,
-            [_banded(one["value"], one["band"]) for one in data["lags"][layout][kind][side]],
-        )
-        for layout in data["layouts"]
-        for kind in _KINDS
-    ]
+def _by_lag(data: Data, side: str, *extra: NumberSeries) -> Lines:
+    some = []
+    for layout, kind in product(data["layouts"], _KINDS):
+        rows = data["lags"][layout][kind][side]
+        numbers = [_banded(one["value"], one["band"]) for one in rows]
+        some.append(figures.series(f"{layout}, {kind}", LAGS, numbers))
     words = "within a rollout" if side == "within" else "between different envs"
     return figures.lines(
         f"{_ENV}: correlation of contributions {words}, band of {len(data['updates'])} checkpoints "
@@ -76,7 +82,7 @@ def _by_lag(data: Data, side: str, extra: list[Data]) -> Data:
         "lag (steps)",
         "correlation",
         [*some, *extra],
-        ticks=[(float(lag), str(lag)) for lag in lags],
+        ticks=[(float(lag), str(lag)) for lag in LAGS],
         marks=[(0.0, "")],
     )
 
@@ -85,7 +91,7 @@ def _banded(value: float, half: float | None) -> Data:
     return {"value": value} | ({} if half is None else {"low": value - half, "high": value + half})
 
 
-def _lag_table(data: Data) -> Data:
+def _lag_table(data: Data) -> Table:
     rows: list[list[str | Data]] = []
     for place, (lag, value) in enumerate(PUBLISHED_WITHIN.items()):
         band = f" ± {PUBLISHED_BAND[lag]:g}" if lag in PUBLISHED_BAND else ""
@@ -107,29 +113,18 @@ def _lag_table(data: Data) -> Data:
     return figures.table(f"{_ENV}: lag correlations, ours and published", head, rows)
 
 
-def _histograms(data: Data) -> Data:
-    return figures.row(
-        *(
-            figures.histogram(
-                f"{_ENV}, {layout}: cosines between steps of one rollout, all checkpoints",
-                "cosine",
-                _EDGES,
-                [
-                    {"name": f"lag {lag}", "heights": heights}
-                    for lag, heights in zip(
-                        _HISTOGRAM_LAGS,
-                        data["histograms"][layout]["normalised"]["heights"],
-                        strict=True,
-                    )
-                ],
-                y_title="share of pairs",
-            )
-            for layout in data["layouts"]
-        )
-    )
+def _histograms(data: Data) -> Row:
+    charts = []
+    for layout in data["layouts"]:
+        heights = data["histograms"][layout]["normalised"]["heights"]
+        rows = zip(_HISTOGRAM_LAGS, heights, strict=True)
+        some = [{"name": f"lag {lag}", "heights": own} for lag, own in rows]
+        title = f"{_ENV}, {layout}: cosines between steps of one rollout, all checkpoints"
+        charts.append(figures.histogram(title, "cosine", _EDGES, some, y_title="share of pairs"))
+    return figures.row(*charts)
 
 
-def _means(data: Data) -> Data:
+def _means(data: Data) -> Table:
     rows: list[list[str | Data]] = [
         [str(lag), layout, *(data["histograms"][layout][kind]["mean"][place] for kind in _KINDS)]
         for place, lag in enumerate(_HISTOGRAM_LAGS)
@@ -139,7 +134,7 @@ def _means(data: Data) -> Data:
     return figures.table(f"{_ENV}: mean cosine between steps of one rollout", head, rows)
 
 
-def _matrices(data: Data) -> Data:
+def _matrices(data: Data) -> Slides:
     words = [f"update {update}" for update in data["updates"]]
     frames = [
         [
@@ -151,44 +146,34 @@ def _matrices(data: Data) -> Data:
     return figures.slides("pendulum-matrices", "policy after", words, frames)
 
 
-def _matrix(data: Data, layout: str, place: int, lam: float) -> Data:
+def _matrix(data: Data, layout: str, place: int, lam: float) -> Heatmap:
     one = data["checkpoints"][layout][place]
     values = one["cosines"][layout][f"normalised, lambda {lam:g}"]["matrix"]
-    names = [str(number) for number in range(len(values))]
-    return figures.heatmap(
-        f"{_ENV}, {layout}, update {one['update']}, lambda {lam:g}: cosines between batch means",
-        values,
-        "cosine",
-        rows=names,
-        columns=names,
-        low=-1.0,
-        high=1.0,
-        written=True,
-    )
+    title = f"{_ENV}, {layout}, update {one['update']}, lambda {lam:g}: cosines between batch means"
+    return cosine_matrix(title, values)
 
 
-def _cosines(data: Data, layout: str) -> Data:
-    found = [
+def _cosines(data: Data, layout: str) -> Lines:
+    numbers = [
         one["cosines"][layout]["normalised, lambda 0.95"] for one in data["checkpoints"][layout]
     ]
-    words = {"absolute": "absolute", "cosine": "with its sign", "expected": "|E G|²/(|E G|²+V)"}
+    words = {
+        "absolute": "absolute",
+        "cosine": "with its sign",
+        "expected": "|E G|²/(|E G|²+V)",
+        "noise": "absolute, noise alone",
+    }
     some = [
-        determined(name, data["updates"], [one[key] for one in found])
+        known_series(name, data["updates"], [one[key] for one in numbers])
         for key, name in words.items()
     ]
-    some.append(determined("absolute, noise alone", data["updates"], [o["noise"] for o in found]))
-    floor = [{"value": one["floor"]} for one in found]
+    floor = [{"value": one["floor"]} for one in numbers]
     some.append(figures.series("absolute, random directions", data["updates"], floor))
-    return figures.lines(
-        f"{_ENV}, {layout}, lambda .95: mean cosine between different batches' means",
-        "update",
-        "cosine",
-        some,
-        marks=[(0.0, "")],
-    )
+    title = f"{_ENV}, {layout}, lambda .95: mean cosine between different batches' means"
+    return figures.lines(title, "update", "cosine", some, marks=[(0.0, "")])
 
 
-def _cosine_table(data: Data) -> Data:
+def _cosine_table(data: Data) -> Table:
     rows: list[list[str | Data]] = []
     for layout in data["layouts"]:
         for kind in _KINDS:
@@ -211,81 +196,52 @@ def _published(layout: str, lam: float) -> str:
     return f"{PUBLISHED_COSINE[layout]:g}" if layout in PUBLISHED_COSINE else "none"
 
 
-def _bars(data: Data, kind: str) -> Data:
+def _bars(data: Data, kind: str) -> Bars:
     keys = [f"{kind}, lambda {lam:g}" for lam in _LAMBDAS]
-    places = list(range(len(keys)))
-    some = [
-        figures.series(words, places, [data["cosines"][layout][key][layout][what] for key in keys])
+    numbers = {
+        words: [data["cosines"][layout][key][layout][what] for key in keys]
         for layout in data["layouts"]
         for what, words in (("absolute", layout), ("noise", f"{layout}, noise alone"))
-    ]
-    return figures.bars(
-        f"{_ENV}, {kind} advantages: mean absolute cosine between different batches' means",
-        [f"lambda {lam:g}" for lam in _LAMBDAS],
-        "mean absolute cosine",
-        some,
-    )
+    }
+    title = f"{_ENV}, {kind} advantages: mean absolute cosine between different batches' means"
+    lambdas = [f"lambda {lam:g}" for lam in _LAMBDAS]
+    return grouped_bars(title, lambdas, "mean absolute cosine", numbers)
 
 
-TOPIC = "Batch against batch"
-EXPERIMENT = "pendulum-grids"
-LAGS = tuple(PUBLISHED_WITHIN)
-KINDS = ("normalised", "raw")
-# About 0: within the published band at lag 1.
-NEARLY_ZERO = 0.02
-# Published: .37 and .36.
-ALIKE = 0.05
-
-_MEASURED = (
-    "Pendulum-v1, 64x64 tanh, trained for 120 updates of 1,024 samples with 4x256 and again with "
-    "16x64 (gamma .9, lambda .95, step size .001, envs at random phases), 20 checkpoints each. At "
-    "every checkpoint 32 fresh, independent batches of either layout; five of them are drawn. "
-    "Advantages once standardised over each batch, as in training, and once as they are."
-)
-_UNIT = (
-    " Means are over the checkpoints of one run; intervals treat the checkpoints' spread as error, "
-    "which makes them wide rather than narrow."
-)
-
-
-def _lag_checks(results: Results, side: str, words: str) -> list[Check]:
-    found = results[EXPERIMENT]["lags"]
+def _lag_checks(side: str, words: str, results: Results) -> list[Check]:
+    lags = results[EXPERIMENT]["lags"]
     return [
         Check(
             {"layout": layout, "advantages": kind, "lag": str(lag)},
-            f"{words}, {lag} steps apart",
-            {
-                key: value
-                for key, value in found[layout][kind][side][place].items()
-                if key != "band"
-            },
+            f"correlation of contributions {words}, {lag} steps apart",
+            {key: value for key, value in lags[layout][kind][side][place].items() if key != "band"},
             low=-NEARLY_ZERO,
             high=NEARLY_ZERO,
         )
-        for layout in found
-        for kind in KINDS
+        for layout in lags
+        for kind in _KINDS
         for place, lag in enumerate(LAGS)
     ]
 
 
 def _layout_checks(results: Results) -> list[Check]:
-    found = results[EXPERIMENT]["cosines"]
+    cosines = results[EXPERIMENT]["cosines"]
     words = "mean absolute cosine between batch means, 16x64 less 4x256"
     return [
         Check(
             {"policy trained with": own, "advantages": kind},
             words,
-            found[own][f"{kind}, lambda 0.95"]["difference"],
+            cosines[own][f"{kind}, lambda 0.95"]["difference"],
             low=-ALIKE,
             high=ALIKE,
         )
-        for own in found
-        for kind in KINDS
+        for own in cosines
+        for kind in _KINDS
     ]
 
 
 def _lambda_checks(results: Results) -> list[Check]:
-    found = results[EXPERIMENT]["cosines"]
+    cosines = results[EXPERIMENT]["cosines"]
     words = "mean absolute cosine between batch means, lambda 0 less lambda 1"
     return [
         Check(
@@ -294,96 +250,31 @@ def _lambda_checks(results: Results) -> list[Check]:
             number,
             low=0.0,
         )
-        for own in found
-        for kind in KINDS
-        for layout, number in found[own]["0 less 1"][kind].items()
+        for own in cosines
+        for kind in _KINDS
+        for layout, number in cosines[own]["0 less 1"][kind].items()
     ]
 
 
-_lag_notes = always(
-    "The correlation compares inner products, so it keeps length: (mean of g·g' - |E g|²) / "
-    "(E|g|² - |E g|²). The mean cosine of the histograms gives short and long contributions "
-    "the same weight, and takes no mean off.",
-    "Contributions are those of the layout: advantages are cut at the rollout's end.",
-    "A score has mean 0 given its state, whatever came before. So contributions of one rollout "
-    "can only correlate through what their advantages have in common with later scores.",
-)
-
-
-_across_notes = always(
-    "Envs that share no random number cannot correlate under one frozen policy; this is a "
-    "check of the measurement, and the yardstick for the same numbers within a rollout."
-)
-
-
-def _layout_notes(results: Results) -> list[str]:
+def _layout_values(results: Results) -> Data:
     data = results[EXPERIMENT]
-    random, noise = _floors(data, "floor"), _floors(data, "noise")
-    return [
-        "A mean absolute cosine is not 0 for gradients that are nothing but noise: random "
-        "directions in d dimensions have about √(2 / πd). Batches' gradients spread in few of "
-        f"their 4,482 dimensions, which makes that {random} here and not .01, if all of these "
-        "directions were alike. Differences of batches, in which the mean has gone and the spread "
-        f"as it is remains, have {noise}. Only what is above this is agreement.",
-        "A cosine discards length. What it stands for is |E G|² / (|E G|² + V), the last column: "
-        "it is the mean cosine with its sign that comes near to this, not the absolute one.",
-        "Pairs of batches share batches, so the checkpoint is the unit of all intervals. Layouts "
-        "and lambdas are compared checkpoint by checkpoint, at the same policies; lambdas other "
-        "than .95 are used for the advantages only, not to train.",
-        "A first run with 16 batches at each checkpoint left the difference of the layouts open; "
-        "the number of batches was then doubled, the bound was not changed.",
-    ]
+    return {"random": _floors(data, "floor"), "noise": _floors(data, "noise")}
 
 
 def _floors(data: Data, what: str) -> str:
-    found = [
+    floors = [
         one[layout][what]["value"]
         for own in data["cosines"].values()
         for key, one in own.items()
         if key != "0 less 1"
         for layout in data["layouts"]
     ]
-    return f"{min(found):.2f} to {max(found):.2f}"
+    return f"{min(floors):.2f} to {max(floors):.2f}"
 
 
-_claim = partial(Claim, topic=TOPIC, needs=(EXPERIMENT,), measured=_MEASURED + _UNIT)
-
-CLAIMS = (
-    _claim(
-        id="pendulum-lags-within",
-        says="Contributions of one rollout are hardly correlated, 1, 5, 10 or 20 steps apart.",
-        asks="The mean correlation at each lag lies between -.02 and .02.",
-        checks=partial(
-            _lag_checks, side="within", words="correlation of contributions in one rollout"
-        ),
-        figures=lambda results: within(results[EXPERIMENT]),
-        notes=_lag_notes,
-    ),
-    _claim(
-        id="pendulum-lags-across",
-        says="Contributions of different rollouts are not correlated at any of these lags.",
-        asks="The mean correlation at each lag lies between -.02 and .02.",
-        checks=partial(
-            _lag_checks, side="across", words="correlation of contributions of different envs"
-        ),
-        figures=lambda results: across(results[EXPERIMENT]),
-        notes=_across_notes,
-    ),
-    _claim(
-        id="pendulum-layouts-agree-alike",
-        says="Batches of 4x256 and of 16x64 agree on a direction equally well.",
-        asks="At lambda .95 and the same policies, the mean absolute cosine between different "
-        "batches' means of 16x64 less that of 4x256 lies between -.05 and .05.",
-        checks=_layout_checks,
-        figures=lambda results: layouts(results[EXPERIMENT]),
-        notes=_layout_notes,
-    ),
-    _claim(
-        id="pendulum-lambda",
-        says="Batches agree better on a direction with lambda 0 than with lambda 1.",
-        asks="At the same policies, the mean absolute cosine between different batches' means at "
-        "lambda 0 less that at lambda 1 is above 0.",
-        checks=_lambda_checks,
-        figures=lambda results: lambdas(results[EXPERIMENT]),
-    ),
-)
+EVIDENCE = {
+    "pendulum-lags-within": Evidence(partial(_lag_checks, "within", "in one rollout"), within),
+    "pendulum-lags-across": Evidence(partial(_lag_checks, "across", "of different envs"), across),
+    "pendulum-layouts-agree-alike": Evidence(_layout_checks, layouts, _layout_values),
+    "pendulum-lambda": Evidence(_lambda_checks, lambdas),
+}

@@ -11,12 +11,12 @@ from jaxtyping import Float
 from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.minibatch import shuffle_and_chop
-from nbyt.policy.actor_critic import ActorCritic, build
+from nbyt.policy.actor_critic import ActorCritic
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream, stream
 from nbyt.stats import mean
-from nbyt.train.algorithms.ppo import improve, new_learner, trained
-from nbyt.train.plan import PPOSettings
+from nbyt.train.algorithms.ppo import improve, initial_learner, trained
+from nbyt.train.plan import PPOPlan, PPOSettings
 from nbyt.train.sources import DeviceSource, Learner, SourceBatch, coefficients_of
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import exact_number, typical_ratio
@@ -27,13 +27,13 @@ EPOCHS = 1
 ROUNDS = {"gymnax:CartPole-v1": (20, 60), "gymnax:Breakout-MinAtar": (3, 6)}
 
 
-class _Subject(NamedTuple):
+class _UpdateInputs(NamedTuple):
     """Everything that an update needs."""
 
     policy: ActorCritic
     settings: PPOSettings
     learner: Learner
-    gathered: SourceBatch
+    collected: SourceBatch
 
 
 class _Program(NamedTuple):
@@ -55,9 +55,9 @@ def run(context: Context) -> Data:
     rows = []
     for number, (env, network) in enumerate(ENVS.items()):
         context.progress(f"compiling updates of {env}", number, len(ENVS))
-        subject = _subject(env, network, context.seed)
+        inputs = _inputs_of(env, network, context.seed)
         programs = {
-            name: _programs(subject, _indices(size, context.seed))
+            name: _programs(inputs, _indices(size, context.seed))
             for name, size in MINIBATCHES.items()
         }
         seconds = _seconds(context, env, programs)
@@ -75,15 +75,14 @@ def run(context: Context) -> Data:
     return {"rows": rows, "epochs": EPOCHS, "minibatches": MINIBATCHES}
 
 
-def _subject(id: str, network: str, seed: int) -> _Subject:
+def _inputs_of(id: str, network: str, seed: int) -> _UpdateInputs:
     env: Any = resolve(id)
     settings, layout = PPOSettings(network=network), Layout(16, 128)
-    policy = build(env.observation_space, env.action_space, settings.parsed_network)
     key = stream(jax.random.key(seed), "costs")
-    learner = new_learner(policy, settings, layout, key)
+    policy, learner = initial_learner(PPOPlan(id, layout, layout.batch, seed, settings, ()), env)
     source = DeviceSource(env, policy, settings, layout)
     source.begin(learner, seed)
-    return _Subject(policy, settings, learner, source.gather(learner, key))
+    return _UpdateInputs(policy, settings, learner, source.gather(learner, key))
 
 
 def _indices(minibatch: int, seed: int) -> np.ndarray:
@@ -91,15 +90,15 @@ def _indices(minibatch: int, seed: int) -> np.ndarray:
     return shuffle_and_chop(layout, numpy_stream(seed, "costs.shuffle"))
 
 
-def _programs(subject: _Subject, indices: np.ndarray) -> list[_Program]:
-    policy, settings, learner, gathered = subject
-    found = []
+def _programs(update: _UpdateInputs, indices: np.ndarray) -> list[_Program]:
+    policy, settings, learner, collected = update
+    programs = []
     for part in settings.parts:
-        inputs = (trained(learner.params, part), None, learner.optimiser[part], gathered.batch)
+        inputs = (trained(learner.params, part), None, learner.optimiser[part], collected.batch)
         rest = (coefficients_of(settings), jnp.float32(settings.learning_rate), indices)
         program = improve.lower(policy, settings.form, part, *inputs, *rest).compile()
-        found.append(_Program(program, (*inputs, *rest)))
-    return found
+        programs.append(_Program(program, (*inputs, *rest)))
+    return programs
 
 
 def _seconds(
@@ -107,16 +106,16 @@ def _seconds(
 ) -> dict[str, Float[np.ndarray, " rounds"]]:
     """Time an update of both kinds in turn, so that a busy machine slows both."""
     rounds = context.pick(*ROUNDS[env])
-    found: dict[str, list[float]] = {name: [] for name in programs}
+    seconds: dict[str, list[float]] = {name: [] for name in programs}
     for turn in range(rounds + 1):
         for name, some in programs.items():
             began = time.perf_counter()
             for one in some:
                 jax.block_until_ready(one.compiled(*one.arguments))
-            found[name].append(time.perf_counter() - began)
+            seconds[name].append(time.perf_counter() - began)
             context.progress(f"timing {env}", turn, rounds)
     # The first round warms up and does not count.
-    return {name: np.array(values[1:]) for name, values in found.items()}
+    return {name: np.array(values[1:]) for name, values in seconds.items()}
 
 
 def _ratios(seconds: dict[str, np.ndarray]) -> Data:

@@ -19,10 +19,10 @@ from nbyt.measure.measurement import Measurement
 from nbyt.measure.probe import probe
 from nbyt.measure.request import make_request
 from nbyt.measure.sources import sources_of
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 from nbyt.results.values import Data
-from nbyt.stats.comparison import Candidate
 from nbyt.stats.estimate import Estimate, added, divided, undetermined
+from nbyt.stats.ranking import Candidate
 from nbyt_studies.comparisons import bias_gap, relative_bias
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import exact_number
@@ -68,10 +68,10 @@ def _measured(context: Context, task: Task) -> Data:
     stage, critics = _stages(context, task)
     steps = context.pick(_STEPS[:-1], _STEPS)
     names = context.pick(("untrained", "late"), tuple(critics))
-    found: dict[str, Measurement] = {}
+    measurements: dict[str, Measurement] = {}
     for name in names:
         params = stage.params._replace(critic=critics[name].params.critic)
-        found[name] = probe(
+        measurements[name] = probe(
             task.env,
             replace(stage, params=params),
             batch=BATCH,
@@ -86,13 +86,14 @@ def _measured(context: Context, task: Task) -> Data:
     first, last = names[0], names[-1]
     return {
         "env": task.name,
-        "critics": [_bias(name, one) for name, one in found.items()],
+        "critics": [_bias(name, one) for name, one in measurements.items()],
         "better_critic": [
             {
                 "steps": length,
                 "lambda": lam,
                 "worst_less_best": bias_gap(
-                    _candidate(found[first], length, lam), _candidate(found[last], length, lam)
+                    _candidate(measurements[first], length, lam),
+                    _candidate(measurements[last], length, lam),
                 ).as_dict(),
             }
             for length in steps
@@ -147,23 +148,23 @@ def frozenlake_critics(context: Context) -> tuple[TabularEnv, dict[str, Stage]]:
 def _calculated(context: Context) -> Data:
     env, stages = frozenlake_critics(context)
     context.progress("FrozenLake8x8, exact bias", 0, len(stages))
-    found = []
+    rows = []
     for number, (name, stage) in enumerate(stages.items(), start=1):
         layouts = [_exact_bias(env, stage, steps, lam) for steps in _EXACT_STEPS for lam in LAMBDAS]
-        found.append({"critic": name, "layouts": layouts, "short_less_long": _gaps(layouts)})
+        rows.append({"critic": name, "layouts": layouts, "short_less_long": _gaps(layouts)})
         context.progress("FrozenLake8x8, exact bias", number, len(stages))
-    return {"env": FROZENLAKE.name, "critics": found}
+    return {"env": FROZENLAKE.name, "critics": rows}
 
 
 def _exact_bias(env: TabularEnv, stage: Stage, steps: int, lam: float) -> Data:
     gamma = FROZENLAKE.settings.gamma
-    found = moments(env, stage, steps=steps, gamma=gamma, lam=lam).actor
-    size = float(found.reference @ found.reference)
+    actor = moments(env, stage, steps=steps, gamma=gamma, lam=lam).actor
+    size = float(actor.reference @ actor.reference)
     return {
         "steps": steps,
         "lambda": lam,
-        "cosine": exact_number(found.cosine),
-        "relative_bias": exact_number(found.bias.squared / size),
+        "cosine": exact_number(actor.cosine),
+        "relative_bias": exact_number(actor.bias.squared / size),
     }
 
 
@@ -196,10 +197,10 @@ def _sources_calculated(context: Context) -> Data:
     layouts = []
     for steps in _SOURCES_EXACT_STEPS:
         gamma, lam = FROZENLAKE.settings.gamma, LAMBDAS[0]
-        found = exact_sources(env, stages["middle"], steps=steps, gamma=gamma, lam=lam)
+        calculated = exact_sources(env, stages["middle"], steps=steps, gamma=gamma, lam=lam)
         envs = BATCH // steps
         own = {
-            g: {name: exact_number(getattr(getattr(found, g), name) / envs) for name in _KEPT}
+            g: {name: exact_number(getattr(getattr(calculated, g), name) / envs) for name in _KEPT}
             for g in GRADIENTS
         }
         layouts.append({"envs": envs, "steps": steps, **own})
@@ -217,14 +218,14 @@ def _cloned(context: Context, task: Task) -> Data:
     )
     raw = AdvantageScale(np.zeros((len(steps), 1)), np.ones((len(steps), 1)), 0.0, 0.0, 1.0)
     frozen_policy = FrozenStage(training.env, stage)
-    found = sources_of(frozen_policy, request, steps, raw, context.saying(task.name))
+    cloned = sources_of(frozen_policy, request, steps, raw, context.saying(task.name))
     layouts = [
         {
             "envs": one["envs"],
             "steps": one["steps"],
             **{g: {name: one[g][name] for name in _KEPT} for g in GRADIENTS},
         }
-        for one in found["layouts"]
+        for one in cloned["layouts"]
     ]
     return {"env": task.name, "method": "cloning", "layouts": layouts, **_ratios(layouts)}
 
@@ -237,7 +238,7 @@ def _ratios(layouts: list[Data]) -> Data:
         ratios[g] = {
             name: _ratio(_estimate(long[g][name]), _estimate(many[g][name])) for name in SOURCES
         }
-        ratios[g]["luck"] = _ratio(_luck(long[g]), _luck(many[g]))
+        ratios[g]["luck"] = _ratio(_trajectory_noise(long[g]), _trajectory_noise(many[g]))
     return {"long_over_many": ratios}
 
 
@@ -245,7 +246,7 @@ def _estimate(number: Data) -> Estimate:
     return Estimate(number["value"], number["low"], number["high"], 0)
 
 
-def _luck(sources: Data) -> Estimate:
+def _trajectory_noise(sources: Data) -> Estimate:
     """Return the noise of the advantages from env and policy, as if fully correlated."""
     return added(_estimate(sources["environment"]), _estimate(sources["policy"]), 1.0)
 
@@ -262,11 +263,11 @@ def _by_lambda(context: Context) -> list[Data]:
     gamma = FROZENLAKE.settings.gamma
     rows: list[Data] = []
     for steps in _SOURCES_EXACT_STEPS[1:3]:
-        found: dict[float, Any] = {
+        by_lambda: dict[float, Any] = {
             lam: exact_sources(env, stages["middle"], steps=steps, gamma=gamma, lam=lam).actor
             for lam in sorted(LAMBDAS)
         }
-        most = found[1.0]
+        most = by_lambda[1.0]
         rows += [
             {
                 "steps": steps,
@@ -274,7 +275,7 @@ def _by_lambda(context: Context) -> list[Data]:
                 "credit": exact_number(one.credit / most.credit),
                 "variance": exact_number(one.variance / most.variance),
             }
-            for lam, one in found.items()
+            for lam, one in by_lambda.items()
         ]
     return rows
 

@@ -15,7 +15,7 @@ from nbyt.envs.tabular import TabularEnv, from_arrays
 from nbyt.exact.controls import Control
 from nbyt.exact.values import optimal_values, policy_values
 from nbyt.layout import Layout
-from nbyt.policy.stage import Stage, table
+from nbyt.policy.actor_critic import Stage, table
 from nbyt.results.values import Data
 from nbyt.rng import stream
 from nbyt.stats import mean
@@ -56,7 +56,7 @@ def run_dynamics(context: Context) -> Data:
 
 def _exact_shares(context: Context) -> list[Data]:
     """Return FrozenLake's shares, from the exact split of the variance."""
-    found = []
+    rows = []
     for policy in DYNAMICS_POLICIES:
         control = exact.frozenlake(policy)
         for steps in TABLE_LENGTHS:
@@ -64,15 +64,15 @@ def _exact_shares(context: Context) -> list[Data]:
             parts = exact.sources(control.env, control.stage, **options, centre=True).actor
             share = exact_number(parts.start / parts.variance)
             case = {"env": "tabular:FrozenLake8x8-v1", "stage": policy}
-            found.append({**case, "steps": steps, "share": share})
-        context.progress("the start's share on FrozenLake", len(found), 6)
-    return found
+            rows.append({**case, "steps": steps, "share": share})
+        context.progress("the start's share on FrozenLake", len(rows), 6)
+    return rows
 
 
 def _shares(context: Context, training: Training, words: str) -> list[Data]:
     stage = training.stages[0 if words == "early" else -1]
     settings = stage.facts["settings"]
-    found = start_share(
+    shares = start_share(
         training.env,  # type: ignore[arg-type]
         stage,
         starts=context.pick(*STARTS),
@@ -82,21 +82,21 @@ def _shares(context: Context, training: Training, words: str) -> list[Data]:
         lam=settings["lambda"],
         seed=context.seed,
     )
-    return [one.as_dict() for one in found]
+    return [one.as_dict() for one in shares]
 
 
 def _separation(context: Context, training: Training, words: str) -> Data:
     env: Any = training.env
     stage = training.stages[0 if words == "early" else -1]
     longest = DYNAMICS_LENGTHS[-1]
-    found = separation(env, stage, starts=context.pick(*STARTS), steps=longest, seed=context.seed)
+    apart = separation(env, stage, starts=context.pick(*STARTS), steps=longest, seed=context.seed)
     shown = [step for step in _SHOWN if step <= longest]
     return {
         "steps": shown,
-        "growth": [median(found.growth[:, step - 1]).as_dict() for step in shown],
-        "unrelated": median(found.unrelated).as_dict(),
-        "mean": mean(found.growth[:, -1]).as_dict(),
-        "pairs": len(found.growth),
+        "growth": [median(apart.growth[:, step - 1]).as_dict() for step in shown],
+        "unrelated": median(apart.unrelated).as_dict(),
+        "mean": mean(apart.growth[:, -1]).as_dict(),
+        "pairs": len(apart.growth),
     }
 
 
@@ -128,18 +128,18 @@ def _sampled(control: Control, seed: int, count: int) -> Float[np.ndarray, " n"]
     env, stage = control.env, control.stage
     key = stream(jax.random.key(seed), "probability")
     runner = start(env, count, key)
-    gather = jax.jit(
+    sample = jax.jit(
         lambda params, here: collect(env, stage.policy, params, here, key, TRAJECTORY + 1)
     )
-    rollout = jax.device_get(gather(stage.params, runner)[1])
+    rollout = jax.device_get(sample(stage.params, runner)[1])
     ended = np.cumsum(rollout.terminated, axis=0)
-    found = []
+    logs = []
     for n in range(count):
         # An episode that ended shows its next one's start: the last state is then not at hand.
-        made = int((ended[:TRAJECTORY, n] == 0).sum())
-        path = rollout.observation[: made + 1, n], rollout.action[:made, n]
-        found.append(float(exact.trajectory_log_probability(env, stage, *path)) / np.log(10))
-    return np.array(found)
+        steps = int((ended[:TRAJECTORY, n] == 0).sum())
+        path = rollout.observation[: steps + 1, n], rollout.action[:steps, n]
+        logs.append(float(exact.trajectory_log_probability(env, stage, *path)) / np.log(10))
+    return np.array(logs)
 
 
 GAMMA, LAM = 0.99, 0.95
@@ -234,10 +234,10 @@ def run(context: Context) -> Data:
         env = lake(slippery=slippery, shaped=shaped)
         stage = stage_of(env, logits(slippery, policy), CRITICS[critic])
         for steps in lengths:
-            found = _measured(env, stage, steps)
+            numbers = _measured(env, stage, steps)
             ground, rewards = "slippery" if slippery else "firm", "shaped" if shaped else "sparse"
             case = {"ground": ground, "rewards": rewards, "policy": policy, "critic": critic}
-            rows.append({**case, "steps": steps, **found})
+            rows.append({**case, "steps": steps, **numbers})
         context.progress("calculating", number + 1, len(places))
     return {"rows": rows}
 

@@ -12,10 +12,11 @@ from jaxtyping import Bool, Float
 
 from nbyt.collect.pool import Pool
 from nbyt.envs import resolve
+from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.envs.tabular import TabularEnv
 from nbyt.exact import moments
 from nbyt.layout import Layout
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 from nbyt.results.values import Data
 from nbyt.stats.estimate import Estimate, added, mapped, mean, undetermined
 from nbyt.train.plan import PPOSettings
@@ -72,7 +73,7 @@ def leanings(batches: Float[np.ndarray, "B s P"], envs: int) -> dict[str, Any]:
     pairs = [_pair(batches[at : at + 2], envs) for at in range(0, len(batches) - 1, 2)]
     known = np.array([one for one in pairs if not np.isnan(one).any()]).reshape(-1, 4)
     own, step, env, other = known.T
-    found = {
+    by_mean = {
         "own": own,
         "without_step": step,
         "without_env": env,
@@ -83,7 +84,7 @@ def leanings(batches: Float[np.ndarray, "B s P"], envs: int) -> dict[str, Any]:
     }
     return {
         "pairs": len(known),
-        **{name: _estimate(values).as_dict() for name, values in found.items()},
+        **{name: _estimate(values).as_dict() for name, values in by_mean.items()},
     }
 
 
@@ -98,8 +99,8 @@ def _one(
     total, by_env = batch.sum(axis=0), batch.reshape(-1, envs, batch.shape[1]).sum(axis=0)
     rollouts = np.tile(by_env, (count // envs, 1))
     means = (total[None], total - batch, total - rollouts, other.sum(axis=0)[None])
-    found = [cosines(batch, one) for one in means]
-    return np.array([np.nanmean(one) if np.isfinite(one).any() else np.nan for one in found])
+    by_mean = [cosines(batch, one) for one in means]
+    return np.array([np.nanmean(one) if np.isfinite(one).any() else np.nan for one in by_mean])
 
 
 def along_episode(
@@ -114,13 +115,13 @@ def along_episode(
     total = own.sum(axis=0)
     lines = {"with": cosines(own, total[None]), "without": cosines(own, total[None] - own)}
     places = range(0, len(steps), bin)
-    found: dict[str, Any] = {"position": [place + bin / 2 for place in places]}
+    numbers: dict[str, Any] = {"position": [place + bin / 2 for place in places]}
     for name, values in lines.items():
-        found[name] = [_by_episode(values[place : place + bin]).as_dict() for place in places]
-        found[f"mean_{name}"] = _by_episode(values).as_dict()
-    found["left_out"] = int(np.sum(within) - np.sum(np.isfinite(lines["with"])))
-    found["steps"] = int(np.sum(within))
-    return found
+        numbers[name] = [_by_episode(values[place : place + bin]).as_dict() for place in places]
+        numbers[f"mean_{name}"] = _by_episode(values).as_dict()
+    numbers["left_out"] = int(np.sum(within) - np.sum(np.isfinite(lines["with"])))
+    numbers["steps"] = int(np.sum(within))
+    return numbers
 
 
 def _by_episode(values: Float[np.ndarray, "t n"]) -> Estimate:
@@ -138,6 +139,7 @@ def _estimate(values: Sequence[float] | np.ndarray) -> Estimate:
 ENV = "tabular:FrozenLake8x8-v1"
 FEW = Layout(4, 32, minibatch=32, epochs=4)
 MANY = Layout(32, 4, minibatch=32, epochs=4)
+LAYOUTS = (FEW, MANY)
 # The default step size, 3e-4, hardly moves a table in 1,500 updates, and 3e-2 spoils the policy
 # before it has met the goal: with 3e-3 both layouts come from hardly ever to mostly reaching it.
 SETTINGS = PPOSettings(network="table", learning_rate=3e-3)
@@ -155,12 +157,9 @@ BIN = 10
 def run(context: Context) -> Data:
     """Train both layouts, and measure batches of both at each stage."""
     updates = context.pick(QUICK_UPDATES, UPDATES)
-    trainings = {
-        name(layout): context.trained(ENV, layout, stages=updates, settings=SETTINGS)
-        for layout in (FEW, MANY)
-    }
+    trainings = trainings_of(context, ENV, LAYOUTS, updates, SETTINGS)
     total, done = len(trainings) * len(updates), 0
-    found: dict[str, Any] = {}
+    measured: dict[str, Any] = {}
     for own, training in trainings.items():
         stages = []
         for update in updates:
@@ -168,19 +167,19 @@ def run(context: Context) -> Data:
             stages.append(_stage(context, training, update, done))
             done += 1
         gains = [one["gain"]["value"] for one in stages if one["gain"]["value"] is not None]
-        found[own] = {
+        measured[own] = {
             "returns": _returns(training, updates),
             "gain": mean(np.array(gains)).as_dict(),
             "stages": stages,
         }
     return {
         "env": ENV,
-        "layouts": [name(FEW), name(MANY)],
+        "layouts": [name(layout) for layout in LAYOUTS],
         "updates": list(updates),
         "batches": context.pick(QUICK_BATCHES, BATCHES),
         "episodes": context.pick(QUICK_EPISODES, EPISODES),
         "settings": SETTINGS.as_dict(),
-        "trainings": found,
+        "trainings": measured,
         "exact": _exact_cases(context, trainings),
     }
 
@@ -190,12 +189,40 @@ def name(layout: Layout) -> str:
     return f"{layout.envs}x{layout.steps}"
 
 
+def trainings_of(
+    context: Context,
+    env: str,
+    layouts: Sequence[Layout],
+    updates: tuple[int, ...],
+    settings: PPOSettings,
+) -> dict[str, Training]:
+    """Train the same env with each layout, with stages after these updates."""
+    return {
+        name(layout): context.trained(env, layout, stages=updates, settings=settings)
+        for layout in layouts
+    }
+
+
+def batches_of(
+    context: Context,
+    env: DeviceEnv | HostEnv,
+    stage: Stage,
+    layouts: Sequence[Layout],
+    *,
+    batches: int,
+    round: int,
+) -> list[Pool]:
+    """Collect fresh batches of each layout from one stage."""
+    sizes = [(layout.envs, layout.steps) for layout in layouts]
+    return collect_batches(env, stage, sizes, batches=batches, seed=context.seed, round=round)
+
+
 def _stage(context: Context, training: Training, update: int, round: int) -> Data:
     """Measure one stage: the grid of its own layout, both layouts' agreement, and episodes."""
     stage = training.at(update)
-    made = _batches(context, stage, round)
-    agreement = {name(layout): _agreement(made[name(layout)], layout) for layout in (FEW, MANY)}
-    own = _by_batch(made[name(training.layout)], training.layout)
+    batches = _batches(context, stage, round)
+    agreement = {name(layout): _agreement(batches[name(layout)], layout) for layout in LAYOUTS}
+    own = _by_batch(batches[name(training.layout)], training.layout)
     return {
         "update": update,
         "grid": grid(own),
@@ -207,18 +234,11 @@ def _stage(context: Context, training: Training, update: int, round: int) -> Dat
 
 
 def _batches(context: Context, stage: Stage, round: int) -> dict[str, Float[np.ndarray, "T n P"]]:
-    layouts = (FEW, MANY)
-    pools = collect_batches(
-        resolve(ENV),
-        stage,
-        [(layout.envs, layout.steps) for layout in layouts],
-        batches=context.pick(QUICK_BATCHES, BATCHES),
-        seed=context.seed,
-        round=round,
-    )
+    batches = context.pick(QUICK_BATCHES, BATCHES)
+    pools = batches_of(context, resolve(ENV), stage, LAYOUTS, batches=batches, round=round)
     return {
         name(layout): contributions(stage, pool, _advantages(pool, layout.envs))
-        for layout, pool in zip(layouts, pools, strict=True)
+        for layout, pool in zip(LAYOUTS, pools, strict=True)
     }
 
 
@@ -284,13 +304,13 @@ def _first_episode(pool: Pool) -> Bool[np.ndarray, "T n"]:
 
 
 def _returns(training: Training, updates: tuple[int, ...]) -> list[float | None]:
-    found, before = [], 0
+    returns, before = [], 0
     for update in updates:
         seen = [row["mean_return"] for row in training.rows[before:update]]
         known = [value for value in seen if value is not None]
-        found.append(short(np.mean(known)) if known else None)
+        returns.append(short(np.mean(known)) if known else None)
         before = update
-    return found
+    return returns
 
 
 def _exact_cases(context: Context, trainings: dict[str, Training]) -> list[Data]:
@@ -298,13 +318,13 @@ def _exact_cases(context: Context, trainings: dict[str, Training]) -> list[Data]
         (own, update, layout)
         for own in context.pick([name(FEW)], list(trainings))
         for update in context.pick(QUICK_EXACT, EXACT)
-        for layout in (FEW, MANY)
+        for layout in LAYOUTS
     ]
-    found = []
+    rows = []
     for place, (own, update, layout) in enumerate(cases):
         context.progress("the exact oracle", place, len(cases))
-        found.append({"trained": own, **_exact(trainings[own].at(update), layout)})
-    return found
+        rows.append({"trained": own, **_exact(trainings[own].at(update), layout)})
+    return rows
 
 
 def _exact(stage: Stage, layout: Layout) -> Data:

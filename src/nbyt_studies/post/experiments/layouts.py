@@ -14,10 +14,10 @@ from nbyt.measure.measurement import Measurement
 from nbyt.measure.plane import draw_plane
 from nbyt.measure.probe import probe
 from nbyt.measure.request import Resources
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 from nbyt.results.values import Data
-from nbyt.stats.comparison import Candidate, compare
 from nbyt.stats.lags import LagProfile
+from nbyt.stats.ranking import Candidate, compare
 from nbyt.train.plan import PPOSettings
 from nbyt_studies.comparisons import (
     covariance_gap,
@@ -25,7 +25,7 @@ from nbyt_studies.comparisons import (
     individual_ratio,
     variance_ratio,
 )
-from nbyt_studies.experiment import Context, Experiment
+from nbyt_studies.experiment import Context, Experiment, env_name
 from nbyt_studies.numbers import exact_number
 
 BATCH = 2048
@@ -50,7 +50,7 @@ class Task:
     @property
     def name(self) -> str:
         """The environment without its suite."""
-        return self.env.partition(":")[2]
+        return env_name(self.env)
 
 
 FROZENLAKE = Task(
@@ -85,12 +85,12 @@ _NUMBERS = ("variance", "individual", "covariance", "ess_ratio", "bias_sq", "cos
 
 def measure_layouts(context: Context) -> Data:
     """Measure every layout of 2,048 samples at each stage, with advantages raw and normalised."""
-    found = [
+    measured = [
         _at_stage(context, task, name, steps, context.pick(chains // 4, chains))
         for task, steps, chains in context.pick(_SUBJECTS, (*_SUBJECTS, _LARGE))
         for name in context.pick(("middle",), tuple(task.stages))
     ]
-    return {"batch": BATCH, "trained": TRAINED.as_dict(), "stages": found}
+    return {"batch": BATCH, "trained": TRAINED.as_dict(), "stages": measured}
 
 
 def _at_stage(context: Context, task: Task, name: str, steps: Sequence[int], chains: int) -> Data:
@@ -119,13 +119,13 @@ def _exact(env: Any, stage: Stage, task: Task) -> list[Data]:
     if not isinstance(env, TabularEnv):
         return []
     table = without_limit(env)
-    found = []
+    rows = []
     for steps in _FEW_STEPS:
         own = exact_moments(
             table, stage, steps=steps, gamma=task.settings.gamma, lam=task.settings.lam, centre=True
         ).actor
-        found.append({"envs": BATCH // steps, "steps": steps, "cosine": exact_number(own.cosine)})
-    return found
+        rows.append({"envs": BATCH // steps, "steps": steps, "cosine": exact_number(own.cosine)})
+    return rows
 
 
 def _probe(

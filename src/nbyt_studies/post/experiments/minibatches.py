@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -17,13 +16,13 @@ from nbyt.minibatch.schemes import (
     whole_batch,
     whole_envs,
 )
-from nbyt.objective.ppo import Batch
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.stats.variance import sample_variance
+from nbyt.train.losses import Batch
 from nbyt_studies.experiment import Context, Experiment, Training
-from nbyt_studies.measure.batches import Subsampled, minibatch_gradients, subsample
+from nbyt_studies.measure.batches import Cut, minibatch_gradients, subsample_cuts
 from nbyt_studies.minibatch_tasks import (
     LAYOUT,
     TASKS,
@@ -87,11 +86,11 @@ def _curve(training: Training) -> Any:
     """
     known = [row["mean_return"] for row in training.rows]
     first = next(value for value in known if value is not None)
-    found = []
+    curve = []
     for value in known:
         first = first if value is None else value
-        found.append(first)
-    return np.array(found)
+        curve.append(first)
+    return np.array(curve)
 
 
 def coverage(context: Context) -> Data:
@@ -101,18 +100,15 @@ def coverage(context: Context) -> Data:
         "fetched one by one": random_fetch,
         "fetched as subsets": random_subsets,
     }
+    epochs = range(1, LAYOUT.epochs + 1)
     return {
         "layout": LAYOUT.as_dict(),
         "updates": context.pick(*UPDATES),
-        "epochs": list(range(1, LAYOUT.epochs + 1)),
+        "epochs": list(epochs),
         "schemes": {word: _unused(context, word, one) for word, one in schemes.items()},
         "formula": {
-            "fetched one by one": [
-                _expected(epochs, True) for epochs in range(1, LAYOUT.epochs + 1)
-            ],
-            "fetched as subsets": [
-                _expected(epochs, False) for epochs in range(1, LAYOUT.epochs + 1)
-            ],
+            "fetched one by one": [_expected(count, replace=True) for count in epochs],
+            "fetched as subsets": [_expected(count, replace=False) for count in epochs],
         },
     }
 
@@ -131,10 +127,9 @@ def _unused(context: Context, word: str, scheme: Scheme) -> list[Data]:
     return [plain(mean(column)) for column in shares.T]
 
 
-def _expected(epochs: int, replace: bool) -> float:
-    return never_fetched(
-        LAYOUT.batch, LAYOUT.minibatch, epochs * LAYOUT.minibatches, replace=replace
-    )
+def _expected(epochs: int, *, replace: bool) -> float:
+    fetches = epochs * LAYOUT.minibatches
+    return never_fetched(LAYOUT.batch, LAYOUT.minibatch, fetches, replace=replace)
 
 
 class Around(NamedTuple):
@@ -165,61 +160,61 @@ class Batches(NamedTuple):
         return np.asarray(sample_variance(self.mean_square, self.lengths**2, samples))
 
 
-def summary(found: Batches, samples: int) -> Data:
+def summary(sums: Batches, samples: int) -> Data:
     """Return all that the claims need of one gradient at one stage."""
     return {
-        "shuffled": _sizes(found, "shuffled", samples),
-        "fetched": _sizes(found, "fetched", samples),
-        "epoch_of_fetching": _epoch(found, samples),
-        "in_order": _in_order(found, samples),
+        "shuffled": _sizes(sums, "shuffled", samples),
+        "fetched": _sizes(sums, "fetched", samples),
+        "epoch_of_fetching": _epoch(sums, samples),
+        "in_order": _in_order(sums, samples),
     }
 
 
-def _sizes(found: Batches, scheme: str, samples: int) -> list[Data]:
+def _sizes(sums: Batches, scheme: str, samples: int) -> list[Data]:
     """Return variance and mean by mini-batch size, with what sampling theory says of them.
 
     total: Var(G_mb) / Var(G_B). against_formula: the added variance over that of the formula.
     apart: |mean of an epoch - G_B| / |G_B|. along: the mean of G_mb along G_B, over |G_B|.
     """
     formula = without_replacement if scheme == "shuffled" else with_replacement
-    none = np.zeros(len(found.gram))
+    none = np.zeros(len(sums.gram))
     rows = []
-    for size, around in sorted(found.around[scheme].items()):
-        expected = np.asarray(formula(found.spread(samples), samples, size))
+    for size, around in sorted(sums.around[scheme].items()):
+        expected = np.asarray(formula(sums.spread(samples), samples, size))
         row = {
             "minibatch": size,
-            "total": plain(variance_ratio(found.gram, around.square, none)),
-            "formula": plain(variance_ratio(found.gram, expected, none)),
-            "apart": plain(mean(np.sqrt(around.centre) / found.lengths)),
+            "total": plain(variance_ratio(sums.gram, around.square, none)),
+            "formula": plain(variance_ratio(sums.gram, expected, none)),
+            "apart": plain(mean(np.sqrt(around.centre) / sums.lengths)),
             "along": plain(mean(around.along)),
         }
         if np.all(expected > 0):
             row["against_formula"] = plain(mean(around.square / expected))
         else:  # the whole batch: what it adds is rounding
-            row["added"] = plain(mean(around.square / found.spread(samples) * samples))
+            row["added"] = plain(mean(around.square / sums.spread(samples) * samples))
         rows.append(row)
     return rows
 
 
-def _epoch(found: Batches, samples: int) -> Data:
+def _epoch(sums: Batches, samples: int) -> Data:
     """Return the variance of a fetched epoch's mean gradient over Var(G_B)."""
-    size, around = min(found.around["fetched"].items(), key=lambda one: one[0])
-    none = np.zeros(len(found.gram))
-    expected = np.asarray(with_replacement(found.spread(samples), samples, samples))
+    size, around = min(sums.around["fetched"].items(), key=lambda one: one[0])
+    none = np.zeros(len(sums.gram))
+    expected = np.asarray(with_replacement(sums.spread(samples), samples, samples))
     return {
         "minibatch": size,
-        "total": plain(variance_ratio(found.gram, around.centre, none)),
-        "formula": plain(variance_ratio(found.gram, expected, none)),
+        "total": plain(variance_ratio(sums.gram, around.centre, none)),
+        "formula": plain(variance_ratio(sums.gram, expected, none)),
     }
 
 
-def _in_order(found: Batches, samples: int) -> list[Data]:
+def _in_order(sums: Batches, samples: int) -> list[Data]:
     """Return Var(G_mb) of unshuffled mini-batches over that of shuffled ones."""
     rows = []
     for scheme in ("consecutive", "time_slabs", "whole_envs"):
-        for size, around in sorted(found.around.get(scheme, {}).items()):
-            shuffled = np.asarray(without_replacement(found.spread(samples), samples, size))
-            ratio = plain(variance_ratio(found.gram, around.square, shuffled))
+        for size, around in sorted(sums.around.get(scheme, {}).items()):
+            shuffled = np.asarray(without_replacement(sums.spread(samples), samples, size))
+            ratio = plain(variance_ratio(sums.gram, around.square, shuffled))
             rows.append({"scheme": scheme, "minibatch": size, "ratio": ratio})
     return rows
 
@@ -231,8 +226,8 @@ POINTS = 80
 # Mini-batches that decide where the picture's plane lies: enough to find the widest direction.
 _DECIDING = 160
 
-# What is done besides shuffle-and-chop: the scheme, the size it is chopped at, the sizes looked at,
-# and the epochs, of which those that nothing but an order tells apart need one.
+# Other schemes: the size that each cuts at, the sizes measured, and the epochs (one is enough where
+# all epochs have the same mini-batches in another order).
 _OTHERS: tuple[tuple[str, Scheme, int, tuple[int, ...], int], ...] = (
     ("fetched", random_fetch, 16, (64, 256, 1024), 8),
     ("consecutive", consecutive, 64, (64,), 1),
@@ -257,8 +252,8 @@ def _measured(context: Context, moment: Moment) -> list[Data]:
     cases = []
     for part, weight in weights.items():
         case = {**moment.case, "gradient": part, "updates": moment.stage.facts["updates"]}
-        found = _batch_sums(context, moment, part, batches, weight)
-        cases.append({**case, "batches": len(batches), **summary(found, LAYOUT.batch)})
+        sums = _batch_sums(context, moment, part, batches, weight)
+        cases.append({**case, "batches": len(batches), **summary(sums, LAYOUT.batch)})
     cases[0]["normalised"] = _normalised(context, moment, batches)
     cases[0]["plane"] = _plane(context, moment, batches[0], weights["actor"][0])
     return cases
@@ -267,52 +262,28 @@ def _measured(context: Context, moment: Moment) -> list[Data]:
 def _batch_sums(
     context: Context, moment: Moment, part: str, batches: list[Batch], weight: np.ndarray
 ) -> Batches:
-    found = []
+    sums, by_cut = [], []
     for place, batch in enumerate(batches):
         context.progress(f"{moment}: {part}'s mini-batches", place, len(batches))
-        found.append(_subsampled(context, moment, part, batch, weight[place], place))
+        cuts = _cuts(context, place)
+        whole, rows = subsample_cuts(moment.stage, part, batch, weight[place], cuts, SIZES)
+        sums.append(whole)
+        by_cut.append(rows)
     around: dict[str, dict[int, Around]] = {}
-    for scheme, size in found[0][1]:
-        rows = np.array([own[scheme, size] for _, own in found], float)
-        around.setdefault(scheme, {})[size] = Around(*rows.T)
-    gradients = np.array([one.gradient for one, _ in found], float)
-    squares = np.array([one.mean_square for one, _ in found], float)
+    for scheme, size in by_cut[0]:
+        means = [[float(x.mean()) for x in rows[scheme, size]] for rows in by_cut]
+        around.setdefault(scheme, {})[size] = Around(*np.array(means, float).T)
+    gradients = np.array([whole.gradient for whole in sums], float)
+    squares = np.array([whole.mean_square for whole in sums], float)
     return Batches(gradients @ gradients.T, squares, around)
 
 
-def _subsampled(
-    context: Context,
-    moment: Moment,
-    part: str,
-    batch: Batch,
-    weight: Float[np.ndarray, " B"],
-    place: int,
-) -> tuple[Subsampled, dict[tuple[str, int], list[float]]]:
-    """Return one batch, and the means over each scheme's epochs by scheme and size."""
-    cuts = _cuts(context, place)
-    pieces = np.concatenate([indices for _, _, indices in cuts])
-    joined = tuple(size // SIZES[0] for size in SIZES)
-    found: Subsampled = jax.device_get(
-        subsample(
-            moment.stage.policy, moment.stage.params, part, batch, weight, pieces, joined=joined
-        )
-    )
-    rows, first = {}, 0
-    for scheme, sizes, indices in cuts:
-        epochs = slice(first, first + len(indices))
-        for size in sizes:
-            scatter = found.scatter[SIZES.index(size)]
-            rows[scheme, size] = [float(numbers[epochs].mean()) for numbers in scatter]
-        first += len(indices)
-    return found, rows
-
-
-def _cuts(context: Context, place: int) -> list[tuple[str, tuple[int, ...], np.ndarray]]:
-    """Return schemes, sizes, and indices by the smallest size, for batch number `place`."""
+def _cuts(context: Context, place: int) -> list[Cut]:
+    """Cut batch number `place` by every scheme."""
     schemes = (("shuffled", shuffle_and_chop, SIZES[0], SIZES, context.pick(*EPOCHS)), *_OTHERS)
     return [
-        (name, sizes, _indices(context, scheme, f"{name}.{cut}", cut, epochs, place))
-        for name, scheme, cut, sizes, epochs in schemes
+        Cut(name, sizes, _indices(context, scheme, f"{name}.{size}", size, epochs, place))
+        for name, scheme, size, sizes, epochs in schemes
     ]
 
 
@@ -388,8 +359,8 @@ def _gradients(
     moment: Moment, batch: Batch, weight: Float[np.ndarray, " B"], cut: Int[np.ndarray, "k m"]
 ) -> Float[np.ndarray, "k P"]:
     stage = moment.stage
-    found = minibatch_gradients(stage.policy, stage.params, "actor", batch, weight, cut)
-    return np.asarray(found, float)
+    gradients = minibatch_gradients(stage.policy, stage.params, "actor", batch, weight, cut)
+    return np.asarray(gradients, float)
 
 
 EXPERIMENTS = (

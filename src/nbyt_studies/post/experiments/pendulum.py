@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from nbyt.collect.pool import Pool
 from nbyt.layout import Layout
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 from nbyt.results.values import Data
 from nbyt.stats.estimate import mean
 from nbyt.stats.lags import LagProducts, lag_profile
@@ -29,11 +29,10 @@ from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.batches import (
     LaggedProducts,
     batch_advantages,
-    collect_batches,
     fragment_means,
     lagged_products,
 )
-from nbyt_studies.post.experiments.grids import SHOWN, short
+from nbyt_studies.post.experiments.grids import SHOWN, batches_of, name, short, trainings_of
 
 LAGS = (1, 5, 10, 20)
 HISTOGRAM_LAGS = (1, 5, 10, 40)
@@ -72,15 +71,15 @@ def _weighted(
 def cosine_histograms(products: LaggedProducts, weight: Float[np.ndarray, "T n"]) -> Data:
     """Return shares of pairs in each bin of the cosine, and the mean cosine, by lag."""
     length = np.sqrt(products.square) * np.abs(weight)
-    found: Data = {"heights": [], "mean": []}
+    histograms: Data = {"heights": [], "mean": []}
     for lag in HISTOGRAM_LAGS:
         pairs = _weighted({lag: products.within[lag]}, weight, weight)[lag]
         both = length[: len(length) - lag] * length[lag:]
         cosine = pairs[both > 0] / both[both > 0]
         counts, _ = np.histogram(np.clip(cosine, -1, 1), EDGES)
-        found["heights"].append(counts / len(cosine))
-        found["mean"].append(float(cosine.mean()))
-    return found
+        histograms["heights"].append(counts / len(cosine))
+        histograms["mean"].append(float(cosine.mean()))
+    return histograms
 
 
 ENV = "gymnax:Pendulum-v1"
@@ -101,10 +100,7 @@ KINDS = ("normalised", "raw")
 def run(context: Context) -> Data:
     """Train both layouts, measure both at each checkpoint, and average over checkpoints."""
     updates = context.pick(QUICK_UPDATES, UPDATES)
-    trainings = {
-        name(layout): context.trained(ENV, layout, stages=updates, settings=SETTINGS)
-        for layout in LAYOUTS
-    }
+    trainings = trainings_of(context, ENV, LAYOUTS, updates, SETTINGS)
     checkpoints: dict[str, list[Data]] = {own: [] for own in trainings}
     places = [(own, update) for own in trainings for update in updates]
     for place, (own, update) in enumerate(places):
@@ -124,11 +120,6 @@ def run(context: Context) -> Data:
     }
 
 
-def name(layout: Layout) -> str:
-    """Return a layout in short: envs x steps."""
-    return f"{layout.envs}x{layout.steps}"
-
-
 def setting(kind: str, lam: float) -> str:
     """Return how advantages are made, in short: the key of cosines in the data."""
     return f"{kind}, lambda {lam:g}"
@@ -139,25 +130,19 @@ SETTINGS_MEASURED = tuple((kind, lam) for kind in KINDS for lam in LAMBDAS)
 
 def _checkpoint(context: Context, training: Training, update: int, round: int) -> Data:
     stage = training.at(update)
-    pools = collect_batches(
-        training.env,
-        stage,
-        [(layout.envs, layout.steps) for layout in LAYOUTS],
-        batches=context.pick(QUICK_BATCHES, BATCHES),
-        seed=context.seed,
-        round=round,
-    )
-    found: Data = {"update": update, "cosines": {}}
+    batches = context.pick(QUICK_BATCHES, BATCHES)
+    pools = batches_of(context, training.env, stage, LAYOUTS, batches=batches, round=round)
+    measured: Data = {"update": update, "cosines": {}}
     for layout, pool in zip(LAYOUTS, pools, strict=True):
         weights = _advantages(pool, layout.envs)
         means = fragment_means(stage, pool, np.stack(list(weights.values())))
         rollouts = dict(zip(weights, means, strict=True))
-        found["cosines"][name(layout)] = {
+        measured["cosines"][name(layout)] = {
             key: _agreement(one, layout.envs) for key, one in rollouts.items()
         }
         if layout == training.layout:
-            found |= _steps(stage, pool, weights, rollouts)
-    return found
+            measured |= _steps(stage, pool, weights, rollouts)
+    return measured
 
 
 def _kept(checkpoint: Data) -> Data:
@@ -228,7 +213,7 @@ def _over_checkpoints(checkpoints: dict[str, list[Data]]) -> Data:
 
 def _compared(some: list[Data], key: str) -> Data:
     names = [name(layout) for layout in LAYOUTS]
-    found: Data = {
+    means: Data = {
         layout: {
             what: _mean(_values(some, layout, key, what))
             for what in ("cosine", "absolute", "expected", "noise", "floor")
@@ -236,22 +221,22 @@ def _compared(some: list[Data], key: str) -> Data:
         for layout in names
     }
     few, many = (np.array(_values(some, layout, key, "absolute")) for layout in names)
-    return {**found, "difference": _mean(many - few)}
+    return {**means, "difference": _mean(many - few)}
 
 
 def _lambdas_compared(some: list[Data], kind: str) -> Data:
-    found = {}
+    differences = {}
     for layout in map(name, LAYOUTS):
         first, last = (
             np.array(_values(some, layout, setting(kind, lam), "absolute")) for lam in (0.0, 1.0)
         )
-        found[layout] = _mean(first - last)
-    return found
+        differences[layout] = _mean(first - last)
+    return differences
 
 
 def _values(some: list[Data], layout: str, key: str, what: str) -> list[float]:
-    found = [one["cosines"][layout][key][what] for one in some]
-    return [one["value"] if isinstance(one, dict) else one for one in found]
+    numbers = [one["cosines"][layout][key][what] for one in some]
+    return [one["value"] if isinstance(one, dict) else one for one in numbers]
 
 
 def _lags_over(some: list[Data]) -> Data:
@@ -274,13 +259,16 @@ def _with_band(values: Iterable[float]) -> Data:
 
 
 def _histograms_over(some: list[Data]) -> Data:
-    found = {}
+    histograms = {}
     for kind in KINDS:
         own = [one["histograms"][kind] for one in some]
         heights = np.mean([one["heights"] for one in own], axis=0)
         means = np.array([one["mean"] for one in own])
-        found[kind] = {"heights": short(heights), "mean": [_mean(column) for column in means.T]}
-    return found
+        histograms[kind] = {
+            "heights": short(heights),
+            "mean": [_mean(column) for column in means.T],
+        }
+    return histograms
 
 
 def _mean(values: Iterable[float]) -> Data:

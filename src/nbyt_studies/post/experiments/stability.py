@@ -1,5 +1,6 @@
 """The gradient within an update, and noise and stability by layout."""
 
+from dataclasses import replace
 from functools import partial
 
 import jax
@@ -9,27 +10,31 @@ from nbyt.collect.evaluate import episode_returns
 from nbyt.layout import Layout
 from nbyt.measure.probe import probe
 from nbyt.minibatch import shuffle_and_chop
-from nbyt.objective.ppo import Batch
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
-from nbyt.train.algorithms.ppo import fresh_optimiser
+from nbyt.train.losses import Batch
 from nbyt.train.plan import PPOSettings
 from nbyt.train.sources import coefficients_of
 from nbyt_studies.experiment import Context, Experiment, Training
-from nbyt_studies.measure.updates import actor_step, along_update, contribution_gap, followed
+from nbyt_studies.measure.updates import (
+    actor_step,
+    along_update,
+    contribution_gap,
+    followed,
+    optimiser_after,
+)
 from nbyt_studies.minibatch_tasks import (
     LAYOUT,
     Moment,
     batches_of,
     moments,
     plain,
-    without_normalising,
 )
 from nbyt_studies.numbers import shortened
 
-# Gradient steps between two looks at the whole batch.
+# Gradient steps between two snapshots of the whole batch.
 EVERY = 8
 SURROGATE_UPDATES = (7, 24)
 
@@ -49,10 +54,8 @@ def run_surrogate(context: Context) -> Data:
 
 def _measured(context: Context, moment: Moment) -> Data:
     count = context.pick(*SURROGATE_UPDATES)
-    # A stage keeps its weights only: one batch more brings the optimiser to where training has it.
     first, *batches = batches_of(context, moment)[: count + 1]
-    fresh = fresh_optimiser(moment.task.settings, moment.stage.params, "actor")
-    _, optimiser = followed(moment, fresh, first, _shuffle(context, 0), EVERY)
+    optimiser = optimiser_after(moment, first, _shuffle(context, 0), EVERY)
     drifts = []
     for place, batch in enumerate(batches):
         context.progress(f"{moment}: updates followed", place, count)
@@ -70,11 +73,13 @@ def _measured(context: Context, moment: Moment) -> Data:
 
 def _gaps(moment: Moment, batches: list[Batch]) -> Data:
     settings, stage = moment.task.settings, moment.stage
-    forms = {"normalised": settings.form, "raw": without_normalising(settings).form}
+    forms = {"normalised": settings.form, "raw": replace(settings, normalise_advantages="off").form}
     numbers = coefficients_of(settings)
     gap = partial(contribution_gap, stage.policy, params=stage.params, coefficients=numbers)
-    found = {word: [gap(settings=form, batch=b) for b in batches] for word, form in forms.items()}
-    return {word: plain(mean(np.array(gaps))) for word, gaps in found.items()}
+    gaps_by_form = {
+        word: [gap(settings=form, batch=b) for b in batches] for word, form in forms.items()
+    }
+    return {word: plain(mean(np.array(gaps))) for word, gaps in gaps_by_form.items()}
 
 
 def _shuffle(context: Context, place: int) -> np.ndarray:
@@ -84,7 +89,7 @@ def _shuffle(context: Context, place: int) -> np.ndarray:
 ENV = "gymnax:CartPole-v1"
 LAYOUTS = ((2, 1024), (16, 128), (128, 16), (1024, 2))
 # The same T, so the same bias; only the noise differs, and falls as 1/N.
-CROWDS = ((32, 128), (8, 128), (2, 128))
+MORE_ENVS = ((32, 128), (8, 128), (2, 128))
 COMMON = (16, 128)
 SEEDS = (3, 8)
 UPDATES = (12, 30)
@@ -106,8 +111,14 @@ def run(context: Context) -> Data:
         for layout in LAYOUTS
     ]
     # The whole batch at once: as many gradient steps, however many samples.
-    crowds = [_row(context, layout, layout[0] * layout[1]) for layout in CROWDS]
-    return {"env": ENV, "stages": at, "updates": _updates(context), "rows": rows, "crowds": crowds}
+    more_envs = [_row(context, layout, layout[0] * layout[1]) for layout in MORE_ENVS]
+    return {
+        "env": ENV,
+        "stages": at,
+        "updates": context.pick(*UPDATES),
+        "rows": rows,
+        "crowds": more_envs,
+    }
 
 
 def _row(context: Context, layout: tuple[int, int], minibatch: int) -> Data:
@@ -130,15 +141,11 @@ def _noise(context: Context, stage: Stage) -> dict[int, Data]:
     return {one: measured.layout(steps=one).actor.noise_factor.as_dict() for one in steps}
 
 
-def _updates(context: Context) -> int:
-    return context.pick(*UPDATES)
-
-
 def _trained(
     context: Context, layout: tuple[int, int], seed: int, minibatch: int = 256
 ) -> Training:
     sizes = Layout(*layout, minibatch=minibatch, epochs=4)
-    stages = tuple(range(1, _updates(context) + 1))
+    stages = tuple(range(1, context.pick(*UPDATES) + 1))
     return context.trained(ENV, sizes, stages=stages, settings=SETTINGS, seed=seed)
 
 

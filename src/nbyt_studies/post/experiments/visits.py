@@ -9,7 +9,7 @@ from jaxtyping import Float
 from nbyt import exact as oracle
 from nbyt.envs.tabular import TabularEnv
 from nbyt.layout import Layout
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 from nbyt.results.values import Data
 from nbyt.stats import mean
 from nbyt.train.plan import PPOSettings
@@ -25,7 +25,7 @@ POINTS, APART = 8, 25
 
 @dataclass(frozen=True)
 class Run:
-    """A training to look at: after which updates, in the quick study and in the whole one."""
+    """A training, and the updates after which it is measured: quick and full."""
 
     name: str
     env: str
@@ -69,41 +69,41 @@ def late(update: int, updates: int) -> bool:
 def run_one(context: Context, run: Run) -> Data:
     """Measure distances of what is visited, divergences of policies and steps, for each seed.
 
-    The first seed is looked at all along, the others where the run begins and where it ends.
+    The first seed is measured along the whole run, the others only early and late.
     """
     at, seeds = context.pick(*run.at), context.pick(*SEEDS)
     updates = max(at) + 1
     ends = tuple(u for u in at if early(u, updates) or late(u, updates))
-    found: dict[str, Any] = {"seeds": []}
+    numbers: dict[str, Any] = {"seeds": []}
     for seed in range(seeds):
         training = training_of(context, run, seed)
-        look = _table if isinstance(training.env, TabularEnv) else _sampled
+        measure = _table if isinstance(training.env, TabularEnv) else _sampled
         some = at if seed == 0 else ends
-        found["seeds"].append({"at": list(some), **look(context, training, some, seed)})
+        numbers["seeds"].append({"at": list(some), **measure(context, training, some, seed)})
         if seed == 0:
-            found["returns"] = _returns(training)
+            numbers["returns"] = _returns(training)
     return {
         "env": run.env,
         "layout": f"{run.layout.envs} x {run.layout.steps}",
         "updates": updates,
         "early": [u for u in at if early(u, updates)],
         "late": [u for u in at if late(u, updates)],
-        **found,
+        **numbers,
     }
 
 
 def run_lake(context: Context) -> Data:
-    """Follow the laws of FrozenLake."""
+    """Measure what is visited on FrozenLake."""
     return run_one(context, RUNS[0])
 
 
 def run_cartpole(context: Context) -> Data:
-    """Follow the laws of CartPole."""
+    """Measure what is visited on CartPole."""
     return run_one(context, RUNS[1])
 
 
 def run_pendulum(context: Context) -> Data:
-    """Follow the laws of Pendulum."""
+    """Measure what is visited on Pendulum."""
     return run_one(context, RUNS[2])
 
 
@@ -185,7 +185,7 @@ _NEVER = 1e6
 
 def run(context: Context) -> Data:
     """Measure KL between the policies before and after some early updates, seed by seed."""
-    found = []
+    rows_by_env = []
     seeds = context.pick(*SEEDS)
     for run in RUNS[1:]:
         at = context.pick(*run.at)
@@ -195,27 +195,28 @@ def run(context: Context) -> Data:
             clipped, free = training_of(context, run, seed), _free(context, run, at, seed)
             rows.append({"with": _one(context, clipped, at), "without": _one(context, free, at)})
             context.progress(f"comparing {run.env}", seed + 1, seeds)
-        found.append({"env": run.env, "at": list(at), "clip": run.settings.clip, "seeds": rows})
-    return {"envs": found}
+        rows_by_env.append(
+            {"env": run.env, "at": list(at), "clip": run.settings.clip, "seeds": rows}
+        )
+    return {"envs": rows_by_env}
 
 
 def _free(context: Context, run: Run, at: tuple[int, ...], seed: int) -> Training:
-    stages = tuple(sorted({*at, *(u + 1 for u in at)}))
     settings = replace(run.settings, clip=_NEVER)
-    return context.trained(run.env, run.layout, stages=stages, settings=settings, seed=seed)
+    return training_of(context, replace(run, settings=settings, at=(at, at)), seed)
 
 
 def _one(context: Context, training: Training, at: tuple[int, ...]) -> Data:
-    found = []
+    divergences = []
     for u in at:
         before, after = training.at(u), training.at(u + 1)
         sizes = {"chains": CLIPPING_CHAINS, "points": CLIPPING_POINTS, "apart": CLIPPING_APART}
         states = visited(training.env, before, **sizes, seed=context.seed + u)
-        found.append(float(policy_divergence(before, after, states).mean()))
+        divergences.append(float(policy_divergence(before, after, states).mean()))
     own = [row["approximate_kl"] for row in training.rows[: max(at) + 1]]
     fractions = [row["clip_fraction"] for row in training.rows[: max(at) + 1]]
     return {
-        "divergence": shortened(found, 6),
+        "divergence": shortened(divergences, 6),
         "approximate_kl": shortened(own),
         "clip_fraction": shortened(fractions),
     }

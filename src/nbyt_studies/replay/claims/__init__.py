@@ -1,4 +1,4 @@
-"""What the note claims, compared with the experiments' data; no claim trains or measures."""
+"""Checks and figures of the note's claims, from the experiments' data; `claims.toml` words them."""
 
 from nbyt_studies.replay.claims import (
     correlation,
@@ -8,13 +8,11 @@ from nbyt_studies.replay.claims import (
     training_sizes,
     unseen,
 )
+from nbyt_studies.study import read_claims
 
-ALL = (
-    *correlation.CLAIMS,
-    *sizes.CLAIMS,
-    *training_sizes.CLAIMS,
-    *stability.CLAIMS,
-    *unseen.CLAIMS,
-    *schemes.CLAIMS,
+_MODULES = (correlation, schemes, sizes, stability, training_sizes, unseen)
+ALL = read_claims(
+    "nbyt_studies.replay",
+    {id: one for module in _MODULES for id, one in module.EVIDENCE.items()},
 )
 """Every claim, in the order of the page."""

@@ -1,18 +1,19 @@
-"""The data of frozen buffers as claims look at it: by env and moment, numbers over seeds."""
+"""Numbers over seeds that claims on replay share: of frozen buffers, and of whole trainings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nbyt.report import figures
-from nbyt.report.figures import lines, row, series, slides
+from nbyt.report.figures import lines, row, slides
+from nbyt.results.study import Chart, Lines, NumberSeries, Slides
 from nbyt.results.values import Data
 from nbyt.stats.estimate import undetermined
+from nbyt_studies.charts import column_means
 from nbyt_studies.numbers import mean_of, typical_ratio
 from nbyt_studies.study import Results
 from nbyt_studies.verdict import Number
 
 Seeds = Sequence[Data]
-TOPIC = "Whole trainings"
 
 
 def each(seeds: Seeds, name: str) -> list[float]:
@@ -49,21 +50,16 @@ def curves(
     name: str,
     every: int,
     marks: Sequence[tuple[float, str]] = (),
-) -> Data:
+) -> Lines:
     """Draw a line for each condition: means over seeds along the run."""
     some = []
     for words, seeds in conditions.items():
-        columns = list(zip(*(seed[name] for seed in seeds), strict=True))
-        places = [every * (place + 1) for place in range(len(columns))]
-        some.append(figures.series(words, places, [mean_of(one).as_dict() for one in columns]))
+        numbers = column_means(seed[name] for seed in seeds)
+        places = [every * (place + 1) for place in range(len(numbers))]
+        some.append(figures.series(words, places, numbers))
     return figures.lines(title, "environment steps", y_title, some, marks=marks)
 
 
-MEASURED = (
-    "DQN on CartPole-v1 and Acrobot-v1 (64x64), CliffWalking-v1 (table) and MinAtar Breakout (32; "
-    "quick: the first two), 6 seeds (quick: 4), frozen early, in the middle and late: every "
-    "transition's gradient in buffers of 4,096 to 10,240. "
-)
 USUAL = (32, 256, "32 to 256")
 """The sizes that the note calls common, as a span of a figure."""
 
@@ -86,13 +82,13 @@ def of_seeds(case: Data, number: Callable[[Data], Any]) -> list[Any]:
 def at(*path: Any) -> Callable[[Data], Any]:
     """Return the number of a seed's buffer that this path leads to."""
 
-    def found(seed: Data) -> Any:
+    def read(seed: Data) -> Any:
         place: Any = seed
         for word in path:
             place = place[word]
         return place
 
-    return found
+    return read
 
 
 def mean(values: Sequence[float | None]) -> Number:
@@ -129,16 +125,16 @@ def share(place: int) -> Callable[[Data], float | None]:
     place: that of the mini-batch's size among all sizes.
     """
 
-    def found(seed: Data) -> float | None:
+    def of_seed(seed: Data) -> float | None:
         noise, square = seed["exact"]["uniform"][place], seed["square"]
         return square / (square + noise) if square else None
 
-    return found
+    return of_seed
 
 
 def over_moments(
-    results: Results, name: str, chart: Callable[[list[Data], str], list[Data]]
-) -> Data:
+    results: Results, name: str, chart: Callable[[list[Data], str], Sequence[Chart]]
+) -> Slides:
     """Draw a slider over early, middle and late; a frame holds the charts of one moment."""
     words = list(dict.fromkeys(case["moment"] for case in cases(results)))
     frames = []
@@ -148,15 +144,9 @@ def over_moments(
     return slides(name, "moment of training", words, frames)
 
 
-def by_size(title: str, y_title: str, some: Sequence[Data], **more: Any) -> Data:
+def by_size(title: str, y_title: str, some: Sequence[NumberSeries], **more: Any) -> Lines:
     """Draw lines along the size of the mini-batch, the common sizes marked."""
-    places = sorted({x for one in some for x in one["x"]})
+    places = sorted({x for one in some for x in one.x})
     ticks = [(x, f"{x:,}") for x in places if x in (1, 4, 16, 32, 64, 256) or x >= 1024]
     more = {"log_x": True, "ticks": ticks, "spans": [USUAL], **more}
     return lines(title, "mini-batch size (transitions)", y_title, some, **more)
-
-
-def along(name: str, x: Sequence[float], numbers: Sequence[Number], *, line: bool = True) -> Data:
-    """Return a series without undetermined numbers."""
-    pairs = [(a, n) for a, n in zip(x, numbers, strict=True) if n.get("value") is not None]
-    return series(name, [a for a, _ in pairs], [n for _, n in pairs], line=line)

@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from nbyt.report.figures import table
+from nbyt.results.study import Figures, Lines, NumberSeries, Table
 from nbyt.results.values import Data
-from nbyt_studies.numbers import mean_of
+from nbyt_studies.charts import column_means, known_series
 from nbyt_studies.replay.claims.buffers import (
-    MEASURED,
-    along,
     at,
     by_size,
     cases,
@@ -21,10 +20,8 @@ from nbyt_studies.replay.claims.buffers import (
     variance,
     where,
 )
-from nbyt_studies.study import Claim, Results, always
+from nbyt_studies.study import Evidence, Results
 from nbyt_studies.verdict import Check, Number
-
-_TOPIC = "Mini-batches: variance and size"
 
 _SIZES = (32, 256)
 _NAMES = {
@@ -59,79 +56,52 @@ def _turned(case: Data) -> Data:
     return mean([None if None in pair else pair[0] - pair[1] for pair in pairs])
 
 
-def _noise_charts(results: Results) -> list[Data]:
+def _noise_charts(results: Results) -> Figures:
     sizes = results["gradients"]["sizes"]
 
-    def charts(own: list[Data], word: str) -> list[Data]:
+    def charts(own: list[Data], word: str) -> list[Lines]:
         return [_noise_chart(case, word, sizes) for case in own]
 
     return [over_moments(results, "replay-noise", charts), _cosine_table(results)]
 
 
-def _noise_chart(case: Data, word: str, sizes: list[int]) -> Data:
+def _noise_chart(case: Data, word: str, sizes: list[int]) -> Lines:
     square = of_seeds(case, at("square"))
-    some = [
-        along(
-            name,
-            sizes,
-            [ratio(of_seeds(case, variance(sampling, size, sizes)), square) for size in sizes],
-        )
-        for sampling, name in _NAMES.items()
-    ]
+    some = []
+    for sampling, name in _NAMES.items():
+        noise = [of_seeds(case, variance(sampling, size, sizes)) for size in sizes]
+        some.append(known_series(name, sizes, [ratio(own, square) for own in noise]))
     title = f"{case['env']}, {word} ({case['steps']:,} env steps)"
     return by_size(title, "Var(G_mb) / |G|²", some, log_y=True, marks=[(1, "noise as long as G")])
 
 
-def _cosine_table(results: Results) -> Data:
+def _cosine_table(results: Results) -> Table:
     head = ["env", "moment", "noise scale B", *(f"cosine, m = {m}" for m in (1, 32, 256))]
     head += ["cosine, 256 neighbours"]
     rows = []
     for case in cases(results):
-        cosines = [
-            mean(of_seeds(case, at("drawn", way, m, "cosine")))
-            for way, m in (
-                ("uniform", "1"),
-                ("uniform", "32"),
-                ("uniform", "256"),
-                ("sequential", "256"),
-            )
-        ]
+        ways = [("uniform", "1"), ("uniform", "32"), ("uniform", "256"), ("sequential", "256")]
+        cosines = [mean(of_seeds(case, at("drawn", way, m, "cosine"))) for way, m in ways]
         scale = ratio(of_seeds(case, noise_scale), [1.0] * len(case["seeds"]))
         rows.append([case["env"], case["moment"], scale, *cosines])
     return table("Mini-batches beside the whole buffer's gradient G", head, rows)
 
 
-_noise_notes = always(
-    "Noise is relative to the gradient of the buffer as it is. The buffer is itself a sample, "
-    "of neighbours at that: where 256 neighbours vary as much as k times fewer transitions "
-    "drawn at random, a buffer of n says about as much as n/k independent ones, and its own "
-    "gradient is off from that of endless experience by that much.",
-    "By its formula a random mini-batch of m has exactly 1/m of a single transition's "
-    "variance; the checks use mini-batches that were drawn.",
-    "Var is the mean square distance from G, over all weights.",
-)
-
-
 _LOW, _HIGH = 32, 256
 _NEARLY = 0.9
-_PROGRESS = (
-    "Progress is what a step along the mini-batch's gradient, at its best step size, is expected "
-    "to gain over one along the whole buffer's: |G|² / (|G|² + Var). "
-)
-_SECONDS = "Seconds: gradient steps of the same network by size, in turn, on this machine."
 
 
 def _rates(results: Results, case: Data) -> list[list[float] | None]:
     # Typical ratios: a mean of seconds would be at the mercy of a busy moment.
     seconds = [one["value"] for one in _timed(results, case)["ratios"]]
-    found: list[list[float] | None] = []
+    rates: list[list[float] | None] = []
     for seed in case["seeds"]:
         shares = [share(place)(seed) for place in range(len(seconds) - 1)]
         if None in shares:
-            found.append(None)
+            rates.append(None)
             continue
-        found.append([x / s for x, s in zip([*shares, 1.0], seconds, strict=True) if x is not None])
-    return found
+        rates.append([x / s for x, s in zip([*shares, 1.0], seconds, strict=True) if x is not None])
+    return rates
 
 
 def _timed(results: Results, case: Data) -> Data:
@@ -178,15 +148,15 @@ def _over(rates: Sequence[list[float] | None], first: int, second: int) -> Numbe
     return ratio([a for a, _ in pairs], [b for _, b in pairs])
 
 
-def _progress_figures(results: Results) -> list[Data]:
+def _progress_figures(results: Results) -> Figures:
     charts = partial(_pair, results)
     return [over_moments(results, "replay-progress", charts), *_measured_table(results)]
 
 
-def _pair(results: Results, own: list[Data], word: str) -> list[Data]:
+def _pair(results: Results, own: list[Data], word: str) -> list[Lines]:
     sizes = results["gradients"]["sizes"]
     steps = [
-        along(
+        known_series(
             case["env"], sizes, [mean(of_seeds(case, share(place))) for place in range(len(sizes))]
         )
         for case in own
@@ -202,15 +172,15 @@ def _pair(results: Results, own: list[Data], word: str) -> list[Data]:
     ]
 
 
-def _per_second(results: Results, case: Data) -> Data:
+def _per_second(results: Results, case: Data) -> NumberSeries:
     rates = [own for own in _rates(results, case) if own is not None]
     sizes = _timed(results, case)["sizes"]
     shares = [[rate / max(own) for rate in own] for own in rates]
-    numbers = [mean_of(column).as_dict() for column in zip(*shares, strict=True)]
-    return along(case["env"], sizes if rates else [], numbers)
+    numbers = column_means(shares)
+    return known_series(case["env"], sizes if rates else [], numbers)
 
 
-def _measured_table(results: Results) -> list[Data]:
+def _measured_table(results: Results) -> Figures:
     sizes = results["gradients"]["step_sizes"]
     rows = []
     for case in cases(results):
@@ -225,14 +195,14 @@ def _measured_table(results: Results) -> list[Data]:
 
 
 def _formula(size: int) -> Callable[[Data], float | None]:
-    def found(seed: Data) -> float | None:
+    def of_seed(seed: Data) -> float | None:
         scale = seed["progress"]["noise_scale"]
         return None if scale is None else size / (size + scale)
 
-    return found
+    return of_seed
 
 
-def _seconds_table(results: Results) -> list[Data]:
+def _seconds_table(results: Results) -> Figures:
     timed = results["step-seconds"]["cases"]
     shown = [size for size in (1, 8, 32, 64, 128, 256, 1024) if size in timed[0]["sizes"]]
     rows = []
@@ -246,61 +216,8 @@ def _seconds_table(results: Results) -> list[Data]:
     return [table(title, [*head, "whole buffer"], rows)]
 
 
-_notes = always(
-    "Progress by the formula supposes that the loss bends alike in all directions, and that "
-    "every size has a step size of its own. The table of measured steps shows how far that "
-    "goes: plain gradient steps, best of 22 step sizes over 12 mini-batches of each size.",
-    "At frozen weights a step's noise can be told, not what it does to the next: targets "
-    "that move, exploration, and Adam's averaging over steps are not in these numbers. So "
-    "stability is here only how much of a step is signal.",
-    "The noise scale is relative to the buffer's own gradient, which shrinks where a buffer "
-    "is fitted well: B then grows without bound, whatever the size is good for.",
-    "Intervals are over seeds; seconds are one machine's, in which small steps are mostly the "
-    "cost of calling kernels at all.",
-)
-
-
-CLAIMS = (
-    Claim(
-        id="replay-less-variance",
-        topic=_TOPIC,
-        says="A mini-batch's gradient varies less than that of a single transition.",
-        measured=MEASURED
-        + "500 mini-batches of 32 and 40 of 256 drawn with replacement, and every window of "
-        "neighbours; 400 single transitions for the cosine.",
-        asks="Var of a mini-batch over that of a single transition is below 1, drawn at random or "
-        "neighbours; a mini-batch of 32 has a larger cosine with the whole buffer's gradient; "
-        "intervals over seeds.",
-        needs=("gradients",),
-        checks=_less,
-        figures=_noise_charts,
-        notes=_noise_notes,
-    ),
-    Claim(
-        id="replay-sizes",
-        topic=_TOPIC,
-        says="Mini-batches of 32 to 256 balance efficiency and stability.",
-        measured=MEASURED + _PROGRESS + _SECONDS,
-        asks="What of it can be seen at frozen weights: the noise scale B = mean |g - G|² / |G|², "
-        "around which larger mini-batches begin to gain little, lies between 32 and 256; and "
-        "the best size of that range makes at least 0.9 of the best size's progress per "
-        "second; intervals over seeds.",
-        needs=("gradients", "step-seconds"),
-        checks=_balance,
-        figures=_progress_figures,
-        notes=_notes,
-    ),
-    Claim(
-        id="replay-whole-buffer",
-        topic=_TOPIC,
-        says="Steps on mini-batches make more of the same computing than steps on everything that "
-        "is stored.",
-        measured=MEASURED + _PROGRESS + _SECONDS,
-        asks="Progress per second, and per transition processed, of mini-batches of 32 and of 256 "
-        "over the whole buffer's is above 1; intervals over seeds.",
-        needs=("gradients", "step-seconds"),
-        checks=_whole,
-        figures=_seconds_table,
-        notes=_notes,
-    ),
-)
+EVIDENCE = {
+    "replay-less-variance": Evidence(_less, _noise_charts),
+    "replay-sizes": Evidence(_balance, _progress_figures),
+    "replay-whole-buffer": Evidence(_whole, _seconds_table),
+}

@@ -1,10 +1,10 @@
 """Claims on sizes of the mini-batch in whole trainings, and on optimisers."""
 
 from nbyt.report import figures
+from nbyt.results.study import Figures, Lines, Table
 from nbyt.results.values import Data
 from nbyt_studies.numbers import mean_of, spread_of
 from nbyt_studies.replay.claims.buffers import (
-    TOPIC,
     Seeds,
     average,
     chance_mark,
@@ -13,7 +13,7 @@ from nbyt_studies.replay.claims.buffers import (
     less,
     listed,
 )
-from nbyt_studies.study import Claim, Results, always
+from nbyt_studies.study import Evidence, Results
 from nbyt_studies.verdict import Check, Number
 
 _NAMES = {"sgd": "SGD", "rmsprop": "RMSprop", "adam": "Adam"}
@@ -29,18 +29,14 @@ def _gain(data: Data, row: Data) -> list[float]:
 def _checks(results: Results) -> list[Check]:
     data = results["optimisers"]
     words = "final return less that of random actions"
+    gains = {_NAMES[row["optimiser"]]: mean_of(_gain(data, row)) for row in data["rows"]}
     return [
-        Check(
-            {"optimiser": _NAMES[row["optimiser"]]},
-            words,
-            mean_of(_gain(data, row)).as_dict(),
-            low=_LEARNT,
-        )
-        for row in data["rows"]
+        Check({"optimiser": name}, words, gain.as_dict(), low=_LEARNT)
+        for name, gain in gains.items()
     ]
 
 
-def _figures(results: Results) -> list[Data]:
+def _figures(results: Results) -> Figures:
     data = results["optimisers"]
     conditions = {
         f"{_NAMES[row['optimiser']]}, rate {row['learning_rate']:g}": row["seeds"]
@@ -55,7 +51,7 @@ def _figures(results: Results) -> list[Data]:
     ]
 
 
-def _ranked(data: Data) -> Data:
+def _ranked(data: Data) -> Table:
     ordered = sorted(data["rows"], key=lambda row: -sum(each(row["seeds"], "final_return")))
     rows = [
         [
@@ -71,7 +67,7 @@ def _ranked(data: Data) -> Data:
     return figures.table("CartPole-v1, on fresh seeds", [*head, "final return of each seed"], rows)
 
 
-def _rates(data: Data) -> Data:
+def _rates(data: Data) -> Table:
     rows = [
         [
             _NAMES[row["optimiser"]],
@@ -87,23 +83,14 @@ def _rates(data: Data) -> Data:
     return figures.table(f"How rates were chosen, {data['choosing']} seeds each", head, rows)
 
 
-def _notes(results: Results) -> list[str]:
+def _values(results: Results) -> Data:
     ends = [
         _NAMES[row["optimiser"]]
         for row in results["optimisers"]["rows"]
         if row["learning_rate"] in (row["rates"][0], row["rates"][-1])
     ]
-    found = [
-        "That mini-batches are commonly used with these optimisers is no matter of measurement; "
-        "that they learn with them is.",
-        "The other settings were found with Adam.",
-    ]
-    if ends:
-        found.append(
-            f"The rate chosen is at an end of the grid for {', '.join(ends)}: one beyond it may "
-            "do better."
-        )
-    return found
+    words = "The rate chosen is at an end of the grid for {}: one beyond it may do better."
+    return {"at_an_end": [words.format(", ".join(ends))] if ends else []}
 
 
 _NEEDS = "training-sizes"
@@ -111,7 +98,6 @@ _USUAL = range(32, 257)
 _MEASURES = {"final_return": "final return", "on_the_way": "mean return on the way"}
 # How much worse still counts as not worse: a twentieth of the 500 that can be had.
 _ALLOWED = 25.0
-_COMMON = "DQN with a 64x64 network, 24,000 steps of CartPole-v1, 8 seeds (quick: 3). "
 
 
 def _by_budget(results: Results) -> dict[str, list[Data]]:
@@ -120,7 +106,7 @@ def _by_budget(results: Results) -> dict[str, list[Data]]:
 
 
 def _balance(results: Results) -> list[Check]:
-    found = []
+    checks = []
     for budget, rows in _by_budget(results).items():
         usual = [row for row in rows if row["minibatch"] in _USUAL]
         unusual = [row for row in rows if row["minibatch"] not in _USUAL]
@@ -134,11 +120,11 @@ def _balance(results: Results) -> list[Check]:
                         "measure": words,
                     }
                     number = less(row["seeds"], other["seeds"], name)
-                    found.append(Check(case, "difference of returns", number, low=-_ALLOWED))
-    return found
+                    checks.append(Check(case, "difference of returns", number, low=-_ALLOWED))
+    return checks
 
 
-def _panel(rows: list[Data], budget: str, name: str, marks: list[tuple[float, str]]) -> Data:
+def _panel(rows: list[Data], budget: str, name: str, marks: list[tuple[float, str]]) -> Lines:
     some = []
     for words, usual in (("32 to 256", True), ("smaller and larger", False)):
         own = [row for row in rows if (row["minibatch"] in _USUAL) == usual]
@@ -152,7 +138,7 @@ def _panel(rows: list[Data], budget: str, name: str, marks: list[tuple[float, st
     )
 
 
-def _sizes(results: Results) -> list[Data]:
+def _sizes(results: Results) -> Figures:
     marks = chance_mark(results[_NEEDS]["random_returns"])
     panels = [
         figures.row(
@@ -160,13 +146,8 @@ def _sizes(results: Results) -> list[Data]:
         )
         for name in _MEASURES
     ]
-    head = [
-        "equal",
-        "mini-batch",
-        "gradient steps at once",
-        "steps before them",
-        *_MEASURES.values(),
-    ]
+    head = ["equal", "mini-batch", "gradient steps at once", "steps before them"]
+    head += [*_MEASURES.values(), "spread of final returns"]
     cells = [
         [
             row["equal"],
@@ -178,8 +159,7 @@ def _sizes(results: Results) -> list[Data]:
         ]
         for row in results[_NEEDS]["rows"]
     ]
-    table = figures.table("CartPole-v1, every size", [*head, "spread of final returns"], cells)
-    return [*panels, table]
+    return [*panels, figures.table("CartPole-v1, every size", head, cells)]
 
 
 def _faster(results: Results) -> list[Check]:
@@ -202,16 +182,14 @@ def _faster(results: Results) -> list[Check]:
 
 def _against_whole(results: Results) -> dict[str, Seeds]:
     data = results[_NEEDS]
-    ways = {
-        f"all 2,048, rate {row['learning_rate']:g}, copies every {row['target_every']:,}": row[
-            "seeds"
-        ]
-        for row in data["whole"]
-    }
-    return {"32, rate 0.002, copies every 400": data["part"], **ways}
+    conditions = {"32, rate 0.002, copies every 400": data["part"]}
+    for row in data["whole"]:
+        way = f"rate {row['learning_rate']:g}, copies every {row['target_every']:,}"
+        conditions[f"all 2,048, {way}"] = row["seeds"]
+    return conditions
 
 
-def _whole(results: Results) -> list[Data]:
+def _whole(results: Results) -> Figures:
     conditions = _against_whole(results)
     marks = chance_mark(results[_NEEDS]["random_returns"])
     title = "CartPole-v1, a buffer of the last 2,048 transitions"
@@ -225,66 +203,8 @@ def _whole(results: Results) -> list[Data]:
     ]
 
 
-_size_notes = always(
-    "All sizes have the same learning rate, .002, which was found with a mini-batch of 64. A "
-    "rate of its own for every size may change the order.",
-    "Equal compute means as many transitions differentiated, not as many seconds: a gradient "
-    "step on few transitions costs more for each of them.",
-    "At equal compute, larger mini-batches also make fewer gradient steps between two copies "
-    "to the target network.",
-)
-
-
-_whole_notes = always(
-    "Both make the same use of every transition, in 86 gradient steps with the whole buffer "
-    "and in 5,489 with mini-batches. Copies to the target network every 400 steps come after "
-    "one or two gradient steps with the whole buffer; runs with fewer copies were added when "
-    "those had been seen to fail."
-)
-
-
-CLAIMS = (
-    Claim(
-        id="size-balance",
-        topic=TOPIC,
-        says="Mini-batches of 32 to 256 balance efficiency and stability.",
-        measured=_COMMON + "Mini-batches of 1 to 1,024: one every 4 steps whatever its size (equal "
-        "gradient steps), or 16 transitions differentiated for every step (equal compute). Return "
-        "of the last policy in 64 whole episodes, and mean return of the episodes of training.",
-        asks="The return with each size from 32 to 256 less that with each smaller or larger size, "
-        "pairs with the same seed, is above -25: not worse by more than a twentieth of what can "
-        "be had.",
-        needs=(_NEEDS,),
-        checks=_balance,
-        figures=_sizes,
-        notes=_size_notes,
-    ),
-    Claim(
-        id="whole-buffer-slower",
-        topic=TOPIC,
-        says="Frequent updates from mini-batches learn faster than updates from all the data.",
-        measured=_COMMON + "A buffer of the last 2,048 transitions: a gradient step on all of it "
-        "every 256 steps, at two learning rates and with more or fewer copies to the target "
-        "network, or on 32 of it every 4 steps: as many transitions differentiated.",
-        asks="Final return and mean return on the way with mini-batches, less those with the whole "
-        "buffer in each of these ways, are above 0; pairs with the same seed.",
-        needs=(_NEEDS,),
-        checks=_faster,
-        figures=_whole,
-        notes=_whole_notes,
-    ),
-    Claim(
-        id="optimisers",
-        topic=TOPIC,
-        says="Mini-batch training goes with stochastic gradient descent or its variants.",
-        measured="DQN with a 64x64 network, 24,000 steps of CartPole-v1, a random mini-batch of 64 "
-        "every 4 steps, with SGD, RMSprop and Adam. Each has the best of four learning rates, "
-        "chosen by the mean return on the way with seeds of their own (3; quick: 1), and is then "
-        "run with 8 fresh seeds (quick: 3).",
-        asks="Final return less that of random actions is above 50, a tenth of what can be had.",
-        needs=("optimisers",),
-        checks=_checks,
-        figures=_figures,
-        notes=_notes,
-    ),
-)
+EVIDENCE = {
+    "size-balance": Evidence(_balance, _sizes),
+    "whole-buffer-slower": Evidence(_faster, _whole),
+    "optimisers": Evidence(_checks, _figures, _values),
+}

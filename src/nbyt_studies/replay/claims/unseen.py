@@ -8,12 +8,14 @@ import numpy as np
 from jaxtyping import Float
 
 from nbyt.report import figures
+from nbyt.results.study import Bars, Figures, Lines, Points, Table
 from nbyt.results.values import Data
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.intervals import student
+from nbyt_studies.charts import column_means, common_lines, grouped_bars
 from nbyt_studies.numbers import mean_of
-from nbyt_studies.study import Claim, Results
-from nbyt_studies.verdict import Check, judge
+from nbyt_studies.study import Evidence, Results
+from nbyt_studies.verdict import Check, Number, judge
 
 RANDOM = "uniform"
 
@@ -24,16 +26,12 @@ _LEAST = 3
 
 def levels(data: Data, sampling: str, condition: str) -> Levels:
     """Return what runs reach under a condition at the moments of their last half."""
-    seeds = next(row for row in data["rows"] if row["sampling"] == sampling)["seeds"]
-    found = [_of(seed, data, condition) for seed in seeds]
-    return np.array(found, float)[:, -(len(data["steps"]) // 2) :]
+    return np.array(_by_seed(data, sampling, condition), float)[:, -(len(data["steps"]) // 2) :]
 
 
-def along(data: Data, sampling: str, condition: str) -> list[Estimate]:
+def along(data: Data, sampling: str, condition: str) -> list[Number]:
     """Return the mean over seeds at every moment."""
-    seeds = next(row for row in data["rows"] if row["sampling"] == sampling)["seeds"]
-    columns = zip(*(_of(seed, data, condition) for seed in seeds), strict=True)
-    return [mean_of(column) for column in columns]
+    return column_means(_by_seed(data, sampling, condition))
 
 
 def others(data: Data) -> list[str]:
@@ -53,13 +51,13 @@ def gained(data: Data, other: str, condition: str) -> Estimate:
 
 
 def dropped(data: Data, sampling: str, condition: str) -> Estimate:
-    """Estimate the loss from home (as trained) to abroad (an unseen condition)."""
-    home, abroad = _both(data, sampling, condition)
-    return mean_of(home.mean(1) - abroad.mean(1))
+    """Estimate the loss from the condition of training to an unseen one."""
+    trained, unseen = _both(data, sampling, condition)
+    return mean_of(trained.mean(1) - unseen.mean(1))
 
 
 def retained(data: Data, sampling: str, condition: str) -> Estimate:
-    """Return the level abroad over that at home, both means over seeds."""
+    """Estimate the unseen level over the trained one, both means over seeds."""
     return over_seeds(_share, _both(data, sampling, condition))
 
 
@@ -69,11 +67,11 @@ def retained_more(data: Data, other: str, condition: str) -> Estimate:
     return over_seeds(lambda some: _share(some[:2]) - _share(some[2:]), both)
 
 
-def gained_at_equal_home(data: Data, other: str, condition: str) -> Estimate:
-    """Estimate what random sampling gains abroad over runs of another as good at home.
+def gained_at_equal_level(data: Data, other: str, condition: str) -> Estimate:
+    """Estimate what random sampling gains in the unseen over runs of another that trained as well.
 
-    The difference abroad less slope times that at home; the slope of abroad on home is common to
-    both samplings, fitted to all moments around each one's mean.
+    The difference in the unseen less slope times that in training; the slope is common to both
+    samplings, fitted to all moments around each one's mean.
     """
     both = [*_both(data, RANDOM, condition), *_both(data, other, condition)]
     return over_seeds(_beyond, both)
@@ -87,14 +85,17 @@ def over_seeds(statistic: Statistic, some: list[Levels]) -> Estimate:
     without = [
         statistic([np.delete(levels, seed, axis=0) for levels in some]) for seed in range(count)
     ]
-    found = np.array([statistic(some), *without])
-    if not np.isfinite(found).all():
+    values = np.array([statistic(some), *without])
+    if not np.isfinite(values).all():
         return undetermined("the levels at home are 0, or all alike", count)
-    return Estimate(float(found[0]), *student(found, count), count, approximate=True)
+    return Estimate(float(values[0]), *student(values, count), count, approximate=True)
 
 
-def _of(seed: Data, data: Data, condition: str) -> list[float]:
-    return seed["home"] if condition == data["home"] else seed["abroad"][condition]
+def _by_seed(data: Data, sampling: str, condition: str) -> list[list[float]]:
+    seeds = next(row for row in data["rows"] if row["sampling"] == sampling)["seeds"]
+    if condition == data["home"]:
+        return [seed["home"] for seed in seeds]
+    return [seed["abroad"][condition] for seed in seeds]
 
 
 def _both(data: Data, sampling: str, condition: str) -> list[Levels]:
@@ -102,16 +103,16 @@ def _both(data: Data, sampling: str, condition: str) -> list[Levels]:
 
 
 def _share(both: list[Levels]) -> float:
-    home, abroad = (levels.mean() for levels in both)
-    return float(abroad / home) if home else np.nan
+    trained, unseen = (levels.mean() for levels in both)
+    return float(unseen / trained) if trained else np.nan
 
 
 def _beyond(some: list[Levels]) -> float:
-    home, abroad = np.stack(some[::2]), np.stack(some[1::2])
-    centred = [levels - levels.mean(axis=(1, 2), keepdims=True) for levels in (home, abroad)]
+    trained, unseen = np.stack(some[::2]), np.stack(some[1::2])
+    centred = [levels - levels.mean(axis=(1, 2), keepdims=True) for levels in (trained, unseen)]
     spread = float((centred[0] ** 2).sum())
     slope = float((centred[0] * centred[1]).sum()) / spread if spread else np.nan
-    gains = [float(levels[0].mean() - levels[1].mean()) for levels in (home, abroad)]
+    gains = [float(levels[0].mean() - levels[1].mean()) for levels in (trained, unseen)]
     return gains[1] - slope * gains[0]
 
 
@@ -119,7 +120,7 @@ _LEVEL = {"unseen-carts": "return", "unseen-few-lakes": "success", "unseen-many-
 NEEDS = tuple(_LEVEL)
 
 
-def abroad_figures(results: Results) -> list[Data]:
+def level_figures(results: Results) -> Figures:
     """Draw levels by condition, along the run, and as a table."""
     return [
         *_arranged([_levels(name, results[name]) for name in NEEDS]),
@@ -128,8 +129,8 @@ def abroad_figures(results: Results) -> list[Data]:
     ]
 
 
-def retained_figures(results: Results) -> list[Data]:
-    """Draw the retained share by condition, abroad against home, and the drops as a table."""
+def retained_figures(results: Results) -> Figures:
+    """Draw the retained share by condition, unseen against trained, and the drops as a table."""
     return [
         *_arranged([_shares(results[name]) for name in NEEDS]),
         figures.row(*(_against_home(name, results[name]) for name in NEEDS)),
@@ -137,7 +138,7 @@ def retained_figures(results: Results) -> list[Data]:
     ]
 
 
-def _arranged(some: list[Data]) -> list[Data]:
+def _arranged(some: list[Bars]) -> Figures:
     return [some[0], figures.row(*some[1:])]
 
 
@@ -145,30 +146,27 @@ def _samplings(data: Data) -> list[str]:
     return [row["sampling"] for row in data["rows"]]
 
 
-def _levels(name: str, data: Data) -> Data:
+def _levels(name: str, data: Data) -> Bars:
     conditions = [data["home"], *data["conditions"]]
-    some = []
-    for sampling in _samplings(data):
-        means = [level(data, sampling, one).as_dict() for one in conditions]
-        some.append(figures.series(sampling, range(len(means)), means))
-    return figures.bars(f"{data['env']}: at home and abroad", conditions, _LEVEL[name], some)
+    means = {
+        sampling: [level(data, sampling, one).as_dict() for one in conditions]
+        for sampling in _samplings(data)
+    }
+    return grouped_bars(f"{data['env']}: at home and abroad", conditions, _LEVEL[name], means)
 
 
-def _curves(results: Results) -> list[Data]:
-    found = []
+def _curves(results: Results) -> list[Lines]:
+    charts = []
     for name in NEEDS:
         data = results[name]
         for condition in (data["home"], data["conditions"][0]):
-            some = []
-            for sampling in _samplings(data):
-                means = [one.as_dict() for one in along(data, sampling, condition)]
-                some.append(figures.series(sampling, data["steps"], means))
-            title = f"{data['env']}, {condition}"
-            found.append(figures.lines(title, "steps of training", _LEVEL[name], some))
-    return found
+            means = {one: along(data, one, condition) for one in _samplings(data)}
+            title, axes = f"{data['env']}, {condition}", ("steps of training", _LEVEL[name])
+            charts.append(common_lines(title, axes, data["steps"], means))
+    return charts
 
 
-def _level_table(data: Data) -> Data:
+def _level_table(data: Data) -> Table:
     head = ["condition", *_samplings(data), *(f"uniform less {other}" for other in others(data))]
     rows = [
         [
@@ -181,29 +179,27 @@ def _level_table(data: Data) -> Data:
     return figures.table(f"{data['env']}: levels and paired differences", head, rows)
 
 
-def _shares(data: Data) -> Data:
-    some = []
-    for sampling in _samplings(data):
-        shares = [retained(data, sampling, one).as_dict() for one in data["conditions"]]
-        some.append(figures.series(sampling, range(len(shares)), shares))
+def _shares(data: Data) -> Bars:
+    shares = {
+        sampling: [retained(data, sampling, one).as_dict() for one in data["conditions"]]
+        for sampling in _samplings(data)
+    }
     title = f"{data['env']}: what is retained abroad"
-    return figures.bars(title, data["conditions"], "level abroad over level at home", some)
+    return grouped_bars(title, data["conditions"], "level abroad over level at home", shares)
 
 
-def _against_home(name: str, data: Data) -> Data:
+def _against_home(name: str, data: Data) -> Points:
     condition = data["conditions"][0]
     some = []
     for sampling in _samplings(data):
-        home, abroad = (
-            levels(data, sampling, one).ravel().tolist() for one in (data["home"], condition)
-        )
-        some.append({"name": sampling, "x": home, "y": abroad})
+        trained, unseen = (one.ravel().tolist() for one in _both(data, sampling, condition))
+        some.append({"name": sampling, "x": trained, "y": unseen})
     title = f"{data['env']}: {condition} against {data['home']}"
     level = _LEVEL[name]
     return figures.points(title, f"{level}, {data['home']}", f"{level}, {condition}", some)
 
 
-def _drop_table(data: Data) -> Data:
+def _drop_table(data: Data) -> Table:
     head = [
         "unseen",
         *(f"drop, {one}" for one in _samplings(data)),
@@ -218,19 +214,6 @@ def _drop_table(data: Data) -> Data:
         for condition in data["conditions"]
     ]
     return figures.table(f"{data['env']}: from home to abroad", head, rows)
-
-
-_TOPIC = "Generalisation"
-_MEASURED = (
-    "DQN, 1 env x 4 steps and then one mini-batch of 64 from all that was met: uniform, sequential "
-    "(64 neighbours from a random place) or newest (the last 64). CartPole-v1, 10 seeds of 40,000 "
-    "steps (quick: 3 of 20,000), then greedy from wide starts (those with a state met in training "
-    "near them left out), and with another pole, gravity or force. Lakes of 4 x 4 cells with 4 "
-    "holes, the map in view, 8 seeds of 40,000 steps on 200 maps or of 24,000 on 2,000 (quick: 3 "
-    "of 20,000 or 10,000), then greedy on 500 other maps from every start, by following it "
-    "exactly: success is the share of starts that reach the goal. The mean of three moments in the "
-    "last half of a run; samplings are compared seed by seed. "
-)
 
 
 def _cases(results: Results) -> Iterator[tuple[Data, str, str, dict[str, str]]]:
@@ -255,113 +238,50 @@ def _level_checks(results: Results) -> list[Check]:
 
 
 def _drop_checks(results: Results) -> list[Check]:
-    found = []
+    checks = []
     for data, condition, other, case in _cases(results):
         share = retained_more(data, other, condition)
         words = f"share of the {_unit(data)} at home that is retained, uniform less {other}"
-        found.append(Check({**case, "measure": "retained share"}, words, share.as_dict(), low=0))
-        beyond = gained_at_equal_home(data, other, condition)
+        checks.append(Check({**case, "measure": "retained share"}, words, share.as_dict(), low=0))
+        beyond = gained_at_equal_level(data, other, condition)
         words = f"{_unit(data)} there at equal {_unit(data)} at home, uniform less {other}"
-        found.append(Check({**case, "measure": "at equal home"}, words, beyond.as_dict(), low=0))
-    return found
+        checks.append(Check({**case, "measure": "at equal home"}, words, beyond.as_dict(), low=0))
+    return checks
 
 
 def _unit(data: Data) -> str:
     return "return" if "never_visited" in data else "success"
 
 
-def _level_notes(results: Results) -> list[str]:
-    return [
-        _by_other(_level_checks(results)),
-        *_at_home(results),
-        _never_visited(results),
-        _added(results, _level_checks(results)),
-        _ONE_SET,
-    ]
-
-
-def _drop_notes(results: Results) -> list[str]:
-    return [
-        _by_other(_drop_checks(results)),
-        *_at_home(results),
-        "A policy that is better at home is mostly better abroad too, and has more to lose: the "
-        "drop itself, in the table, favours runs that learnt little. Hence the share, and the "
-        "difference at equal home.",
-        "The share favours runs that learnt little as well: what any policy gets is retained in "
-        "full. At equal home a straight line common to both samplings stands for how abroad goes "
-        "with home; where runs of one sampling are nowhere as good as those of the other, it "
-        "reaches beyond what was measured. The points show where that is so.",
-        "A change can make CartPole easier than it was; then more than all is retained.",
-        "The return at home is itself measured with 64 episodes or so, which makes the line a "
-        "little too flat.",
-        _added(results, _drop_checks(results)),
-        _ONE_SET,
-    ]
-
-
-_ONE_SET = (
-    "All runs share one set of maps and one list of changes to CartPole: intervals are over seeds "
-    "of training, not over maps or changes."
-)
-
-
-def _added(results: Results, checks: list[Check]) -> str:
+def _values(checks: Callable[[Results], list[Check]], results: Results) -> Data:
+    decided, shares = checks(results), results["unseen-carts"]["never_visited"]
     added = results["unseen-many-lakes"]["env"]
-    before = judge([check for check in checks if check.case["env"] != added])
-    return (
-        "Lakes with 2,000 maps were added when runs with 200 had shown that uniform sampling does "
-        "best at home and not on other maps: what can be known by heart may be the reason. Without "
-        f"them the verdict would be: {before}."
-    )
+    return {
+        "compared": _by_other(decided),
+        "at_home": _at_home(results),
+        "new": {"mean": sum(shares) / len(shares), "least": min(shares), "most": max(shares)},
+        "before": judge([check for check in decided if check.case["env"] != added]),
+    }
 
 
 def _by_other(checks: list[Check]) -> str:
-    found = []
+    counts = []
     for other in dict.fromkeys(check.case["compared with"] for check in checks):
         said = Counter(check.says for check in checks if check.case["compared with"] == other)
-        found.append(f"with {other}, {said['yes']} yes, {said['no']} no, {said['open']} open")
-    return f"Compared {'; '.join(found)}."
-
-
-def _never_visited(results: Results) -> str:
-    shares = results["unseen-carts"]["never_visited"]
-    return (
-        f"Of CartPole's wide starts {sum(shares) / len(shares):.0%} (by seed {min(shares):.0%} to "
-        f"{max(shares):.0%}) had no state near them, within 5 % of the width of the starts in all "
-        "four numbers, in any of the seed's three runs; only those count. Some of them "
-        "may be beyond saving by any policy."
-    )
+        counts.append(f"with {other}, {said['yes']} yes, {said['no']} no, {said['open']} open")
+    return "; ".join(counts)
 
 
 def _at_home(results: Results) -> list[str]:
-    found = []
+    notes = []
     for name in NEEDS:
         data = results[name]
         words = [f"less {other} {gained(data, other, data['home'])}" for other in others(data)]
-        found.append(f"{data['env']}, {_unit(data)} at home: uniform {', '.join(words)}.")
-    return found
+        notes.append(f"{data['env']}, {_unit(data)} at home: uniform {', '.join(words)}.")
+    return notes
 
 
-_claim = partial(Claim, topic=_TOPIC, needs=NEEDS, measured=_MEASURED)
-
-CLAIMS = (
-    _claim(
-        id="unseen-level",
-        says="An agent that learns from randomly drawn mini-batches does better in situations "
-        "that it has not met.",
-        asks="Return or success in the unseen, uniform less the other sampling, is above 0.",
-        checks=_level_checks,
-        figures=abroad_figures,
-        notes=_level_notes,
-    ),
-    _claim(
-        id="unseen-drop",
-        says="It does so beyond being better where it was trained: it loses less on the way "
-        "into the unseen.",
-        asks="Two numbers are above 0: the share of its level at home that uniform sampling "
-        "retains, less the other's share; and the difference abroad at equal level at home.",
-        checks=_drop_checks,
-        figures=retained_figures,
-        notes=_drop_notes,
-    ),
-)
+EVIDENCE = {
+    "unseen-level": Evidence(_level_checks, level_figures, partial(_values, _level_checks)),
+    "unseen-drop": Evidence(_drop_checks, retained_figures, partial(_values, _drop_checks)),
+}

@@ -14,13 +14,13 @@ from jaxtyping import Float, Int
 from nbyt.collect.replay import Replay, read
 from nbyt.envs import resolve
 from nbyt.minibatch.replay import Filled, Places, draw
-from nbyt.objective.dqn import Transitions
 from nbyt.policy.q_policy import QPolicy
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.train.algorithms.dqn import initial_learner
 from nbyt.train.dqn import DQNPlan, DQNSettings, QLearner, improve, rates_of
+from nbyt.train.losses import Transitions
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.measure.batches import best_gain, losses_after, td_contributions
 from nbyt_studies.numbers import (
@@ -159,15 +159,15 @@ def _drawn(
 
     By sampling, then by size.
     """
-    found: dict[str, dict[str, Data]] = {sampling: {} for sampling in SAMPLINGS}
+    by_sampling: dict[str, dict[str, Data]] = {sampling: {} for sampling in SAMPLINGS}
     for (sampling, size), own in places.items():
         off = np.stack([apart[one].mean(axis=0) for one in own])
         squares = np.einsum("ij,ij->i", off, off)
-        found[sampling][str(size)] = {
+        by_sampling[sampling][str(size)] = {
             "square": _number(squares.mean(dtype=float)),
             "cosine": _number(mean_cosine(off + whole, np.broadcast_to(whole, off.shape))),
         }
-    return found
+    return by_sampling
 
 
 def _progress(
@@ -181,7 +181,8 @@ def _progress(
     rows = type(moment.rows)(*(x[every] for x in moment.rows))
     own = gradients[every]
     whole = own.mean(axis=0)
-    steps = [own[draw].mean(axis=1) for draw in _thinned_draws(len(own), generator)]
+    draws = [generator.integers(len(own), size=(STEPS, size)) for size in STEP_SIZES]
+    steps = [own[places].mean(axis=1) for places in draws]
     losses = np.asarray(
         losses_after(
             moment.policy,
@@ -202,13 +203,9 @@ def _progress(
     return {"noise_scale": _number(noise), "shares": shortened(shares)}
 
 
-def _thinned_draws(rows: int, generator: np.random.Generator) -> list[Int[np.ndarray, "steps m"]]:
-    return [generator.integers(rows, size=(STEPS, size)) for size in STEP_SIZES]
-
-
 def _variety(labels: Int[np.ndarray, " n"], places: dict[tuple[str, int], Places]) -> list[Data]:
     """Return counts of different labels in a mini-batch by size, drawn and expected."""
-    found = []
+    rows = []
     for size in VARIETY:
         drawn = {
             sampling: _number(mean_distinct(labels, own))
@@ -220,7 +217,7 @@ def _variety(labels: Int[np.ndarray, " n"], places: dict[tuple[str, int], Places
             "uniform": expected_distinct(labels, size, replace=True),
             "distinct": expected_distinct(labels, size, replace=False),
         }
-        found.append(
+        rows.append(
             {
                 "minibatch": size,
                 "all": len(np.unique(labels)),
@@ -228,7 +225,7 @@ def _variety(labels: Int[np.ndarray, " n"], places: dict[tuple[str, int], Places
                 "expected": {key: _number(value) for key, value in expected.items()},
             }
         )
-    return found
+    return rows
 
 
 def _number(value: float) -> float | None:
@@ -251,16 +248,16 @@ def _timed(context: Context, task: Task) -> Data:
     sizes = (*SIZES, task.layout.buffer)
     programs = _programs(context, task, sizes)
     rounds = context.pick(*ROUNDS)
-    found: dict[int, list[float]] = {size: [] for size in sizes}
+    times: dict[int, list[float]] = {size: [] for size in sizes}
     for turn in range(rounds + 1):
         context.progress(f"timing {task.name}", turn, rounds + 1)
         # All sizes in turn, so that a busy machine slows all of them.
         for size, program in programs.items():
             began = time.perf_counter()
             jax.block_until_ready(program())
-            found[size].append((time.perf_counter() - began) / _steps(size))
+            times[size].append((time.perf_counter() - began) / _steps(size))
     # The first round compiles and does not count.
-    seconds = {size: values[1:] for size, values in found.items()}
+    seconds = {size: values[1:] for size, values in times.items()}
     ratios = {size: typical_ratio(own, seconds[USUAL]) for size, own in seconds.items()}
     return {
         "env": task.name,
@@ -278,11 +275,11 @@ def _programs(context: Context, task: Task, sizes: tuple[int, ...]) -> dict[int,
     policy, learner = initial_learner(plan, env)
     generator = numpy_stream(context.seed, "step-seconds", 0)
     replay = Replay(jax.device_put(_rows(env.observation_space, task.layout.buffer, generator)))
-    found = {}
+    programs = {}
     for size in sizes:
         places = generator.integers(task.layout.buffer, size=(_steps(size), size), dtype=np.int32)
-        found[size] = partial(_improved, policy, settings.form, learner, replay, places)
-    return found
+        programs[size] = partial(_improved, policy, settings.form, learner, replay, places)
+    return programs
 
 
 @partial(jax.jit, static_argnames=("policy", "settings"))

@@ -9,16 +9,15 @@ from jaxtyping import Float, Int
 
 from nbyt.layout import Layout
 from nbyt.minibatch.schemes import by_env, find
-from nbyt.objective.ppo import Batch
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.stats.variance import sample_variance
-from nbyt.train.algorithms.ppo import fresh_optimiser
+from nbyt.train.losses import Batch
 from nbyt_studies import minibatch_tasks
 from nbyt_studies.experiment import Context, Experiment
-from nbyt_studies.measure.batches import Subsampled, minibatch_gradients, subsample
-from nbyt_studies.measure.updates import Drift, along_update, followed
+from nbyt_studies.measure.batches import Cut, minibatch_gradients, subsample_cuts
+from nbyt_studies.measure.updates import Drift, along_update, followed, optimiser_after
 from nbyt_studies.minibatch_tasks import LAYOUT, Moment, batches_of, moments_of, plain
 from nbyt_studies.numbers import (
     typical_ratio,
@@ -59,11 +58,9 @@ def run_scheme_ends(context: Context) -> Data:
 
 def _measured(context: Context, moment: Moment) -> Data:
     count = context.pick(*SCHEME_ENDS_BATCHES)
-    # A stage keeps its weights only: one batch more brings the optimiser to where training has it.
     first, *batches = batches_of(context, moment, count + 1)
-    fresh = fresh_optimiser(moment.task.settings, moment.stage.params, "actor")
     every = UPDATE.minibatches
-    _, optimiser = followed(moment, fresh, first, _scheme_ends_indices(context, SHUFFLE, 0), every)
+    optimiser = optimiser_after(moment, first, _scheme_ends_indices(context, SHUFFLE, 0), every)
     drifts: dict[str, list[Drift]] = {scheme: [] for scheme in SCHEMES}
     for place, batch in enumerate(batches):
         context.progress(f"{moment}: updates by scheme", place, count)
@@ -93,11 +90,11 @@ def against(drifts: list[Drift], shuffled: list[Drift]) -> Data:
     """
     ends = {name: (_ends(drifts, name), _ends(shuffled, name)) for name in _SHOWN}
     over, under = ends["ratio"]
-    found: dict[str, Any] = {"ratio": plain(typical_ratio(over.tolist(), under.tolist()))}
+    ends_compared: dict[str, Any] = {"ratio": plain(typical_ratio(over.tolist(), under.tolist()))}
     for name in ("clip_fraction", "cosine"):
         own, usual = ends[name]
-        found[name] = plain(replace(mean(own - usual), approximate=True))
-    return found
+        ends_compared[name] = plain(replace(mean(own - usual), approximate=True))
+    return ends_compared
 
 
 def _ends(drifts: list[Drift], name: str) -> np.ndarray:
@@ -109,29 +106,21 @@ BATCHES = (12, 32)
 EPOCHS = (4, 6)
 
 
-class Cut(NamedTuple):
-    """A scheme, the size it cuts at, the sizes measured, and whether epochs differ at all."""
-
-    scheme: str
-    size: int
-    sizes: tuple[int, ...]
-    drawn: bool
-
-
+# A scheme, the size it cuts at, the sizes measured, and whether its epochs differ at all.
 CUTS = (
     # Neighbouring mini-batches of these make larger ones of the same kind.
-    Cut("shuffle_and_chop", 64, (64, 256), True),
-    Cut("rsl_rl", 64, (64, 256), True),
-    Cut("random_fetch", 64, (64, 256), True),
-    Cut("time_slabs", 64, (64,), False),
-    Cut("time_slabs", 256, (256,), False),
-    Cut("dopamine", 64, (64,), False),
-    Cut("dopamine", 256, (256,), False),
-    Cut("rl_games", 64, (64,), False),
-    Cut("rl_games", 256, (256,), False),
-    Cut("brax", 64, (64,), False),
-    Cut("brax", 256, (256,), True),
-    Cut("whole_envs", 256, (256,), True),
+    ("shuffle_and_chop", 64, (64, 256), True),
+    ("rsl_rl", 64, (64, 256), True),
+    ("random_fetch", 64, (64, 256), True),
+    ("time_slabs", 64, (64,), False),
+    ("time_slabs", 256, (256,), False),
+    ("dopamine", 64, (64,), False),
+    ("dopamine", 256, (256,), False),
+    ("rl_games", 64, (64,), False),
+    ("rl_games", 256, (256,), False),
+    ("brax", 64, (64,), False),
+    ("brax", 256, (256,), True),
+    ("whole_envs", 256, (256,), True),
 )
 
 
@@ -156,94 +145,79 @@ def run(context: Context) -> Data:
             advantage = np.stack([batch.advantage for batch in batches])
             usual = (advantage - advantage.mean()) / advantage.std()
             for part, weight in (("actor", usual), ("critic", advantage)):
-                found = _batch_sums(context, moment, part, batches, weight)
-                cases.append({**moment.case, "gradient": part, "rows": summary(found)})
+                sums = _batch_sums(context, moment, part, batches, weight)
+                cases.append({**moment.case, "gradient": part, "rows": summary(sums)})
     return {"layout": LAYOUT.as_dict(), "batches": context.pick(*BATCHES), "cases": cases}
 
 
-def summary(found: BatchSums) -> list[Data]:
+def summary(sums: BatchSums) -> list[Data]:
     """Compare each scheme and size with a shuffle, and with its formula if it has one.
 
     ratio: Var(G_mb), over batches as well, over that of shuffled mini-batches. against_formula:
     |G_mb - G_B|² alone, over what is expected of it.
     """
     rows = []
-    for (scheme, size), square in found.around.items():
-        shuffled = np.asarray(without_replacement(found.spread, LAYOUT.batch, size))
+    for (scheme, size), square in sums.around.items():
+        shuffled = np.asarray(without_replacement(sums.spread, LAYOUT.batch, size))
         row = {
             "scheme": scheme,
             "minibatch": size,
-            "ratio": plain(variance_ratio(found.gram, square, shuffled)),
+            "ratio": plain(variance_ratio(sums.gram, square, shuffled)),
         }
-        expected = expected_square(found, scheme, size)
+        expected = expected_square(sums, scheme, size)
         if expected is not None:
             row["against_formula"] = plain(mean(square / expected))
         rows.append(row)
     return rows
 
 
-def expected_square(found: BatchSums, scheme: str, size: int) -> Float[np.ndarray, " k"] | None:
+def expected_square(sums: BatchSums, scheme: str, size: int) -> Float[np.ndarray, " k"] | None:
     """Return E|G_mb - G_B|² of each batch by formula; None where all mini-batches were counted.
 
     Whole envs are drawn as samples are: the same formula, with their own S².
     """
     if scheme in ("shuffle_and_chop", "rsl_rl"):
-        return np.asarray(without_replacement(found.spread, LAYOUT.batch, size))
+        return np.asarray(without_replacement(sums.spread, LAYOUT.batch, size))
     if scheme == "random_fetch":
-        return np.asarray(with_replacement(found.spread, LAYOUT.batch, size))
+        return np.asarray(with_replacement(sums.spread, LAYOUT.batch, size))
     if scheme in ("brax", "whole_envs") and size > LAYOUT.steps:
         envs = size // LAYOUT.steps
-        return np.asarray(without_replacement(found.env_spread, LAYOUT.envs, envs))
+        return np.asarray(without_replacement(sums.env_spread, LAYOUT.envs, envs))
     return None
 
 
 def _batch_sums(
     context: Context, moment: Moment, part: str, batches: list[Batch], weight: np.ndarray
 ) -> BatchSums:
-    whole, env_spread = [], []
+    sums, env_spread = [], []
     around: dict[tuple[str, int], list[float]] = {}
     for place, batch in enumerate(batches):
         context.progress(f"{moment}: {part}'s schemes", place, len(batches))
-        found, rows = _subsampled(context, moment, part, batch, weight[place], place)
-        for key, square in rows.items():
-            around.setdefault(key, []).append(square)
-        whole.append(found)
-        env_spread.append(_env_spread(moment, part, batch, weight[place], found.gradient))
-    gradients = np.array([one.gradient for one in whole], float)
-    squares = np.array([one.mean_square for one in whole], float)
+        cuts = [
+            Cut(scheme, sizes, _indices(context, scheme, size, drawn, place))
+            for scheme, size, sizes, drawn in CUTS
+        ]
+        whole, rows = subsample_cuts(moment.stage, part, batch, weight[place], cuts, SIZES)
+        for key, scatter in rows.items():
+            around.setdefault(key, []).append(float(np.mean(scatter.square, dtype=float)))
+        sums.append(whole)
+        env_spread.append(_env_spread(moment, part, batch, weight[place], whole.gradient))
+    gradients = np.array([whole.gradient for whole in sums], float)
+    squares = np.array([whole.mean_square for whole in sums], float)
     gram = gradients @ gradients.T
-    own = np.asarray(sample_variance(squares, np.diagonal(gram), LAYOUT.batch))
-    return BatchSums(
-        gram, own, np.array(env_spread), {key: np.array(rows) for key, rows in around.items()}
-    )
+    spread = np.asarray(sample_variance(squares, np.diagonal(gram), LAYOUT.batch))
+    by_cut = {key: np.array(rows) for key, rows in around.items()}
+    return BatchSums(gram, spread, np.array(env_spread), by_cut)
 
 
-def _subsampled(
-    context: Context, moment: Moment, part: str, batch: Batch, weight: np.ndarray, place: int
-) -> tuple[Subsampled, dict[tuple[str, int], float]]:
-    cuts = [(cut, _indices(context, cut, place)) for cut in CUTS]
-    pieces = np.concatenate([indices for _, indices in cuts])
-    joined = tuple(size // SIZES[0] for size in SIZES)
-    stage = moment.stage
-    found: Subsampled = jax.device_get(
-        subsample(stage.policy, stage.params, part, batch, weight, pieces, joined=joined)
-    )
-    rows, first = {}, 0
-    for cut, indices in cuts:
-        epochs = slice(first, first + len(indices))
-        for size in cut.sizes:
-            squares = found.scatter[SIZES.index(size)].square[epochs]
-            rows[cut.scheme, size] = float(np.mean(squares, dtype=float))
-        first += len(indices)
-    return found, rows
-
-
-def _indices(context: Context, cut: Cut, place: int) -> Int[np.ndarray, "epochs pieces piece"]:
+def _indices(
+    context: Context, scheme: str, size: int, drawn: bool, place: int
+) -> Int[np.ndarray, "epochs pieces piece"]:
     """Cut updates of one epoch each, because some schemes cut all epochs of an update alike."""
-    layout = Layout(LAYOUT.envs, LAYOUT.steps, cut.size, 1)
-    generator = numpy_stream(context.seed, f"schemes.{cut.scheme}.{cut.size}", place)
-    count = context.pick(*EPOCHS) if cut.drawn else 1
-    epochs = [find(cut.scheme)(layout, generator) for _ in range(count)]
+    layout = Layout(LAYOUT.envs, LAYOUT.steps, size, 1)
+    generator = numpy_stream(context.seed, f"schemes.{scheme}.{size}", place)
+    count = context.pick(*EPOCHS) if drawn else 1
+    epochs = [find(scheme)(layout, generator) for _ in range(count)]
     return np.stack(epochs).reshape(count, -1, SIZES[0])
 
 

@@ -90,9 +90,9 @@ def _run_data(context: Context, task: Task, sampling: Sampling, seed: int) -> Da
         "oscillation": oscillation(levels),
         "highest": float(np.abs(levels.mean(axis=1)).max()),
     }
-    found = resolve(task.env)
-    if isinstance(found, TabularEnv):
-        errors = map(partial(error_of, found), followed.moments)
+    env = resolve(task.env)
+    if isinstance(env, TabularEnv):
+        errors = map(partial(error_of, env), followed.moments)
         own["errors"] = shortened(errors)
     return own
 

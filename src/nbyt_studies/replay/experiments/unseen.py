@@ -1,5 +1,6 @@
-"""CartPole and lakes by sampling: returns as trained (home) and in the unseen (abroad)."""
+"""CartPole and lakes by sampling: returns as trained (`home`) and in the unseen (`abroad`)."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
@@ -8,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool
 
+from nbyt.envs.protocol import DeviceEnv
 from nbyt.minibatch.replay import Sampling
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.q_policy import greedy
@@ -46,7 +48,7 @@ def by_sampling(seeds: list[dict[Sampling, Data]]) -> list[Data]:
 UNSEEN_LAKES_SEEDS = (3, 8)
 FEW, MANY = 200, 2000
 TOTAL_FEW, TOTAL_MANY = (20_000, 40_000), (10_000, 24_000)
-HELD_OUT = 500  # and as many at most of those trained on are looked at
+HELD_OUT = 500  # and at most as many of those trained on are measured
 UNSEEN = "maps never met"
 UNSEEN_LAKES_SETTINGS = DQNSettings(
     gamma=0.9,
@@ -71,10 +73,13 @@ def many(context: Context) -> Data:
 
 def run_unseen_lakes(context: Context, trained: int, total: int) -> Data:
     """Train every sampling at every seed."""
-    env, count = _env(trained), context.pick(*UNSEEN_LAKES_SEEDS)
+    env = _env(trained)
     seeds = [
-        {one: _unseen_lakes_shown(context, env, total, one, seed) for one in SAMPLINGS}
-        for seed in range(count)
+        {
+            sampling: _on_lakes(env, moments)
+            for sampling, moments in _runs(context, env, UNSEEN_LAKES_SETTINGS, total, seed)
+        }
+        for seed in range(context.pick(*UNSEEN_LAKES_SEEDS))
     ]
     return {
         "env": f"Lakes, {trained:,} maps",
@@ -91,18 +96,18 @@ def _env(trained: int) -> envs.Lakes:
     return envs.Lakes(f"{trained} maps", envs.part(envs.drawn(last), HELD_OUT, last))
 
 
-def _unseen_lakes_shown(
-    context: Context, env: envs.Lakes, total: int, sampling: Sampling, seed: int
-) -> Data:
-    moments = follow(
-        context.named(sampling),
-        env,
-        layout_of(total),
-        total,
-        replace(UNSEEN_LAKES_SETTINGS, sampling=sampling),
-        seed=seed,
-        moments=moments_of(total),
-    ).moments
+def _runs(
+    context: Context, env: DeviceEnv, settings: DQNSettings, total: int, seed: int
+) -> Iterator[tuple[Sampling, tuple[Moment, ...]]]:
+    """Train with one sampling after the other, and yield each run at its moments."""
+    for sampling in SAMPLINGS:
+        own, named = replace(settings, sampling=sampling), context.named(sampling)
+        updates = moments_of(total)
+        run = follow(named, env, layout_of(total), total, own, seed=seed, moments=updates)
+        yield sampling, run.moments
+
+
+def _on_lakes(env: envs.Lakes, moments: tuple[Moment, ...]) -> Data:
     return {
         "home": _successes(envs.part(env.maps, 0, HELD_OUT), moments),
         "abroad": {UNSEEN: _successes(envs.drawn(HELD_OUT), moments)},
@@ -126,8 +131,8 @@ def run(context: Context) -> Data:
     total = context.pick(*TOTAL)
     seeds, shares = [], []
     for seed in range(context.pick(*SEEDS)):
-        found, share = _seed(context, seed)
-        seeds.append(found)
+        by_sampling_data, share = _seed(context, seed)
+        seeds.append(by_sampling_data)
         shares.append(share)
     return {
         "env": "CartPole-v1",
@@ -141,28 +146,14 @@ def run(context: Context) -> Data:
 
 def _seed(context: Context, seed: int) -> tuple[dict[Sampling, Data], float]:
     """Return each sampling's data, and the share of wide starts that no run has visited."""
-    runs = {one: _moments(context, one, seed) for one in SAMPLINGS}
+    runs = dict(_runs(context, envs.home(), SETTINGS, context.pick(*TOTAL), seed))
     met = [rows for moments in runs.values() for rows in _met(moments[-1])]
     begun = envs.begun(context.pick(*EVALUATIONS))
     # The same episodes for all samplings: starts that one of them has visited count for none.
     new = ~envs.visited(begun.state, np.concatenate(met))
     wide = begun.condition == envs.CONDITIONS.index(envs.STARTS)
-    found = {one: _shown(context, moments, new) for one, moments in runs.items()}
-    return found, float(new[wide].mean())
-
-
-def _moments(context: Context, sampling: Sampling, seed: int) -> tuple[Moment, ...]:
-    total = context.pick(*TOTAL)
-    own = context.named(sampling)
-    return follow(
-        own,
-        envs.home(),
-        layout_of(total),
-        total,
-        replace(SETTINGS, sampling=sampling),
-        seed=seed,
-        moments=moments_of(total),
-    ).moments
+    by_sampling_data = {one: _shown(context, moments, new) for one, moments in runs.items()}
+    return by_sampling_data, float(new[wide].mean())
 
 
 def _met(moment: Moment) -> tuple[np.ndarray, np.ndarray]:

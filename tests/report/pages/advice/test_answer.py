@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from tests.report.hostile import Elements, words_of
-
-from nbyt.report.pages.advice import card, render
+from tests.report.typed import card, render
 
 Data = dict[str, Any]
 NOTHING = {"value": None, "low": None, "high": None}

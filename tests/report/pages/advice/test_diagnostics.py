@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 from tests.report.hostile import charts_of, words_of
-
-from nbyt.report.pages.advice import card, render
+from tests.report.typed import card, render
 
 Data = dict[str, Any]
 NOTHING = {"value": None, "low": None, "high": None}

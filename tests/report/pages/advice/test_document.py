@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from tests.report.hostile import PAYLOADS, Elements, poisoned, scripts_of, words_of
+from tests.report.typed import card, render, write_page
 
 from nbyt.report.html.page import behaviour
-from nbyt.report.pages.advice import card, render, write_page
 
 Data = dict[str, Any]
 BYTES = 6_000_000
 NOTHING = {"value": None, "low": None, "high": None}
 # These choose what is shown, so they are never free text.
-_CHOICES = {"objective", "per"}
+_CHOICES = {"objective", "per", "decided_by", "advantages", "start", "gradients", "weigh", "method"}
 
 
 _CLEAN: list[Any] = []
@@ -105,13 +105,16 @@ def test_other_shapes_of_data(data: Data) -> None:
     other = copy.deepcopy(data)
     other["stages"] = other["stages"][2:3]
     other["stages"][0]["closer"] |= {"plane": [], "sources": {"reason": "no clones"}}
-    other |= {"settings": [], "training": [], "machine": None}
-    other["agreement"] = {"agree": False, "sentence": "Two trainings say two things."}
+    other |= {"settings": [], "training": []}
+    said = "Two trainings say two things."
+    other["agreement"] = {"agree": False, "best": {"a": [4, 512]}, "sentence": said}
     number = {"value": 0.5, "low": 0.4, "high": 0.6}
-    rows = [{"layout": [4, 512], "alignment": number, "best": "yes"}]
-    other["budget"] = {"sentence": "A larger budget would not help.", "rows": rows}
+    sizes = dict.fromkeys(("batch", "updates", "minibatch", "minibatches", "gradient_steps"), 7)
+    row = {**sizes, "envs": 4, "steps": 512, "relative": number, "regret": number, "win_share": 1}
+    budget = {"given": "1h", "kind": "seconds", "sentence": "A larger budget would not help."}
+    other["budget"] = {**row, **budget, "rows": [row]}
     words = words_of(render(other))
-    for said in ("no clones", "Two trainings say two things.", "would not help.", "4 × 512"):
+    for said in ("no clones", "Two trainings say two things.", "would not help.", "gradient steps"):
         assert said in words
 
 

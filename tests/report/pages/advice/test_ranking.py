@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
+from msgspec import convert
 from tests.report.hostile import words_of
+from tests.report.typed import number
 
 from nbyt.report.pages.advice.ranking import interval_bar, ranking_table
+from nbyt.results.advice import Answer
 
 Data = dict[str, Any]
 
@@ -14,10 +17,10 @@ def test_the_advised_the_tied_the_users_and_the_harmful_are_flagged(data: Data) 
     answer = data["advice"]["per_sample"]
     second, third = answer["ranking"][1:3]
     second["tied_with_best"], third["harmful_at"] = True, ["update 7"]
-    words = words_of(ranking_table(answer, own=second["steps"]))
+    words = words_of(ranking_table(convert(answer, Answer), own=second["steps"]))
     for said in ("★ advised", "= tie", "yours", "▲ harmful at update 7"):
         assert said in words
-    assert "yours" not in words_of(ranking_table(answer))
+    assert "yours" not in words_of(ranking_table(convert(answer, Answer)))
 
 
 @pytest.mark.parametrize(
@@ -28,8 +31,8 @@ def test_the_advised_the_tied_the_users_and_the_harmful_are_flagged(data: Data) 
     ],
 )
 def test_a_bar_is_cut_to_0_and_1(low: float, value: float, high: float, style: str) -> None:
-    assert style in interval_bar({"value": value, "low": low, "high": high})
+    assert style in interval_bar(number(value, low, high))
 
 
 def test_an_unknown_number_has_an_empty_bar() -> None:
-    assert "style" not in interval_bar({"value": None, "low": None, "high": None})
+    assert "style" not in interval_bar(number(None))

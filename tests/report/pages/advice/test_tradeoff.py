@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
+from msgspec import convert
 from tests.report.hostile import charts_of, scripts_of, words_of
+from tests.report.typed import render
 
-from nbyt.report.pages.advice import render
+from nbyt.report.pages.advice.tradeoff import start_of
+from nbyt.results import Advice
 
 Data = dict[str, Any]
 NOTHING = {"value": None, "low": None, "high": None}
@@ -17,7 +20,7 @@ def test_what_is_undetermined_is_not_drawn_and_says_why(data: Data) -> None:
     for name in layout["actor"]:
         layout["actor"][name] = {**NOTHING, "reason": "the pool fell silent"}
     layout["actor"]["alignment"]["low"] = -1.0
-    layout["critic"]["variance"] = {"value": 1.0, "low": None, "high": float("inf")}
+    layout["critic"]["variance"] = {"value": 1.0, "low": None, "high": None}
     closer = next(stage["closer"] for stage in data["stages"] if stage["closer"])
     closer["layouts"][0]["actor"]["alignment"] = {**NOTHING, "reason": "the map has a hole"}
     html = render(data)
@@ -38,3 +41,12 @@ def test_the_objective_decides_what_is_drawn(data: Data, objective: str) -> None
     assert own["chart-factors"] != actor["chart-factors"]
     assert own["chart-terms-actor"] == actor["chart-terms-actor"]
     assert f"The picture is of the actor; the advice is about the {objective}." in words_of(html)
+
+
+def test_the_page_opens_at_the_heaviest_stage_that_is_clear(data: Data) -> None:
+    for place, stage in enumerate(data["stages"]):
+        stage |= {"weight": place / 10, "clear": place != len(data["stages"]) - 1}
+    assert start_of(convert(data, Advice)) == len(data["stages"]) - 2
+    for stage in data["stages"]:
+        stage["clear"] = False
+    assert start_of(convert(data, Advice)) == len(data["stages"]) - 1

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from tests.report.hostile import PAYLOADS, Elements, charts_of, poisoned, words_of
 from tests.report.pages.probes.probes_sample import BATCH, head, training
-
-from nbyt.report.pages.probes import render_probes
+from tests.report.typed import render_probes
 
 Data = dict[str, Any]
 pytestmark = pytest.mark.usefixtures("light")
@@ -18,8 +17,8 @@ _CLEAN: list[Any] = []
 
 def hostile(data: Data, payload: str) -> Data:
     """The data with the payload before every text, and before the names of facts."""
-    bad: Data = poisoned(data, payload, set())
-    for key in ("settings", "machine", "versions"):
+    bad: Data = poisoned(data, payload, {"advantages"})
+    for key in ("settings", "versions"):
         bad[key] = {
             name if name in _LOOKED_UP else payload + name: one for name, one in bad[key].items()
         }
@@ -63,9 +62,9 @@ def test_a_loop_that_says_little_has_a_page(data: Data) -> None:
 
 
 def test_settings_units_and_warnings_are_listed(data: Data) -> None:
-    data["settings"] |= {"normalise": True, "network": [64, 64]}
+    data["settings"] |= {"normalise": True, "network": "64, 64"}
     words = words_of(render_probes(data))
-    for said in ("0.0003", "[64, 64]", "16 pieces of env streams, 128 steps each", "9,155"):
+    for said in ("0.0003", "64, 64", "16 pieces of env streams, 128 steps each", "9,155"):
         assert said in words
     assert "Episodes are longer than the pieces of streams. (at update 30)" in words
 

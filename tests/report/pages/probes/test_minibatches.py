@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.report.hostile import charts_of, words_of
 from tests.report.pages.probes.probes_sample import drawn, training
+from tests.report.typed import render_probes
 
-from nbyt.report.pages.probes import render_probes
 from nbyt.report.pages.probes.minibatches import MOST_POINTS, MOST_UPDATES
 
 Data = dict[str, Any]

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from tests.report.hostile import charts_of, words_of
 from tests.report.pages.probes.probes_sample import SILENT, training
-
-from nbyt.report.pages.probes import render_probes
+from tests.report.typed import render_probes
 
 Data = dict[str, Any]
 pytestmark = pytest.mark.usefixtures("light")

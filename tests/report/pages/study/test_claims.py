@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from tests.report.hostile import charts_of, words_of
-
-from nbyt.report.pages.study import render_study
+from tests.report.typed import render_study
 
 Data = dict[str, Any]
 

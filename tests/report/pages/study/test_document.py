@@ -8,19 +8,17 @@ from typing import Any
 
 import pytest
 from tests.report.hostile import PAYLOADS, Elements, charts_of, poisoned, scripts_of, words_of
-
-from nbyt.report.pages.study import render_study, write_study_page
+from tests.report.typed import render_study, write_study_page
 
 Data = dict[str, Any]
 # These choose what is shown, so they are never free text.
-_CHOICES = {"kind", "word", "says"}
+_CHOICES = {"kind", "word", "says", "effort"}
 
 
 def hostile(data: Data, payload: str) -> Data:
     """The data with the payload before every text, and before the names of properties."""
     bad: Data = poisoned(data, payload, _CHOICES)
     bad["versions"] = {payload + key: one for key, one in bad["versions"].items()}
-    bad["machine"] = {payload + key: one for key, one in bad["machine"].items()}
     for claim in bad["claims"]:
         for check in claim["checks"]:
             check["case"] = {payload + key: one for key, one in check["case"].items()}

@@ -4,7 +4,10 @@ import copy
 from typing import Any
 
 import pytest
-from tests.sweep.made_up import curves_of, finished, grid_of, with_holes
+from tests.report.browsing import Browsed
+from tests.sweep.made_up import curves_of, finished, grid_of, record, with_holes
+
+from nbyt.report.pages.sweep import sweep_page
 
 Data = dict[str, Any]
 
@@ -25,3 +28,15 @@ def small() -> Data:
     """Two layouts and a failure: quick to draw, often."""
     grid = grid_of(4, (4, 8))
     return finished(grid, curves_of(grid), grid.cells[:1])
+
+
+@pytest.fixture(scope="session")
+def browsed(_swept: Data) -> Browsed:
+    """The page of the sweep, so tall that every chart is near."""
+    chart = "chart-steps-per_sample"
+    return Browsed(
+        lambda sweep, path: sweep_page(sweep).write(path),
+        lambda: record(_swept),
+        chart,
+        {"viewport": {"width": 1280, "height": 9000}},
+    )

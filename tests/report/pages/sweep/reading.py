@@ -4,14 +4,14 @@ from typing import Any
 
 from tests.sweep.made_up import record
 
-from nbyt.report.pages.sweep import render_sweep
+from nbyt.report.pages.sweep import sweep_page
 
 Data = dict[str, Any]
 
 
 def rendered(data: Data) -> str:
     """Return the page of the data."""
-    return render_sweep(record(data))
+    return sweep_page(record(data)).html()
 
 
 def six(values: list[Any]) -> list[Any]:

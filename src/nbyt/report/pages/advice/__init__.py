@@ -1,5 +1,5 @@
 """The page of an advice as one HTML file, or a card for notebooks. No JAX."""
 
-from nbyt.report.pages.advice.document import card, render, write_page
+from nbyt.report.pages.advice.document import advice_page, card
 
-__all__ = ["card", "render", "write_page"]
+__all__ = ["advice_page", "card"]

@@ -1,11 +1,13 @@
 """What was assumed and measured, how to reproduce it, and the glossary."""
 
+from msgspec import to_builtins
+
 from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.glossary import definitions, term
-from nbyt.report.html.page import Part, command, facts, merged, section, table
+from nbyt.report.html.page import Part, command, facts, merged, row, section, table
 from nbyt.report.html.quantity import layout_mark, shown
 from nbyt.report.numbers import share
-from nbyt.results.values import Data
+from nbyt.results.advice import Advice, StageAdvice
 
 _WEIGHED = {
     "learning": "a stage counts by how much was learned around it",
@@ -13,7 +15,7 @@ _WEIGHED = {
 }
 
 
-def assumption_sections(data: Data) -> Part:
+def assumption_sections(data: Advice) -> Part:
     """Return the settings of the measurement, its stages, versions, and the glossary."""
     content = [
         facts(_settings(data)),
@@ -36,38 +38,37 @@ def assumption_sections(data: Data) -> Part:
     )
 
 
-def _settings(data: Data) -> list[tuple[Child, Child]]:
-    lambdas = ", ".join(f"{one:g}" for one in data["lambdas"])
-    machine = data.get("machine") or {}
+def _settings(data: Advice) -> list[tuple[Child, Child]]:
+    lambdas = ", ".join(f"{one:g}" for one in data.lambdas)
     rows: list[tuple[Child, Child]] = [
-        ("environment", data["env"]),
-        (term("batch"), str(data["batch"])),
-        ("objective", data.get("decided_by", data["objective"])),
-        ("effort", data["effort"]),
-        (term("gamma"), f"{data['gamma']:g}"),
-        (term("lambda"), f"{data['lambda']:g} (measured: {lambdas})"),
-        ("advantages", data["advantages"]),
-        ("most envs", str(data["max_envs"])),
-        ("seed", str(data["seed"])),
-        (term("weight", "weights"), _WEIGHED.get(data["weigh"], str(data["weigh"]))),
+        ("environment", data.env),
+        (term("batch"), str(data.batch)),
+        ("objective", data.decided_by or data.objective),
+        ("effort", data.effort),
+        (term("gamma"), f"{data.gamma:g}"),
+        (term("lambda"), f"{data.lam:g} (measured: {lambdas})"),
+        ("advantages", data.advantages),
+        ("most envs", str(data.max_envs)),
+        ("seed", str(data.seed)),
+        (term("weight", "weights"), _WEIGHED[data.weigh]),
         ("trained with", _trained(data)),
-        ("machine", ", ".join(str(one) for one in machine.values()) or "not recorded"),
+        ("machine", ", ".join(map(str, to_builtins(data.machine).values()))),
     ]
     return rows
 
 
-def _trained(data: Data) -> Child:
-    rows = data.get("training") or []
+def _trained(data: Advice) -> Child:
+    rows = data.training
     if not rows:
         return "stages that were given"
     said = [
-        join([layout_mark(one), f", {one['epochs']} epochs, {one['total']:,} steps in all"])
+        join([layout_mark(one), f", {one.epochs} epochs, {one.total:,} steps in all"])
         for one in rows
     ]
     return join(tag("div", one) for one in said)
 
 
-def _stages(data: Data) -> Markup:
+def _stages(data: Advice) -> Markup:
     head: list[Child] = [
         term("stage"),
         "steps of training",
@@ -77,34 +78,34 @@ def _stages(data: Data) -> Markup:
         term("explained_variance"),
         join([term("pool"), ": ", term("chain", "chains"), " × steps"]),
     ]
-    rows = [_stage(one) for one in data["stages"]]
+    rows = [_stage(one) for one in data.stages]
     return table("Stages", head, rows)
 
 
-def _stage(stage: Data) -> Markup:
-    samples = stage["samples"]
+def _stage(stage: StageAdvice) -> Markup:
+    samples = stage.samples
     cells: list[Child] = [
-        stage["name"],
+        stage.name,
         "unknown" if samples is None else f"{samples:,}",
-        shown(stage["mean_return"]),
-        share(stage["weight"]),
-        "yes" if stage["clear"] else term("left_out"),
-        shown(stage["critic"]["explained_variance"]),
-        f"{stage['pool']['chains']:,} × {stage['pool']['steps']:,}",
+        shown(stage.mean_return),
+        share(stage.weight),
+        "yes" if stage.clear else term("left_out"),
+        shown(stage.critic.explained_variance),
+        f"{stage.pool.chains:,} × {stage.pool.steps:,}",
     ]
-    return tag("tr", *(tag("td", cell) for cell in cells))
+    return row(*cells)
 
 
-def _reproduce(data: Data) -> Markup | None:
-    text = data.get("reproduce")
+def _reproduce(data: Advice) -> Markup | None:
+    text = data.reproduce
     if not text:
         return None
-    return tag("div", tag("h3", "How to get this again"), command(str(text)))
+    return tag("div", tag("h3", "How to get this again"), command(text))
 
 
-def _versions(data: Data) -> Markup | None:
-    versions = data.get("versions")
+def _versions(data: Advice) -> Markup | None:
+    versions = data.versions
     if not versions:
         return None
-    rows: list[tuple[Child, Child]] = [(str(k), str(v)) for k, v in versions.items()]
+    rows: list[tuple[Child, Child]] = [(k, str(v)) for k, v in versions.items()]
     return join([tag("h3", "Versions"), facts(rows)])

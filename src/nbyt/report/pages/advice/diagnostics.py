@@ -1,28 +1,41 @@
 """Diagnostics of one stage: a picture of the bias, sources of noise, and T against lambda."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec.structs import replace
 
 from nbyt.report.figures.draw_plane import View, plane_chart, views
-from nbyt.report.figures.parts import figure, spread
-from nbyt.report.html.element import Child, Markup, for_chart, join, tag
+from nbyt.report.figures.parts import figure, scatter, spread, values_of
+from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.glossary import TERMS, term
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Content, Part, chart, merged, section, side_by_side, table, wrap
 from nbyt.report.html.quantity import layout_mark, shown
-from nbyt.report.numbers import Number, known, layout_name, words
-from nbyt.results.values import Data
+from nbyt.report.numbers import divided, known, layout_name, words
+from nbyt.results.advice import Advice, StageAdvice
+from nbyt.results.measurement import (
+    Gradient,
+    LayoutCloud,
+    LayoutSources,
+    Look,
+    MeasuredLayout,
+    Sources,
+)
+from nbyt.results.values import Data, Estimate, Number
+
+Gradients = Literal["actor", "critic"]
 
 
-def surface_section(data: Data, stage: Data) -> Part:
+def surface_section(data: Advice, stage: StageAdvice, looked: Look) -> Part:
     """Return the alignment for every T and lambda that was measured."""
-    looked = stage["closer"]
-    lambdas = sorted(looked["lambdas"])
-    top = _best(data, looked["layouts"])
+    lambdas = sorted(looked.lambdas)
+    top = _best(data, looked.layouts)
     lead = join(
         [
-            f"At {stage['name']}: ",
+            f"At {stage.name}: ",
             term("alignment"),
-            f" of the {data['objective']} for each T and ",
+            f" of the {data.objective} for each T and ",
             term("lambda"),
             ". Shortening T and lowering lambda do similar things. A deeper colour is better; "
             "the frame marks the highest value, hatching what is undetermined.",
@@ -30,35 +43,40 @@ def surface_section(data: Data, stage: Data) -> Part:
     )
     head: list[Child] = ["N × T", *(_column(data, lam) for lam in lambdas)]
     rows = [
-        _row(data, [one for one in looked["layouts"] if one["steps"] == steps], lambdas, top)
-        for steps in sorted({one["steps"] for one in looked["layouts"]})
+        _row(data, [one for one in looked.layouts if one.steps == steps], lambdas, top)
+        for steps in sorted({one.steps for one in looked.layouts})
     ]
     body = table("Alignment by T and lambda", head, rows, class_="map")
     return section("map", "T against lambda", lead, body, link="T and lambda")
 
 
-def _column(data: Data, lam: float) -> str:
-    return f"λ = {lam:g}, in use" if lam == data["lambda"] else f"λ = {lam:g}"
+def _column(data: Advice, lam: float) -> str:
+    return f"λ = {lam:g}, in use" if lam == data.lam else f"λ = {lam:g}"
 
 
-def _best(data: Data, layouts: list[Data]) -> Data | None:
-    seen = [one for one in layouts if known(one[data["objective"]]["alignment"])]
-    return max(seen, key=lambda one: one[data["objective"]]["alignment"]["value"], default=None)
+def _best(data: Advice, layouts: Sequence[MeasuredLayout]) -> MeasuredLayout | None:
+    seen = [one for one in layouts if known(one.of(data.objective).alignment)]
+    return max(seen, key=lambda one: one.of(data.objective).alignment.value or 0.0, default=None)
 
 
-def _row(data: Data, layouts: list[Data], lambdas: list[float], top: Data | None) -> Markup:
-    own = {one["lambda"]: one for one in layouts}
+def _row(
+    data: Advice,
+    layouts: Sequence[MeasuredLayout],
+    lambdas: list[float],
+    top: MeasuredLayout | None,
+) -> Markup:
+    own = {one.lam: one for one in layouts}
     cells = [_cell(data, own.get(lam), top) for lam in lambdas]
     return tag("tr", tag("th", layout_mark(layouts[0]), scope="row"), *cells)
 
 
-def _cell(data: Data, one: Data | None, top: Data | None) -> Markup:
+def _cell(data: Advice, one: MeasuredLayout | None, top: MeasuredLayout | None) -> Markup:
     if one is None or top is None:
         return tag("td", "not measured" if one is None else "undetermined", class_="unknown")
-    number = one[data["objective"]]["alignment"]
+    number = one.of(data.objective).alignment
     if not known(number):
         return tag("td", shown(number), class_="unknown")
-    value, highest = number["value"], abs(top[data["objective"]]["alignment"]["value"]) or 1.0
+    value, highest = number.value, abs(top.of(data.objective).alignment.value or 0.0) or 1.0
     look = "negative" if value < 0 else "positive"
     frame = " top" if one is top else ""
     style = f"--depth:{min(1.0, abs(value) / highest):.3f}"
@@ -68,24 +86,21 @@ def _cell(data: Data, one: Data | None, top: Data | None) -> Markup:
 SOURCES = ("sampling", "own_step", "credit", "coupling")
 # Smaller shares are what is left of zero after rounding, or as good as none.
 _ROUNDING = 1e-6
-_LOOKS: dict[str, Data] = {
-    "actor": {"colour": "blue", "symbol": "circle", "shift": 0.14},
-    "critic": {"colour": "vermillion", "symbol": "square", "shift": -0.14},
+_LOOKS: dict[Gradients, tuple[str, str, float]] = {
+    "actor": ("blue", "circle", 0.14),
+    "critic": ("vermillion", "square", -0.14),
 }
 
 
-def share_of(parts: Data, name: str) -> Number:
+def share_of(parts: Sources, name: str) -> Number:
     """Return a source as a share of the variance; undetermined where the variance is."""
-    whole, number = parts["variance"], parts[name]
-    if not known(whole) or not whole["value"] or not known(number):
-        return {"value": None, "low": None, "high": None, "reason": number.get("reason")}
-    scaled = {key: number[key] / whole["value"] for key in ("value", "low", "high")}
-    if max(map(abs, scaled.values())) < _ROUNDING:
-        scaled = dict.fromkeys(scaled, 0.0)
-    return {**number, **scaled}
+    share = divided(getattr(parts, name), parts.variance)
+    if known(share) and max(map(abs, (share.value, share.low, share.high))) < _ROUNDING:
+        return replace(share, value=0.0, low=0.0, high=0.0)
+    return share
 
 
-def source_chart(layout: Data) -> Data:
+def source_chart(layout: LayoutSources) -> Data:
     """Return a point with its interval for each source and each gradient."""
     rows = list(reversed(SOURCES))
     return figure(
@@ -102,50 +117,42 @@ def source_chart(layout: Data) -> Data:
     )
 
 
-def _points(layout: Data, gradient: str, rows: list[str]) -> Data:
-    look = _LOOKS[gradient]
-    numbers = [share_of(layout[gradient], name) for name in rows]
+def _points(layout: LayoutSources, gradient: Gradients, rows: list[str]) -> Data:
+    colour, symbol, shift = _LOOKS[gradient]
+    numbers = [share_of(layout.of(gradient), name) for name in rows]
     texts = [
-        for_chart(f"{gradient}, {name.replace('_', ' ')}: {words(number, 100, ' %')}")
+        f"{gradient}, {name.replace('_', ' ')}: {words(number, 100, ' %')}"
         for name, number in zip(rows, numbers, strict=True)
     ]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": gradient,
-        "x": [100 * one["value"] if known(one) else None for one in numbers],
-        "y": [place + look["shift"] for place in range(len(rows))],
-        "error_x": {**spread(numbers, 100), "color": f"@{look['colour']}"},
-        "marker": {"symbol": look["symbol"], "size": 9, "color": f"@{look['colour']}"},
-        "hovertext": texts,
-        "hoverinfo": "text",
-    }
+    marker = {"symbol": symbol, "size": 9, "color": f"@{colour}"}
+    y, bars = [place + shift for place in range(len(rows))], spread(numbers, colour, 100)
+    return scatter(values_of(numbers, 100), y, gradient, texts, marker=marker, error_x=bars)
 
 
-_GRADIENTS = ("actor", "critic")
+_GRADIENTS: tuple[Gradients, ...] = ("actor", "critic")
 
 
-def closer_sections(data: Data) -> Part:
+def closer_sections(data: Advice) -> Part:
     """Return three sections on the diagnosed stage, or one that says there is none."""
-    looked = [stage for stage in data["stages"] if stage.get("closer")]
+    looked = [(stage, stage.closer) for stage in data.stages if stage.closer is not None]
     if not looked:
         words = (
-            f"With effort \u201c{data['effort']}\u201d no stage was diagnosed: there is no "
+            f"With effort \u201c{data.effort}\u201d no stage was diagnosed: there is no "
             "picture of the bias, no split into sources of noise, and no map over T and lambda. "
             "A normal or thorough effort makes them."
         )
         return section("closer", "Diagnostics", words, link="Diagnostics")
-    stage = max(looked, key=lambda one: one["weight"])
+    both = max(looked, key=lambda pair: pair[0].weight)
     return merged(
-        [_bias_section(data, stage), _source_section(stage), surface_section(data, stage)]
+        [_bias_section(data, *both), _source_section(*both), surface_section(data, *both)]
     )
 
 
-def _bias_section(data: Data, stage: Data) -> Part:
-    plane = sorted(stage["closer"].get("plane") or [], key=lambda one: one["steps"])
+def _bias_section(data: Advice, stage: StageAdvice, looked: Look) -> Part:
+    plane = sorted(looked.plane, key=lambda one: one.steps)
     lead = join(
         [
-            f"At {stage['name']}: the ",
+            f"At {stage.name}: the ",
             term("true_gradient"),
             " is the arrow to (1, 0). Each point is the gradient of one batch; a mean away "
             "from the arrow is bias, a wide cloud is noise. Each picture has the plane through "
@@ -161,13 +168,13 @@ def _bias_section(data: Data, stage: Data) -> Part:
     return section("bias", "Bias, seen", lead, _key(), drawn, *notes, link="Bias")
 
 
-def _picture(one: Data, view: View) -> Part:
+def _picture(one: LayoutCloud, view: View) -> Part:
     words = f"Batch gradients of {layout_name(one)} and the true gradient, in a plane."
     title = layout_mark(one)
-    return chart(f"plane-{one['steps']}", words, [plane_chart(one, view)], title)
+    return chart(f"plane-{one.steps}", words, [plane_chart(one, view)], title)
 
 
-def _remarks(data: Data, seen: list[View]) -> list[str]:
+def _remarks(data: Advice, seen: list[View]) -> list[str]:
     same = len({(one.low, one.high) for one in seen}) == 1
     found = [
         "Both axes have the same scale, and all pictures share it."
@@ -180,8 +187,8 @@ def _remarks(data: Data, seen: list[View]) -> list[str]:
             "The arrow goes on beyond the right edge: batch gradients here are much shorter than "
             "the true one, and its end is left out so that they can be seen."
         )
-    if data["objective"] != "actor":
-        found.append(f"The picture is of the actor; the advice is about the {data['objective']}.")
+    if data.objective != "actor":
+        found.append(f"The picture is of the actor; the advice is about the {data.objective}.")
     return found
 
 
@@ -194,14 +201,13 @@ def _key() -> Markup:
     )
 
 
-def _source_section(stage: Data) -> Part:
-    sources = stage["closer"].get("sources") or {}
-    layouts = sources.get("layouts") or []
-    lead = f"At {stage['name']}: what the variance of one layout's gradient is made of."
+def _source_section(stage: StageAdvice, looked: Look) -> Part:
+    layouts = looked.sources.layouts
+    lead = f"At {stage.name}: what the variance of one layout's gradient is made of."
     if not layouts:
-        reason = sources.get("reason") or "no reason given"
+        reason = looked.sources.reason or "no reason given"
         words = tag("p", f"The sources were not measured: {reason}.", class_="notice")
-        content: list[Content] = [words, _phase_block(stage)]
+        content: list[Content] = [words, _phase_block(looked)]
         return section("sources", "Sources of noise", lead, *content, link="Sources")
     layout = layouts[0]
     title = join(["At ", layout_mark(layout)])
@@ -211,16 +217,16 @@ def _source_section(stage: Data) -> Part:
         ("blue", "circle", None, term("actor")), ("vermillion", "square", None, term("critic"))
     )
     row = wrap("div", wrap("div", marks, drawn), _source_table(layout), class_="row")
-    content = [row, _phase_block(stage)]
+    content = [row, _phase_block(looked)]
     return section("sources", "Sources of noise", lead, *content, link="Sources")
 
 
-def _source_table(layout: Data) -> Markup:
+def _source_table(layout: LayoutSources) -> Markup:
     rows = [
         tag(
             "tr",
             tag("td", term(name), tag("br"), tag("small", _meaning(name))),
-            *(tag("td", shown(share_of(layout[g], name), 100, " %")) for g in _GRADIENTS),
+            *(tag("td", shown(share_of(layout.of(g), name), 100, " %")) for g in _GRADIENTS),
         )
         for name in SOURCES
     ]
@@ -231,9 +237,9 @@ def _meaning(name: str) -> str:
     return TERMS[name][1].removeprefix("Noise from ").rstrip(".")
 
 
-def _phase_block(stage: Data) -> Markup | None:
+def _phase_block(looked: Look) -> Markup | None:
     """Return what envs that start together add to the variance, as a multiple of it."""
-    rows = [one for one in stage["closer"]["layouts"] if known(one["actor"].get("phase"))]
+    rows = [one for one in looked.layouts if known(one.actor.phase)]
     if not rows:
         return None
     head: list[Child] = ["N × T", *_GRADIENTS, "both together"]
@@ -241,7 +247,7 @@ def _phase_block(stage: Data) -> Markup | None:
         tag(
             "tr",
             tag("td", layout_mark(one)),
-            *(tag("td", _multiple(one[g])) for g in (*_GRADIENTS, "total")),
+            *(tag("td", _multiple(g)) for g in (one.actor, one.critic, one.total)),
         )
         for one in rows
     ]
@@ -257,10 +263,6 @@ def _phase_block(stage: Data) -> Markup | None:
     return join([tag("h3", "If all envs start together"), words, body])
 
 
-def _multiple(gradient: dict[str, Any]) -> Markup:
-    whole, part = gradient["variance"], gradient.get("phase")
-    if part is None or not known(part) or not known(whole) or not whole["value"]:
-        reason = (part or {}).get("reason")
-        return shown({"value": None, "low": None, "high": None, "reason": reason})
-    scaled = {key: part[key] / whole["value"] for key in ("value", "low", "high")}
-    return shown({**part, **scaled})
+def _multiple(gradient: Gradient) -> Markup:
+    part = gradient.phase if isinstance(gradient.phase, Estimate) else Number(value=None)
+    return shown(divided(part, gradient.variance))

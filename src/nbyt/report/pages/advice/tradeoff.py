@@ -1,9 +1,9 @@
 """The trade-off: long rollouts have less bias, many envs less noise."""
 
+from collections.abc import Sequence
 from math import log10
-from typing import Any
 
-from nbyt.report.figures.parts import figure, line, steps_axis, value_axis
+from nbyt.report.figures.parts import figure, line, scatter, shaded, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.key import key
@@ -14,24 +14,27 @@ from nbyt.report.html.page import (
     by_stage,
     chart,
     numbers,
+    row,
     section,
     slider_handle,
     table,
 )
 from nbyt.report.html.quantity import layout_mark, reasons_of, shown
 from nbyt.report.numbers import known, share, words
-from nbyt.report.tables.advice import deciding
+from nbyt.results.advice import Advice, Answer, StageAdvice
+from nbyt.results.measurement import MeasuredLayout
 from nbyt.results.values import Data
 
 
-def start_of(data: Data) -> int:
+def start_of(data: Advice) -> int:
     """Return the place of the stage with the largest weight: the page opens there."""
-    return data["stages"].index(deciding(data["stages"]))
+    clear = [stage for stage in data.stages if stage.clear] or data.stages
+    return data.stages.index(max(clear, key=lambda stage: stage.weight))
 
 
-def stage_bar(data: Data) -> Part:
+def stage_bar(data: Advice) -> Part:
     """Return the slider with the name, mean return and weight of its stage."""
-    stages, start = data["stages"], start_of(data)
+    stages, start = data.stages, start_of(data)
     label = tag("label", "Stage", for_="stage")
     texts = [valuetext(one) for one in stages]
     about = tag("div", by_stage([_about(one) for one in stages], start), class_="about-stage")
@@ -40,27 +43,27 @@ def stage_bar(data: Data) -> Part:
     return Part(bar, sliders={"stage": Slider(texts, start)})
 
 
-def valuetext(stage: Data) -> str:
+def valuetext(stage: StageAdvice) -> str:
     """Return what a screen reader says for a stage."""
-    out = "" if stage["clear"] else ", left out of the ranking"
-    mean = words(stage["mean_return"])
-    return f"{stage['name']}, mean return {mean}, weight {share(stage['weight'])}{out}"
+    out = "" if stage.clear else ", left out of the ranking"
+    mean = words(stage.mean_return)
+    return f"{stage.name}, mean return {mean}, weight {share(stage.weight)}{out}"
 
 
-def _about(stage: Data) -> Markup:
+def _about(stage: StageAdvice) -> Markup:
     facts = [
-        tag("strong", stage["name"], class_="stage-name"),
-        tag("span", "mean return ", shown(stage["mean_return"])),
-        tag("span", term("weight"), f" {share(stage['weight'])}"),
+        tag("strong", stage.name, class_="stage-name"),
+        tag("span", "mean return ", shown(stage.mean_return)),
+        tag("span", term("weight"), f" {share(stage.weight)}"),
         tag("span", term("explained_variance"), " ", _critic(stage)),
     ]
-    if not stage["clear"]:
+    if not stage.clear:
         facts.append(tag("span", term("left_out", "left out of the ranking"), class_="flag harm"))
     return join(facts)
 
 
-def _critic(stage: Data) -> Markup:
-    return shown(stage["critic"]["explained_variance"])
+def _critic(stage: StageAdvice) -> Markup:
+    return shown(stage.critic.explained_variance)
 
 
 FACTORS: dict[str, Data] = {
@@ -71,33 +74,32 @@ FACTORS: dict[str, Data] = {
 _LOWEST, _HIGHEST = -1.15, 2.0
 
 
-def factor_charts(data: Data) -> list[Data]:
+def factor_charts(data: Advice) -> list[Data]:
     """Return one chart for each stage, all with the same top."""
-    top = max(_bounds(data, stage)[1] for stage in data["stages"])
-    return [_chart(data, stage, [_bounds(data, stage)[0], top]) for stage in data["stages"]]
+    top = max(_bounds(data, stage)[1] for stage in data.stages)
+    return [_chart(data, stage, [_bounds(data, stage)[0], top]) for stage in data.stages]
 
 
-def advised(data: Data) -> list[tuple[str, Data]]:
+def advised(data: Advice) -> list[tuple[str, Answer]]:
     """Return each advised layout with what it is best for."""
-    answers = data["advice"]
-    pairs = [
-        (word, answers.get(key))
-        for word, key in (("per sample", "per_sample"), ("per second", "per_second"))
-    ]
-    found = [(word, one) for word, one in pairs if one is not None]
-    if len(found) == 2 and found[0][1]["steps"] == found[1][1]["steps"]:
-        return [("per sample and per second", found[0][1])]
-    return found
+    first, second = data.advice.per_sample, data.advice.per_second
+    if second is None:
+        return [("per sample", first)]
+    if first.steps == second.steps:
+        return [("per sample and per second", first)]
+    return [("per sample", first), ("per second", second)]
 
 
-def _chart(data: Data, stage: Data, bounds: list[float]) -> Data:
-    layouts, objective = stage["layouts"], data["objective"]
+def _chart(data: Advice, stage: StageAdvice, bounds: list[float]) -> Data:
+    layouts, objective = stage.layouts, data.objective
     traces: list[Data] = []
     # Alignment first: where noise is all that matters its thick line would hide the other.
     for name in ("alignment", "bias_factor", "noise_factor"):
-        numbers = [one[objective][name] for one in layouts]
+        numbers = [one.of(objective).of(name) for one in layouts]
         traces += line(layouts, numbers, name.replace("_", " "), FACTORS[name])
-    traces += [*_stars(data, stage), _factors_defaults(data, layouts, bounds)]
+    traces += [_stars(data, stage), _factors_defaults(data, layouts, bounds)]
+    # Below zero a gradient points away from the true one.
+    wrong_way = shaded("@ink:0.05", xref="paper", x0=0, x1=1, y0=bounds[0], y1=0)
     shapes, notes = _verticals(data, layouts)
     return figure(
         traces,
@@ -105,52 +107,38 @@ def _chart(data: Data, stage: Data, bounds: list[float]) -> Data:
         xaxis=steps_axis(layouts),
         yaxis=value_axis("share (1 is the best)", range=bounds),
         margin={"l": 62, "r": 14, "t": 50, "b": 64},
-        shapes=[*_wrong_way(bounds), *shapes],
+        shapes=[wrong_way, *shapes],
         annotations=notes,
     )
 
 
-def _bounds(data: Data, stage: Data) -> list[float]:
+def _bounds(data: Advice, stage: StageAdvice) -> list[float]:
     """Return the range from below the smallest value to above the largest."""
-    numbers = [one[data["objective"]][name] for one in stage["layouts"] for name in FACTORS]
-    values = [one["value"] for one in numbers if known(one)]
+    numbers = [one.of(data.objective).of(name) for one in stage.layouts for name in FACTORS]
+    values = [one.value for one in numbers if known(one)]
     low, high = min([0.0, *values]) - 0.06, max([1.0, *values]) + 0.14
     return [max(low, _LOWEST), min(high, _HIGHEST)]
 
 
-def _stars(data: Data, stage: Data) -> list[Data]:
+def _stars(data: Advice, stage: StageAdvice) -> Data:
     """Mark the advised points on the line of alignments."""
-    own = {one["steps"]: one[data["objective"]]["alignment"] for one in stage["layouts"]}
-    at = [one["steps"] for _, one in advised(data) if known(own.get(one["steps"]))]
-    return [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "advised",
-            "x": at,
-            "y": [own[steps]["value"] for steps in at],
-            "marker": {
-                "symbol": "star",
-                "size": 17,
-                "color": "@star",
-                "line": {"color": "@ink", "width": 1.3},
-            },
-            "hoverinfo": "skip",
-        }
-    ]
+    own = {one.steps: one.of(data.objective).alignment for one in stage.layouts}
+    at = [one.steps for _, one in advised(data) if known(own.get(one.steps))]
+    look = {"symbol": "star", "size": 17, "color": "@star", "line": {"color": "@ink", "width": 1.3}}
+    return scatter(at, [own[steps].value for steps in at], "advised", marker=look)
 
 
-def _verticals(data: Data, layouts: list[Data]) -> tuple[list[Data], list[Data]]:
+def _verticals(data: Advice, layouts: Sequence[MeasuredLayout]) -> tuple[list[Data], list[Data]]:
     """Draw a line at each advised T, and above the chart what it is advised for."""
-    order = [one["steps"] for one in layouts]
+    order = [one.steps for one in layouts]
     shapes, notes = [], []
-    for row, (word, one) in enumerate(advised(data)):
-        at = one["steps"]
+    for line_up, (word, one) in enumerate(advised(data)):
+        at = one.steps
         right = at in order and order.index(at) > len(order) / 2
         line = {"color": "@ink:0.45", "width": 1.2, "dash": "dot"}
-        ends = {"x0": at, "x1": at, "y0": 0, "y1": 1.01 + 0.055 * row}
+        ends = {"x0": at, "x1": at, "y0": 0, "y1": 1.01 + 0.055 * line_up}
         shapes.append({"type": "line", "yref": "paper", "layer": "below", "line": line, **ends})
-        notes.append(_note(f"★ {one['envs']}x{at} advised {word}", at, 1.01 + 0.055 * row, right))
+        notes.append(_note(f"★ {one.envs}x{at} advised {word}", at, 1.01 + 0.055 * line_up, right))
     return shapes, notes
 
 
@@ -167,28 +155,17 @@ def _note(text: str, at: int, height: float, right: bool) -> Data:
     }
 
 
-def _factors_defaults(data: Data, layouts: list[Data], bounds: list[float]) -> Data:
+def _factors_defaults(data: Advice, layouts: Sequence[MeasuredLayout], bounds: list[float]) -> Data:
     """Mark every T that is some library's default, near the top."""
-    named = {row["steps"]: row["defaults_of"] for row in data["advice"]["per_sample"]["ranking"]}
-    at = [one["steps"] for one in layouts if named.get(one["steps"])]
-    texts = [for_chart(f"T = {steps} is nearest to: {', '.join(named[steps])}") for steps in at]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "library default",
-        "x": at,
-        "y": [bounds[1] - 0.035 * (bounds[1] - bounds[0])] * len(at),
-        "marker": {"symbol": "triangle-down-open", "size": 9, "color": "@muted"},
-        "hovertext": texts,
-        "hoverinfo": "text",
-    }
-
-
-def _wrong_way(bounds: list[float]) -> list[dict[str, Any]]:
-    """Shade the range below zero, where a gradient points away from the true one."""
-    ends = {"xref": "paper", "x0": 0, "x1": 1, "y0": bounds[0], "y1": 0}
-    look = {"fillcolor": "@ink:0.05", "line": {"width": 0}, "layer": "below"}
-    return [{"type": "rect", **ends, **look}]
+    named = {row.steps: row.defaults_of for row in data.advice.per_sample.ranking}
+    at = [one.steps for one in layouts if named.get(one.steps)]
+    return scatter(
+        at,
+        [bounds[1] - 0.035 * (bounds[1] - bounds[0])] * len(at),
+        "library default",
+        [f"T = {steps} is nearest to: {', '.join(named[steps])}" for steps in at],
+        marker={"symbol": "triangle-down-open", "size": 9, "color": "@muted"},
+    )
 
 
 def gradient_words(objective: str) -> str:
@@ -198,21 +175,21 @@ def gradient_words(objective: str) -> str:
     return f"{objective}'s gradient"
 
 
-def deciding_words(data: dict[str, Any]) -> str:
+def deciding_words(data: Advice) -> str:
     """Return whose gradient decides; charts show one gradient even where two decide."""
-    who = data.get("decided_by", data["objective"])
+    who = data.decided_by or data.objective
     return "the weaker of actor and critic" if who == "both" else f"the {gradient_words(who)}"
 
 
-_COLUMNS = {**dict.fromkeys(FACTORS), "cosine": None, "ess_ratio": None}
+_COLUMNS = (*FACTORS, "cosine", "ess_ratio")
 
 
-def tradeoff_section(data: Data) -> Part:
+def tradeoff_section(data: Advice) -> Part:
     """Return the chart of the factors, the libraries' defaults, and the numbers."""
     start = start_of(data)
     drawn = chart("factors", _description(data), factor_charts(data))
-    missing = by_stage([_missing(data, stage) for stage in data["stages"]], start)
-    tables = by_stage([_table(data, stage) for stage in data["stages"]], start)
+    missing = by_stage([_missing(data, stage) for stage in data.stages], start)
+    tables = by_stage([_table(data, stage) for stage in data.stages], start)
     content: list[Content] = [
         _key(),
         drawn,
@@ -223,7 +200,7 @@ def tradeoff_section(data: Data) -> Part:
     return section("tradeoff", "The trade-off", _lead(data), *content, link="Trade-off")
 
 
-def _lead(data: Data) -> Markup:
+def _lead(data: Advice) -> Markup:
     return join(
         [
             "A long rollout needs the critic less, so its gradient points better (",
@@ -233,15 +210,15 @@ def _lead(data: Data) -> Markup:
             "). Their product is the ",
             term("alignment"),
             ". All numbers are of the ",
-            gradient_words(data["objective"]),
+            gradient_words(data.objective),
             "; bands are 95 % intervals.",
         ]
     )
 
 
-def _description(data: Data) -> str:
+def _description(data: Advice) -> str:
     return (
-        f"Bias factor, noise factor and alignment of the {gradient_words(data['objective'])} "
+        f"Bias factor, noise factor and alignment of the {gradient_words(data.objective)} "
         "against T, for the chosen stage. The numbers are in the table below the chart."
     )
 
@@ -256,28 +233,28 @@ def _key() -> Markup:
     )
 
 
-def _missing(data: Data, stage: Data) -> Markup | None:
+def _missing(data: Advice, stage: StageAdvice) -> Markup | None:
     return reasons_of(
-        (name.replace("_", " "), one["steps"], one[data["objective"]][name])
+        (name.replace("_", " "), one.steps, one.of(data.objective).of(name))
         for name in FACTORS
-        for one in stage["layouts"]
+        for one in stage.layouts
     )
 
 
-def _defaults(data: Data) -> Markup | None:
+def _defaults(data: Advice) -> Markup | None:
     """Return which library's default T is nearest to which compared T."""
-    rows = sorted(data["advice"]["per_sample"]["ranking"], key=lambda row: row["steps"])
+    rows = sorted(data.advice.per_sample.ranking, key=lambda row: row.steps)
     items = [
-        tag("li", tag("strong", f"T = {row['steps']} "), ", ".join(row["defaults_of"]))
+        tag("li", tag("strong", f"T = {row.steps} "), ", ".join(row.defaults_of))
         for row in rows
-        if row["defaults_of"]
+        if row.defaults_of
     ]
     if not items:
         return None
     return tag("div", tag("h3", "Library defaults by T"), tag("ul", *items, class_="defaults"))
 
 
-def _table(data: Data, stage: Data) -> Markup:
+def _table(data: Advice, stage: StageAdvice) -> Markup:
     head: list[Child] = [
         "N × T",
         term("bias_factor"),
@@ -287,11 +264,7 @@ def _table(data: Data, stage: Data) -> Markup:
         join([term("ess"), " / NT"]),
     ]
     rows = [
-        tag(
-            "tr",
-            tag("td", layout_mark(one)),
-            *(tag("td", shown(one[data["objective"]][name])) for name in _COLUMNS),
-        )
-        for one in stage["layouts"]
+        row(layout_mark(one), *(shown(one.of(data.objective).of(name)) for name in _COLUMNS))
+        for one in stage.layouts
     ]
-    return table(f"Factors at {stage['name']}", head, rows)
+    return table(f"Factors at {stage.name}", head, rows)

@@ -2,9 +2,19 @@
 
 from collections.abc import Sequence
 from math import log10
+from typing import Literal
 
-from nbyt.report.figures.parts import figure, places_axis, spread, value_axis
-from nbyt.report.html.element import Child, Markup, for_chart, join, tag
+from nbyt.report.figures.parts import (
+    bar,
+    figure,
+    named_texts,
+    places_axis,
+    scatter,
+    spread,
+    value_axis,
+    values_of,
+)
+from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.key import key
 from nbyt.report.html.page import (
@@ -13,14 +23,17 @@ from nbyt.report.html.page import (
     by_stage,
     chart,
     numbers,
+    row,
     section,
     side_by_side,
     table,
 )
 from nbyt.report.html.quantity import layout_mark, reasons_of, shown
-from nbyt.report.numbers import Number, known, layout_name, power_of_ten, words
+from nbyt.report.numbers import known, power_of_ten, words
 from nbyt.report.pages.advice.tradeoff import start_of
-from nbyt.results.values import Data
+from nbyt.results.advice import Advice, StageAdvice
+from nbyt.results.measurement import Lags, Layouts
+from nbyt.results.values import Data, Number, Objective
 
 _BARS: dict[str, Data] = {
     "individual": {"color": "@sky"},
@@ -34,33 +47,33 @@ _SHOWN = ("individual", "covariance", "variance")
 _MOST = 3.0  # times the highest bar
 
 
-def term_charts(data: Data, gradient: str) -> list[Data]:
+def term_charts(data: Advice, gradient: Literal["actor", "critic"]) -> list[Data]:
     """Return stacked bars of individual and covariance, a chart for each stage."""
-    return [_terms(stage, gradient) for stage in data["stages"]]
+    return [_terms(stage, gradient) for stage in data.stages]
 
 
-def lag_charts(data: Data, gradient: str) -> list[Data]:
+def lag_charts(data: Advice, gradient: Literal["actor", "critic"]) -> list[Data]:
     """Return the correlation of contributions by lag, a chart for each stage."""
-    return [_lags(stage["lags"][gradient]) for stage in data["stages"]]
+    return [_lags(stage.lags.of(gradient)) for stage in data.stages]
 
 
-def terms_range(stage: Data, gradient: str) -> tuple[float, float, bool]:
+def terms_range(stage: StageAdvice, gradient: Objective) -> tuple[float, float, bool]:
     """Return the range that is drawn, and whether it cuts off intervals.
 
     An interval may be a hundred times as long as the bars are high; then the bars decide.
     """
-    rows = [one[gradient] for one in stage["layouts"]]
-    values = [row[name]["value"] for row in rows for name in _SHOWN if known(row[name])]
-    ends = [row["variance"]["high"] for row in rows if known(row["variance"])]
+    rows = [one.of(gradient) for one in stage.layouts]
+    values = [x.value for row in rows for name in _SHOWN if known(x := row.of(name))]
+    ends = [x.high for row in rows if known(x := row.variance)]
     lowest, highest = min([0.0, *values]), max([0.0, *values])
     wanted = max([highest, *ends])
     top = min(wanted, _MOST * highest) if highest else wanted
     return 1.06 * lowest, 1.06 * top or 1.0, wanted > top
 
 
-def _terms(stage: Data, gradient: str) -> Data:
-    layouts = stage["layouts"]
-    power = power_of_ten([one[gradient]["variance"] for one in layouts])
+def _terms(stage: StageAdvice, gradient: Objective) -> Data:
+    layouts = stage.layouts
+    power = power_of_ten([one.of(gradient).variance for one in layouts])
     scale = 10.0**-power
     low, high, _ = terms_range(stage, gradient)
     unit = f"10<sup>{power}</sup> gradient units²" if power else "gradient units²"
@@ -75,58 +88,37 @@ def _terms(stage: Data, gradient: str) -> Data:
     )
 
 
-def _bar(layouts: Sequence[Data], gradient: str, name: str, scale: float) -> Data:
-    numbers = [one[gradient][name] for one in layouts]
-    return {
-        "type": "bar",
-        "name": name,
-        "x": list(range(len(layouts))),
-        "y": [scale * one["value"] if known(one) else None for one in numbers],
-        "marker": {**_BARS[name], "line": {"width": 0}},
-        "hovertext": _texts(layouts, numbers, name),
-        "hoverinfo": "text",
-    }
+def _bar(layouts: Layouts, gradient: Objective, name: str, scale: float) -> Data:
+    numbers = [one.of(gradient).of(name) for one in layouts]
+    x, texts = range(len(layouts)), named_texts(layouts, numbers, name)
+    return bar(x, values_of(numbers, scale), name, texts, _BARS[name])
 
 
-def _sum(layouts: Sequence[Data], gradient: str, scale: float) -> Data:
+def _sum(layouts: Layouts, gradient: Objective, scale: float) -> Data:
     """Return points of the variance itself, with intervals."""
-    numbers = [one[gradient]["variance"] for one in layouts]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "variance",
-        "x": list(range(len(layouts))),
-        "y": [scale * one["value"] if known(one) else None for one in numbers],
-        "error_y": {**spread(numbers, scale), "color": "@ink"},
-        "marker": {"symbol": "diamond", "size": 7, "color": "@ink"},
-        "hovertext": _texts(layouts, numbers, "variance"),
-        "hoverinfo": "text",
-    }
+    numbers = [one.of(gradient).variance for one in layouts]
+    x, texts = range(len(layouts)), named_texts(layouts, numbers, "variance")
+    marker, bars = {"symbol": "diamond", "size": 7, "color": "@ink"}, spread(numbers, "ink", scale)
+    y = values_of(numbers, scale)
+    return scatter(x, y, "variance", texts, marker=marker, error_y=bars)
 
 
-def _texts(layouts: Sequence[Data], numbers: Sequence[Number], name: str) -> list[str]:
-    pairs = zip(layouts, numbers, strict=True)
-    return [for_chart(f"{layout_name(one)}: {name} {words(number)}") for one, number in pairs]
-
-
-def _lags(profile: Data) -> Data:
-    within = sorted(profile["within"].items(), key=lambda pair: int(pair[0]))
+def _lags(profile: Lags) -> Data:
+    within = sorted(profile.within.items(), key=lambda pair: int(pair[0]))
     lags = [int(lag) for lag, _ in within]
     numbers = [number for _, number in within]
-    main = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": "within a trajectory",
-        "x": lags,
-        "y": [one["value"] if known(one) else None for one in numbers],
-        "error_y": {**spread(numbers), "color": "@blue"},
-        "line": {"color": "@blue", "width": 2},
-        "marker": {"symbol": "circle", "size": 7, "color": "@blue"},
-        "hovertext": [for_chart(f"{lag} steps apart: {words(number)}") for lag, number in within],
-        "hoverinfo": "text",
-    }
+    main = scatter(
+        lags,
+        values_of(numbers),
+        "within a trajectory",
+        [f"{lag} steps apart: {words(number)}" for lag, number in within],
+        mode="lines+markers",
+        error_y=spread(numbers, "blue"),
+        line={"color": "@blue", "width": 2},
+        marker={"symbol": "circle", "size": 7, "color": "@blue"},
+    )
     return figure(
-        [*_across(profile["across"], lags), main],
+        [*_across(profile.across, lags), main],
         280,
         xaxis={
             "type": "log",
@@ -144,37 +136,25 @@ def _across(number: Number, lags: Sequence[int]) -> list[Data]:
     """Return a line with a band: contributions of different trajectories at one time."""
     if not known(number) or not lags:
         return []
-    x = [lags[0], lags[-1]]
-    ends = [number["low"], number["low"], number["high"], number["high"]]
-    text = for_chart(f"across trajectories: {words(number)}")
-    band = {"fill": "toself", "fillcolor": "@vermillion:0.18", "line": {"width": 0}}
-    line = {"color": "@vermillion", "width": 2, "dash": "dash"}
-    common = {"type": "scatter", "mode": "lines"}
-    return [
-        {**common, "x": [*x, *reversed(x)], "y": ends, "hoverinfo": "skip", **band},
-        {
-            **common,
-            "name": "across trajectories",
-            "x": x,
-            "y": [number["value"]] * 2,
-            "line": line,
-            "hovertext": [text, text],
-            "hoverinfo": "text",
-        },
-    ]
+    x, y = [lags[0], lags[-1]], [number.value] * 2
+    ends = [number.low, number.low, number.high, number.high]
+    fill = {"color": "@vermillion", "width": 2, "dash": "dash"}
+    band = scatter([*x, *reversed(x)], ends, mode="lines", fill="toself", line={"width": 0})
+    texts = [f"across trajectories: {words(number)}"] * 2
+    middle = scatter(x, y, "across trajectories", texts, mode="lines", line=fill)
+    return [{**band, "fillcolor": "@vermillion:0.18"}, middle]
 
 
-_GRADIENTS = ("actor", "critic")
-_TERMS = ("individual", "covariance", "variance")
+_GRADIENTS: tuple[Literal["actor", "critic"], ...] = ("actor", "critic")
 
 
-def variance_section(data: Data) -> Part:
+def variance_section(data: Advice) -> Part:
     """Return terms and lag correlations of actor and critic, side by side."""
     start = start_of(data)
     terms = side_by_side(_terms_chart(data, one) for one in _GRADIENTS)
     lags = side_by_side(_lags_chart(data, one) for one in _GRADIENTS)
-    tables = by_stage([_tables(stage) for stage in data["stages"]], start)
-    missing = by_stage([_missing(stage) for stage in data["stages"]], start)
+    tables = by_stage([_tables(stage) for stage in data.stages], start)
+    missing = by_stage([_missing(stage) for stage in data.stages], start)
     content: list[Content] = [
         _terms_key(),
         terms,
@@ -184,7 +164,7 @@ def variance_section(data: Data) -> Part:
         _lags_lead(),
         _lags_key(),
         lags,
-        numbers("The numbers", by_stage([_lag_table(one) for one in data["stages"]], start)),
+        numbers("The numbers", by_stage([_lag_table(one) for one in data.stages], start)),
     ]
     title = "Where the variance comes from"
     return section("variance", title, _lead(), *content, link="Variance")
@@ -214,17 +194,17 @@ def _lags_lead() -> Markup:
     )
 
 
-def _terms_chart(data: Data, gradient: str) -> Part:
+def _terms_chart(data: Advice, gradient: Literal["actor", "critic"]) -> Part:
     words = f"Individual and covariance terms of the {gradient}'s variance for every T."
     return chart(f"terms-{gradient}", words, term_charts(data, gradient), _title(gradient))
 
 
-def _lags_chart(data: Data, gradient: str) -> Part:
+def _lags_chart(data: Advice, gradient: Literal["actor", "critic"]) -> Part:
     words = f"Correlation of the {gradient}'s contributions against the steps between them."
     return chart(f"lags-{gradient}", words, lag_charts(data, gradient), _title(gradient))
 
 
-def _title(gradient: str) -> Markup:
+def _title(gradient: Objective) -> Markup:
     return term(gradient, gradient.capitalize())
 
 
@@ -243,7 +223,7 @@ def _lags_key() -> Markup:
     )
 
 
-def _missing(stage: Data) -> Markup | None:
+def _missing(stage: StageAdvice) -> Markup | None:
     """Return what is not drawn, and whether intervals leave the chart."""
     cut = [gradient for gradient in _GRADIENTS if terms_range(stage, gradient)[2]]
     words = f"Intervals of the {' and the '.join(cut)} go beyond the top; the numbers have them."
@@ -252,36 +232,28 @@ def _missing(stage: Data) -> Markup | None:
     return join([remark, absent]) if remark or absent else None
 
 
-def _absent(stage: Data) -> Markup | None:
+def _absent(stage: StageAdvice) -> Markup | None:
     return reasons_of(
-        (f"{gradient} {name}", one["steps"], one[gradient][name])
+        (f"{gradient} {name}", one.steps, one.of(gradient).of(name))
         for gradient in _GRADIENTS
-        for name in _TERMS
-        for one in stage["layouts"]
+        for name in _SHOWN
+        for one in stage.layouts
     )
 
 
-def _tables(stage: Data) -> Markup:
+def _tables(stage: StageAdvice) -> Markup:
     head: list[Child] = ["N × T"]
-    head += [f"{gradient}, {name}" for gradient in _GRADIENTS for name in _TERMS]
+    head += [f"{gradient}, {name}" for gradient in _GRADIENTS for name in _SHOWN]
     rows = [
-        tag(
-            "tr",
-            tag("td", layout_mark(one)),
-            *(tag("td", shown(one[g][name])) for g in _GRADIENTS for name in _TERMS),
-        )
-        for one in stage["layouts"]
+        row(layout_mark(one), *(shown(one.of(g).of(x)) for g in _GRADIENTS for x in _SHOWN))
+        for one in stage.layouts
     ]
-    return table(f"Terms of the variance at {stage['name']}", head, rows)
+    return table(f"Terms of the variance at {stage.name}", head, rows)
 
 
-def _lag_table(stage: Data) -> Markup:
-    profiles = [stage["lags"][gradient] for gradient in _GRADIENTS]
-    lags = sorted(profiles[0]["within"], key=int)
-    rows = [
-        tag("tr", tag("td", lag), *(tag("td", shown(one["within"][lag])) for one in profiles))
-        for lag in lags
-    ]
-    last = (tag("td", shown(one["across"])) for one in profiles)
-    rows.append(tag("tr", tag("td", "across trajectories"), *last))
-    return table(f"Correlations at {stage['name']}", ["steps apart", *_GRADIENTS], rows)
+def _lag_table(stage: StageAdvice) -> Markup:
+    profiles = [stage.lags.of(gradient) for gradient in _GRADIENTS]
+    lags = sorted(profiles[0].within, key=int)
+    rows = [row(lag, *(shown(profile.within[lag]) for profile in profiles)) for lag in lags]
+    rows.append(row("across trajectories", *(shown(profile.across) for profile in profiles)))
+    return table(f"Correlations at {stage.name}", ["steps apart", *_GRADIENTS], rows)

@@ -1,5 +1,5 @@
 """The page of a probed training: records as plain data to one HTML file. No JAX."""
 
-from nbyt.report.pages.probes.document import render_probes, write_probes_page
+from nbyt.report.pages.probes.document import probes_page
 
-__all__ = ["render_probes", "write_probes_page"]
+__all__ = ["probes_page"]

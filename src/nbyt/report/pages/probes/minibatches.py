@@ -10,7 +10,9 @@ from nbyt.report.figures.figure import figures_part
 from nbyt.report.html.element import tag
 from nbyt.report.html.page import Content, Part, merged, section
 from nbyt.report.pages.probes.records import bare, side_by_side, unknown_section
-from nbyt.results.values import Data
+from nbyt.results.probes import Minibatch, ProbedTraining, ProbeRecord
+from nbyt.results.study import Lines
+from nbyt.results.values import Number
 
 # A page is one file: updates and points beyond these would take tens of megabytes.
 MOST_UPDATES = 40
@@ -24,50 +26,47 @@ _LEAD = (
 )
 Marks = Sequence[tuple[float, str]]
 Summary = Callable[[Sequence[float]], float]  # of the values that share a point
+Minibatched = tuple[ProbeRecord, Sequence[Minibatch]]
 
 
 @dataclass(frozen=True)
 class _Chart:
-    """A chart of mini-batches: for each line its key, name and summary."""
+    """A chart of mini-batches: for each line its values, name and summary."""
 
     title: str
     unit: str
     unit_of_mean: str
-    lines: tuple[tuple[str, str, Summary], ...]
+    lines: tuple[tuple[Callable[[Minibatch], float | None], str, Summary], ...]
+    marked: bool = False
 
-    def is_known(self, records: Sequence[Data]) -> bool:
-        return any(
-            batch.get(self.lines[0][0]) is not None
-            for record in records
-            for batch in record["minibatches"]
-        )
+    def is_known(self, records: Sequence[Minibatched]) -> bool:
+        value = self.lines[0][0]
+        return any(value(batch) is not None for _, batches in records for batch in batches)
 
 
-_COSINE = _Chart(
-    "Cosine with the batch's gradient", "cosine", "mean cosine", (("cosine", "", fmean),)
+def _mean(title: str, unit: str, value: Callable[[Minibatch], float | None]) -> _Chart:
+    return _Chart(title, unit, f"mean {unit}", ((value, "", fmean),))
+
+
+_RATIOS = (
+    (lambda batch: batch.ratio_high, "highest", max),
+    (lambda batch: batch.ratio_low, "lowest", min),
 )
-_CLIPPED = _Chart(
-    "Samples outside the clip range", "share", "mean share", (("clip_fraction", "", fmean),)
+_CHARTS = (
+    _mean("Cosine with the batch's gradient", "cosine", lambda batch: batch.cosine),
+    _mean("Samples outside the clip range", "share", lambda batch: batch.clip_fraction),
+    _Chart("Range of the ratio", "new over old", "new over old", _RATIOS, marked=True),
+    _mean("Approximate KL from the old policy", "KL", lambda batch: batch.approximate_kl),
 )
-_RATIO = _Chart(
-    "Range of the ratio",
-    "new over old",
-    "new over old",
-    (("ratio_high", "highest", max), ("ratio_low", "lowest", min)),
-)
-_KL = _Chart(
-    "Approximate KL from the old policy", "KL", "mean KL", (("approximate_kl", "", fmean),)
-)
-_CHARTS = (_COSINE, _CLIPPED, _RATIO, _KL)
 
 
-def minibatch_section(data: Data) -> Part:
+def minibatch_section(training: ProbedTraining) -> Part:
     """Build charts of first against last epoch over the updates, and of one update's steps."""
-    records = [record for record in data["records"] if record.get("minibatches")]
+    records = [(record, record.minibatches) for record in training.records if record.minibatches]
     if not records:
         why = "The training did not show its mini-batches, so nothing is known of them."
         return unknown_section("minibatches", _TITLE, why, link=_TITLE)
-    marks = _clip_marks(data)
+    marks = _clip_marks(training)
     epochs = [_over_updates(chart, records, marks) for chart in _CHARTS]
     content: list[Content] = [
         tag("h3", "First epoch against last"),
@@ -79,45 +78,41 @@ def minibatch_section(data: Data) -> Part:
     return section("minibatches", _TITLE, _LEAD, *content, link=_TITLE)
 
 
-def _clip_marks(data: Data) -> list[tuple[float, str]]:
+def _clip_marks(training: ProbedTraining) -> list[tuple[float, str]]:
     """Return the ends of the clip range, if the training gives one."""
-    clip = (data.get("settings") or {}).get("clip")
+    clip = (training.settings or {}).get("clip")
     if isinstance(clip, bool) or not isinstance(clip, (int, float)):
         return []
     return [(1 - clip, "clip range"), (1 + clip, "clip range")]
 
 
-def _over_updates(chart: _Chart, records: Sequence[Data], marks: Marks) -> Data:
+def _over_updates(chart: _Chart, records: Sequence[Minibatched], marks: Marks) -> Lines:
     """Draw the first and the last epoch of each update; the only one if all updates have one."""
-    epochs = [[batch["epoch"] for batch in record["minibatches"]] for record in records]
-    chosen = {
-        "first epoch": [min(own) for own in epochs],
-        "last epoch": [max(own) for own in epochs],
-    }
+    epochs = [[batch.epoch for batch in batches] for _, batches in records]
+    chosen = {"first epoch": [*map(min, epochs)], "last epoch": [*map(max, epochs)]}
     if chosen["first epoch"] == chosen["last epoch"]:
         chosen = {"the only epoch": chosen["first epoch"]}
-    updates = [record["update"] for record in records]
+    updates = [record.update for record, _ in records]
     lines = []
-    for key, line, summary in chart.lines:
+    for value, line, summary in chart.lines:
         for name, which in chosen.items():
-            pairs = zip(records, which, strict=True)
             numbers = [
-                _number([b for b in record["minibatches"] if b["epoch"] == epoch], key, summary)
-                for record, epoch in pairs
+                _number([value(b) for b in batches if b.epoch == epoch], summary)
+                for (_, batches), epoch in zip(records, which, strict=True)
             ]
             lines.append(figures.series(f"{line}, {name}" if line else name, updates, numbers))
-    own_marks = marks if chart is _RATIO else ()
-    return figures.lines(chart.title, "update", chart.unit_of_mean, lines, marks=own_marks)
+    shown = marks if chart.marked else ()
+    return figures.lines(chart.title, "update", chart.unit_of_mean, lines, marks=shown)
 
 
-def _within_updates(records: Sequence[Data], marks: Marks) -> Part:
+def _within_updates(records: Sequence[Minibatched], marks: Marks) -> Part:
     """Build a slider over the updates with the charts of the chosen one."""
     chosen = _spread_out(records)
-    words = [f"update {one['update']:,}, after {one['samples']:,} samples" for one in chosen]
+    words = [f"update {one.update:,}, after {one.samples:,} samples" for one, _ in chosen]
     charts = [chart for chart in _CHARTS if chart.is_known(chosen)]
     frames = []
-    for record in chosen:
-        drawn = [_within_update(chart, record["minibatches"], marks) for chart in charts]
+    for _, batches in chosen:
+        drawn = [_within_update(chart, batches, marks) for chart in charts]
         frames.append([figures.row(*drawn[k : k + 2]) for k in range(0, len(drawn), 2)])
     slides = figures.slides("update", "Update", words, frames, start=-1)
     text = _explained(records, chosen)
@@ -125,7 +120,7 @@ def _within_updates(records: Sequence[Data], marks: Marks) -> Part:
     return merged([note, figures_part([slides], "course")])
 
 
-def _spread_out(records: Sequence[Data]) -> list[Data]:
+def _spread_out(records: Sequence[Minibatched]) -> list[Minibatched]:
     """Pick as many as a page can hold, evenly from the first to the last."""
     if len(records) <= MOST_UPDATES:
         return list(records)
@@ -133,14 +128,14 @@ def _spread_out(records: Sequence[Data]) -> list[Data]:
     return [records[round(k * step)] for k in range(MOST_UPDATES)]
 
 
-def _explained(records: Sequence[Data], chosen: Sequence[Data]) -> str:
+def _explained(records: Sequence[Minibatched], chosen: Sequence[Minibatched]) -> str:
     """Explain how to read the charts."""
     sentences = []
-    if any(_every_second_epoch(record["minibatches"]) for record in chosen):
+    if any(_every_second_epoch(batches) for _, batches in chosen):
         sentences.append("Every second epoch is shaded, with its number at the foot.")
     if len(chosen) < len(records):
         sentences.append(f"The slider stops at {len(chosen)} of {len(records)} probed updates.")
-    together = max(_together(record["minibatches"]) for record in chosen)
+    together = max(_together(batches) for _, batches in chosen)
     if together > 1:
         sentences.append(
             f"A point stands for up to {together} mini-batches: their mean, or the lowest and "
@@ -149,38 +144,38 @@ def _explained(records: Sequence[Data], chosen: Sequence[Data]) -> str:
     return " ".join(sentences)
 
 
-def _within_update(chart: _Chart, minibatches: Sequence[Data], marks: Marks) -> Data:
+def _within_update(chart: _Chart, minibatches: Sequence[Minibatch], marks: Marks) -> Lines:
     size = _together(minibatches)
     starts = range(0, len(minibatches), size)
     groups = [minibatches[start : start + size] for start in starts]
     x = [start + (len(group) + 1) / 2 for start, group in zip(starts, groups, strict=True)]
     lines = [
-        figures.series(name, x, [_number(group, key, summary) for group in groups])
-        for key, name, summary in chart.lines
+        figures.series(name, x, [_number([*map(value, group)], summary) for group in groups])
+        for value, name, summary in chart.lines
     ]
     return figures.lines(
         chart.title,
         "gradient step of the update",
         chart.unit,
         lines,
-        marks=marks if chart is _RATIO else (),
+        marks=marks if chart.marked else (),
         spans=_every_second_epoch(minibatches),
     )
 
 
-def _number(minibatches: Sequence[Data], key: str, summary: Summary) -> Data:
-    known = [batch[key] for batch in minibatches if batch.get(key) is not None]
+def _number(values: Sequence[float | None], summary: Summary) -> Number:
+    known = [value for value in values if value is not None]
     return bare(summary(known) if known else None)
 
 
-def _together(minibatches: Sequence[Data]) -> int:
+def _together(minibatches: Sequence[Minibatch]) -> int:
     """Return how many mini-batches are one point."""
     return ceil(len(minibatches) / MOST_POINTS)
 
 
-def _every_second_epoch(minibatches: Sequence[Data]) -> list[tuple[float, float, str]]:
+def _every_second_epoch(minibatches: Sequence[Minibatch]) -> list[tuple[float, float, str]]:
     """Return start, end and number of every second epoch."""
-    epochs = [batch["epoch"] for batch in minibatches]
+    epochs = [batch.epoch for batch in minibatches]
     present = list(dict.fromkeys(epochs))
     if len(present) > _MOST_EPOCHS:
         return []

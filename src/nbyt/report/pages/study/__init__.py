@@ -1,5 +1,5 @@
 """The page of a study: claims, verdicts and figures as plain data to one HTML file. No JAX."""
 
-from nbyt.report.pages.study.document import render_study, write_study_page
+from nbyt.report.pages.study.document import study_page
 
-__all__ = ["render_study", "write_study_page"]
+__all__ = ["study_page"]

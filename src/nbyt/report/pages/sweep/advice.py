@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from nbyt.report.figures.axes import reach, x_axis, y_axis
-from nbyt.report.figures.parts import figure, spread
-from nbyt.report.html.element import Child, Markup, for_chart, join, tag
+from nbyt.report.figures.parts import MARGIN, figure, scatter, spread
+from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.key import key
-from nbyt.report.html.page import Part, chart, numbers, section, table, wrap
+from nbyt.report.html.page import Part, chart, numbers, row, section, table, wrap
 from nbyt.report.html.quantity import layout_mark, shown
 from nbyt.report.numbers import known, words
 from nbyt.report.pages.sweep.answer import (
@@ -17,21 +17,17 @@ from nbyt.report.pages.sweep.answer import (
     colours,
     comparisons,
     finished_indices,
-    sizes,
 )
-from nbyt.results.sweep import AdviceComparison, Kind, Sweep, SweptLayout
-from nbyt.results.values import Data
-
-_BEST = {"symbol": "star", "size": 17, "color": "@star", "line": {"width": 1, "color": "@ink"}}
-_ADVISED = {"symbol": "diamond-open", "size": 18, "color": "@ink", "line": {"width": 2}}
+from nbyt.results.sweep import AdviceComparison, Sweep, SweptLayout
+from nbyt.results.values import Data, Estimate, Kind
 
 
 class Row(NamedTuple):
     """A layout, what was predicted of it, what it reached, and its colour."""
 
     layout: SweptLayout
-    predicted: Data
-    reached: Data
+    predicted: Estimate
+    reached: Estimate
     colour: str
 
 
@@ -48,10 +44,10 @@ def advice_section(sweep: Sweep) -> Part:
         "the best layout's alignment each keeps. If that is what decides, the points go up from "
         "left to right."
     )
-    row = wrap("div", *charts, class_="row")
+    drawn = wrap("div", *charts, class_="row")
     tables = join(_table(sweep, kind, advised) for kind, advised in compared.items())
     folded = numbers("The numbers", tables)
-    return section("advice", title, lead, _key(sweep), row, folded, link=link)
+    return section("advice", title, lead, _key(sweep), drawn, folded, link=link)
 
 
 def _why(sweep: Sweep) -> str:
@@ -68,10 +64,9 @@ def _block(sweep: Sweep, kind: Kind, advised: AdviceComparison) -> Part:
         [_chart(sweep, kind, advised)],
         title,
     )
-    correlation = shown(advised.correlation.as_dict())
     notes = [
         tag("p", "Advised: ", advice_words(advised)),
-        tag("p", "Rank correlation of the two: ", correlation, "."),
+        tag("p", "Rank correlation of the two: ", shown(advised.correlation), "."),
     ]
     return drawn.inside(tag("div", drawn.html, *notes))
 
@@ -79,59 +74,46 @@ def _block(sweep: Sweep, kind: Kind, advised: AdviceComparison) -> Part:
 def _chart(sweep: Sweep, kind: Kind, advised: AdviceComparison) -> Data:
     shades = colours(sweep.layouts)
     rows = [
-        Row(layout, predicted.as_dict(), layout.standing(kind).over_training.as_dict(), shade)
+        Row(layout, predicted, layout.standing(kind).over_training, shade)
         for layout, predicted, shade in zip(sweep.layouts, advised.foretold, shades, strict=True)
         if predicted is not None and predicted.value is not None and layout.standing(kind).scores
     ]
-    marks = [
-        _mark(rows, sweep.layouts[best_index(sweep, kind)], _BEST),
-        _mark(rows, sweep.layouts[place], _ADVISED)
-        if (place := advised_index(sweep, kind)) is not None
-        else None,
-    ]
     return figure(
-        [*map(_point, rows), *filter(None, marks)],
+        [*map(_point, rows), *_marks(sweep, kind, rows)],
         340,
         xaxis=x_axis(
-            "predicted: share of the best alignment", reach([row.predicted for row in rows])
+            "predicted: share of the best alignment", reach([each.predicted for each in rows])
         ),
-        yaxis=y_axis("reached: mean return over training", reach([row.reached for row in rows])),
-        margin={"l": 66, "r": 14, "t": 14, "b": 52},
+        yaxis=y_axis("reached: mean return over training", reach([each.reached for each in rows])),
+        margin=MARGIN,
     )
 
 
-def _point(row: Row) -> Data:
-    name = row.layout.name
-    text = f"{name}: predicted {words(row.predicted)}, reached {words(row.reached)}"
+def _point(point: Row) -> Data:
+    name = point.layout.name
+    text = f"{name}: predicted {words(point.predicted)}, reached {words(point.reached)}"
     bars = {
-        axis: {**spread([number]), "color": f"@{row.colour}:0.45", "width": 0}
-        for axis, number in (("error_x", row.predicted), ("error_y", row.reached))
+        axis: {**spread([number], f"{point.colour}:0.45"), "width": 0}
+        for axis, number in (("error_x", point.predicted), ("error_y", point.reached))
         if known(number)
     }
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": [row.predicted["value"]],
-        "y": [row.reached["value"]],
-        "marker": {"color": f"@{row.colour}", "size": 10},
-        "hovertext": [for_chart(text)],
-        "hoverinfo": "text",
-        **bars,
-    }
+    marker = {"color": f"@{point.colour}", "size": 10}
+    x, y = [point.predicted.value], [point.reached.value]
+    return {**scatter(x, y, name, [text], marker=marker), **bars}
 
 
-def _mark(rows: list[Row], layout: SweptLayout, marker: Data) -> Data:
-    """Draw a symbol around the point of one layout."""
-    marked = [row for row in rows if row.layout is layout]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [row.predicted["value"] for row in marked],
-        "y": [row.reached["value"] for row in marked],
-        "marker": marker,
-        "hoverinfo": "skip",
-    }
+def _marks(sweep: Sweep, kind: Kind, rows: list[Row]) -> list[Data]:
+    """Draw symbols around the points of the best and the advised layout."""
+    edge = {"width": 1, "color": "@ink"}
+    best = {"symbol": "star", "size": 17, "color": "@star", "line": edge}
+    advised = {"symbol": "diamond-open", "size": 18, "color": "@ink", "line": {"width": 2}}
+    traces = []
+    for place, look in ((best_index(sweep, kind), best), (advised_index(sweep, kind), advised)):
+        if place is not None:
+            marked = [each for each in rows if each.layout is sweep.layouts[place]]
+            x = [each.predicted.value for each in marked]
+            traces.append(scatter(x, [each.reached.value for each in marked], marker=look))
+    return traces
 
 
 def _key(sweep: Sweep) -> Markup:
@@ -149,12 +131,13 @@ def _table(sweep: Sweep, kind: Kind, advised: AdviceComparison) -> Markup:
     for layout, predicted in zip(sweep.layouts, advised.foretold, strict=True):
         standing = layout.standing(kind)
         dash = tag("span", "\u2013", class_="muted")
-        cells: list[Child] = [
-            layout_mark(sizes(layout)),
-            dash if predicted is None else shown(predicted.as_dict()),
-            shown(standing.over_training.as_dict()),
-            dash if standing.behind is None else shown(standing.behind.as_dict()),
-        ]
-        rows.append(tag("tr", *(tag("td", cell) for cell in cells)))
+        rows.append(
+            row(
+                layout_mark(layout),
+                dash if predicted is None else shown(predicted),
+                shown(standing.over_training),
+                dash if standing.behind is None else shown(standing.behind),
+            )
+        )
     title = KINDS[kind].capitalize()
     return join([tag("h4", title), table(f"Predicted and reached, {KINDS[kind]}", head, rows)])

@@ -1,14 +1,13 @@
 """The answer: the best layout, what ties with it, and what failed; and what all sections ask."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.page import Part, section
-from nbyt.report.html.quantity import big_layout, layout_mark, shown
-from nbyt.report.numbers import words
-from nbyt.results.sweep import AdviceComparison, Kind, Sweep, SweptLayout, Verdict
-from nbyt.results.values import Data
+from nbyt.report.html.quantity import big_layout, shown, split_mark
+from nbyt.report.numbers import HasLayout, words
+from nbyt.results.sweep import AdviceComparison, Sweep, SweptLayout, Verdict
+from nbyt.results.values import Kind
 
 KINDS: dict[Kind, str] = {
     "per_sample": "for the same samples",
@@ -16,21 +15,6 @@ KINDS: dict[Kind, str] = {
 }
 _COLOURS = 12
 _NAMED = 2
-
-
-class _Layout(Protocol):
-    """What has the sizes of a layout."""
-
-    @property
-    def envs(self) -> int: ...
-
-    @property
-    def steps(self) -> int: ...
-
-
-def sizes(layout: _Layout) -> Data:
-    """Return envs and steps, as figures and marks take them."""
-    return {"envs": layout.envs, "steps": layout.steps}
 
 
 def kinds_of(sweep: Sweep) -> list[Kind]:
@@ -53,7 +37,7 @@ def best_index(sweep: Sweep, kind: Kind) -> int:
     return index_of(sweep, sweep.answer.of(kind)) or 0
 
 
-def index_of(sweep: Sweep, layout: _Layout | None) -> int | None:
+def index_of(sweep: Sweep, layout: HasLayout | None) -> int | None:
     """Return the index of the layout with these envs and steps, if there is one."""
     wanted = layout and (layout.envs, layout.steps)
     splits = [(one.envs, one.steps) for one in sweep.layouts]
@@ -125,15 +109,14 @@ def _card(sweep: Sweep, kind: Kind) -> Markup:
         return tag("article", head, tag("p", why), class_="answer open")
     standing = sweep.layouts[best_index(sweep, kind)].standing(kind)
     rows: list[tuple[Child, Child]] = [
-        ("return over training", shown(standing.over_training.as_dict())),
-        (_end_word(sweep, kind), shown(standing.final.as_dict())),
+        ("return over training", shown(standing.over_training)),
+        (_end_word(sweep, kind), shown(standing.final)),
         ("tied with it", _ties(sweep, kind, best)),
         *_defaults(sweep, kind),
     ]
     facts = [join([tag("dt", name), tag("dd", value)]) for name, value in rows]
     look = "answer open" if best.no_measurable_difference else "answer"
-    big = big_layout(sizes(best))
-    return tag("article", head, big, tag("dl", *facts, class_="facts"), class_=look)
+    return tag("article", head, big_layout(best), tag("dl", *facts, class_="facts"), class_=look)
 
 
 def _end_word(sweep: Sweep, kind: Kind) -> str:
@@ -152,7 +135,7 @@ def _ties(sweep: Sweep, kind: Kind, best: Verdict) -> Child:
         return "unknown"
     if not best.ties:
         return "none: the seeds separate it from all others"
-    chips = [tag("li", layout_mark({"envs": n, "steps": t})) for n, t in best.ties]
+    chips = [tag("li", split_mark(n, t)) for n, t in best.ties]
     return tag("ul", *chips, class_="chips")
 
 
@@ -163,7 +146,7 @@ def _defaults(sweep: Sweep, kind: Kind) -> list[tuple[Child, Child]]:
     for split in list(dict.fromkeys(library.placed_at for library in sweep.defaults))[:2]:
         layout = layouts[split]
         wins = layout.standing(kind).best_wins
-        result = "is that layout" if wins is None else shown(wins.as_dict(), 100, " %")
+        result = "is that layout" if wins is None else shown(wins, 100, " %")
         names = tag("span", f", default of {libraries(layout)}", class_="muted")
         rows.append((f"beats T = {layout.steps}", join([result, names])))
     return rows
@@ -202,7 +185,7 @@ def advice_words(advised: AdviceComparison) -> str:
     lost = advised.regret_share
     if lost is None or lost.value is None:
         return f"{name}; what it loses is undetermined."
-    share = f"{name} loses {words(lost.as_dict(), 100, ' %')} of what the best layout learned"
+    share = f"{name} loses {words(lost, 100, ' %')} of what the best layout learned"
     if lost.low is not None and lost.low > 0:
         return f"{share}."
     return f"{share}, which may be none."

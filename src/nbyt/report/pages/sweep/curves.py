@@ -1,8 +1,8 @@
 """Learning curves of all layouts, over samples and over seconds; a slider brings one forward."""
 
 from nbyt.report.figures.axes import along, reach, x_axis
-from nbyt.report.figures.parts import band, figure, value_axis
-from nbyt.report.html.element import Markup, for_chart, tag
+from nbyt.report.figures.parts import band, figure, scatter, value_axis
+from nbyt.report.html.element import Markup, tag
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart_place, section, slider_bar, wrap
 from nbyt.report.numbers import words
@@ -13,8 +13,8 @@ from nbyt.report.pages.sweep.answer import (
     kinds_of,
     layout_label,
 )
-from nbyt.results.sweep import Kind, Sweep, SweptLayout
-from nbyt.results.values import Data
+from nbyt.results.sweep import Sweep, SweptLayout
+from nbyt.results.values import Data, Kind
 
 _TITLE = "Learning curves"
 _SLIDER = "slider-curves"
@@ -56,7 +56,7 @@ def _key(sweep: Sweep, places: list[int]) -> Markup:
 def _chart(sweep: Sweep, kind: Kind, places: list[int], chosen: int) -> Data:
     across = _across(sweep, kind)
     shades = colours(sweep.layouts)
-    curves = {place: _curve(sweep.layouts[place], kind) for place in places}
+    curves = {place: sweep.layouts[place].standing(kind).curve for place in places}
     order = [place for place in places if place != chosen] + [chosen]
     lines = [
         _line(sweep.layouts[place], kind, across, shades[place], forward=place == chosen)
@@ -74,31 +74,22 @@ def _chart(sweep: Sweep, kind: Kind, places: list[int], chosen: int) -> Data:
     )
 
 
-def _curve(layout: SweptLayout, kind: Kind) -> list[Data]:
-    return [estimate.as_dict() for estimate in layout.standing(kind).curve]
-
-
 def _line(
     layout: SweptLayout, kind: Kind, across: list[float], colour: str, *, forward: bool
 ) -> Data:
-    curve = _curve(layout, kind)
-    return {
-        "type": "scatter",
-        "mode": "lines+markers" if forward or len(across) == 1 else "lines",
-        "name": layout.name,
-        "x": across,
-        "y": [number["value"] for number in curve],
-        "line": {
-            "color": f"@{colour}" if forward else f"@{colour}:0.6",
-            "width": 3.2 if forward else 1.5,
-        },
-        "marker": {"color": f"@{colour}", "size": 6},
-        "hovertext": [
-            for_chart(f"{layout.name}, {x:,.4g} {_UNITS[kind]}: {words(number)}")
-            for x, number in zip(across, curve, strict=True)
-        ],
-        "hoverinfo": "text",
-    }
+    curve = layout.standing(kind).curve
+    pairs = zip(across, curve, strict=True)
+    texts = [f"{layout.name}, {x:,.4g} {_UNITS[kind]}: {words(number)}" for x, number in pairs]
+    shade, width = ("", 3.2) if forward else (":0.6", 1.5)
+    return scatter(
+        across,
+        [number.value for number in curve],
+        layout.name,
+        texts,
+        mode="lines+markers" if forward or len(across) == 1 else "lines",
+        line={"color": f"@{colour}{shade}", "width": width},
+        marker={"color": f"@{colour}", "size": 6},
+    )
 
 
 def _across(sweep: Sweep, kind: Kind) -> list[float]:

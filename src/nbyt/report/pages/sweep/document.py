@@ -1,17 +1,16 @@
 """The whole page of a sweep: its sections in order."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec import to_builtins
 
 from nbyt.report.html.element import Child, Markup, bullets, code, join, tag
-from nbyt.report.html.page import Page, Part, command, section, table, titled_facts
+from nbyt.report.html.page import Page, Part, command, row, section, table, titled_facts
 from nbyt.report.html.quantity import layout_mark
 from nbyt.report.numbers import words
 from nbyt.report.pages.sweep.advice import advice_section
-from nbyt.report.pages.sweep.answer import answer_section, sizes
+from nbyt.report.pages.sweep.answer import answer_section
 from nbyt.report.pages.sweep.curves import curves_section
 from nbyt.report.pages.sweep.steps import steps_section
 from nbyt.report.pages.sweep.wins import wins_section
@@ -59,7 +58,7 @@ def _timing(sweep: Sweep) -> str:
     start = "unknown" if sweep.start is None else f"{sweep.start:.4g}"
     return (
         "The same time is that which the fastest layout takes for all of its updates: "
-        f"{fastest.envs}x{fastest.steps}, {words(fastest.seconds.as_dict())} seconds of training "
+        f"{fastest.envs}x{fastest.steps}, {words(fastest.seconds)} seconds of training "
         "alone, one training at a time. How long an update takes was timed at a few layouts on "
         "the machine of this sweep; between its points a curve is a straight line, and it is taken "
         f"to come from {start}, the lowest first point of all layouts."
@@ -108,13 +107,13 @@ def _row(sweep: Sweep, layout: SweptLayout) -> Markup:
     split = (layout.envs, layout.steps)
     failed = [str(cell.seed) for cell in sweep.failures if (cell.envs, cell.steps) == split]
     cells: list[Child] = [
-        layout_mark(sizes(layout)),
+        layout_mark(layout),
         f"{len(layout.seeds.finished)} of {len(sweep.seeds)}",
         str(layout.seeds.failed),
         ", ".join(failed) or "\u2013",
         str(layout.seeds.missing),
     ]
-    return tag("tr", *(tag("td", cell) for cell in cells))
+    return row(*cells)
 
 
 def _reasons(failures: Sequence[FailedCell]) -> Markup | None:
@@ -161,17 +160,8 @@ _SECTIONS = (
 )
 
 
-def render_sweep(sweep: Sweep) -> str:
-    """Return the page of a sweep as HTML."""
-    return _page(sweep).html()
-
-
-def write_page(sweep: Sweep, path: Path) -> None:
-    """Write the page; `path` holds all of it, or what it held before."""
-    _page(sweep).write(path)
-
-
-def _page(sweep: Sweep) -> Page:
+def sweep_page(sweep: Sweep) -> Page:
+    """Build the page of a sweep."""
     seeds, layouts = len(sweep.seeds), len(sweep.layouts)
     about = (
         f"{layouts} layout{'s' * (layouts > 1)} of a batch of {sweep.batch:,} samples, "

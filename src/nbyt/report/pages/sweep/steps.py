@@ -1,9 +1,17 @@
 """Performance against T: every layout's IQM with its interval, and every seed behind it."""
 
-from nbyt.report.figures.parts import figure, line, steps_axis, value_axis
-from nbyt.report.html.element import Child, Markup, for_chart, join, tag
+from nbyt.report.figures.parts import figure, line, scatter, steps_axis, value_axis
+from nbyt.report.html.element import Child, Markup, join, tag
 from nbyt.report.html.key import key
-from nbyt.report.html.page import Part, chart, section, side_by_side, table
+from nbyt.report.html.page import (
+    Part,
+    chart,
+    section,
+    side_by_side,
+    switch,
+    switched,
+    table,
+)
 from nbyt.report.html.quantity import layout_mark, shown
 from nbyt.report.pages.sweep.answer import (
     KINDS,
@@ -11,37 +19,16 @@ from nbyt.report.pages.sweep.answer import (
     best_index,
     kinds_of,
     libraries,
-    sizes,
 )
-from nbyt.results.sweep import Kind, Sweep, SweptLayout
-from nbyt.results.values import Data
+from nbyt.results.sweep import Sweep, SweptLayout
+from nbyt.results.values import Data, Kind
 
 
 def standings(sweep: Sweep, kinds: list[Kind]) -> list[Child]:
     """Show a switch between the tables, and a table for each way of counting."""
-    return [_switch(kinds), *(_block(sweep, kind) for kind in kinds)]
-
-
-def _switch(kinds: list[Kind]) -> Markup | None:
-    if len(kinds) < 2:
-        return None
-    buttons = [
-        tag(
-            "button",
-            KINDS[kind].capitalize(),
-            type="button",
-            data_show=kind,
-            aria_pressed="true" if kind == kinds[0] else "false",
-        )
-        for kind in kinds
-    ]
-    return tag("div", *buttons, class_="tabs", role="group", aria_label="The table counts")
-
-
-def _block(sweep: Sweep, kind: Kind) -> Markup:
-    title = tag("h3", KINDS[kind].capitalize(), class_="print-only")
-    first = kinds_of(sweep)[0]
-    return tag("div", title, _table(sweep, kind), data_kind=kind, hidden=kind != first)
+    words: dict[str, str] = {kind: KINDS[kind].capitalize() for kind in kinds}
+    blocks = [switched(kind, words[kind], _table(sweep, kind), kinds[0]) for kind in kinds]
+    return [switch(words, kinds[0], "The table counts"), *blocks]
 
 
 def _table(sweep: Sweep, kind: Kind) -> Markup:
@@ -67,12 +54,12 @@ def _row(sweep: Sweep, kind: Kind, place: int) -> Markup:
     count = f"{len(layout.seeds.finished)} of {len(sweep.seeds)}"
     behind, wins = standing.behind, standing.best_wins
     cells: list[Child] = [
-        layout_mark(sizes(layout)),
-        shown(standing.over_training.as_dict()),
-        shown(standing.final.as_dict()),
-        dash if behind is None else shown(behind.as_dict(), mark=False),
-        dash if wins is None else shown(wins.as_dict(), 100, " %"),
-        shown(layout.seconds.as_dict(), 1000, " ms") if kind == "per_second" else count,
+        layout_mark(layout),
+        shown(standing.over_training),
+        shown(standing.final),
+        dash if behind is None else shown(behind, mark=False),
+        dash if wins is None else shown(wins, 100, " %"),
+        shown(layout.seconds, 1000, " ms") if kind == "per_second" else count,
         _standing(sweep, kind, place),
         libraries(layout),
     ]
@@ -100,6 +87,8 @@ def _standing(sweep: Sweep, kind: Kind, place: int) -> Markup:
 
 
 _LOOK = {"colour": "blue", "dash": "solid", "symbol": "circle", "size": 6}
+_BEST = {"symbol": "star", "size": 16, "color": "@star", "line": {"width": 1, "color": "@ink"}}
+_ADVISED = {"symbol": "diamond-open", "size": 19, "color": "@ink", "line": {"width": 2.4}}
 _TITLES: dict[Kind, str] = {
     "per_sample": "For the same samples: mean return over training",
     "per_second": "For the same time: mean return until the fastest has finished",
@@ -126,17 +115,18 @@ def steps_section(sweep: Sweep) -> Part:
 
 def _chart(sweep: Sweep, kind: Kind) -> Data:
     layouts = [layout for layout in sweep.layouts if layout.standing(kind).scores]
-    numbers = [layout.standing(kind).over_training.as_dict() for layout in layouts]
-    traces = [_dots(layouts, kind), *line([*map(sizes, layouts)], numbers, "IQM", _LOOK)]
+    numbers = [layout.standing(kind).over_training for layout in layouts]
+    traces = [_dots(layouts, kind), *line(layouts, numbers, "IQM", _LOOK)]
+    nearest = [layout for layout in layouts if layout.defaults_of]
     marks = [
-        _defaults(layouts, kind),
-        _mark(sweep, kind, advised_index(sweep, kind), "advised", "diamond-open", "ink", 19),
-        _mark(sweep, kind, best_index(sweep, kind), "best", "star", "star", 16),
+        _defaults(nearest, kind) if nearest else None,
+        _mark(sweep, kind, advised_index(sweep, kind), "advised", _ADVISED),
+        _mark(sweep, kind, best_index(sweep, kind), "best", _BEST),
     ]
     return figure(
         [*traces, *filter(None, marks)],
         360,
-        xaxis=steps_axis([*map(sizes, sweep.layouts)]),
+        xaxis=steps_axis(sweep.layouts),
         yaxis=value_axis("mean return", automargin=True, zeroline=False),
     )
 
@@ -148,62 +138,33 @@ def _dots(layouts: list[SweptLayout], kind: Kind) -> Data:
         for layout in layouts
         for seed, score in zip(layout.seeds.finished, layout.standing(kind).scores, strict=True)
     ]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "a seed",
-        "x": [layout.steps for layout, _, _ in dots],
-        "y": [score for _, _, score in dots],
-        "marker": {"color": "@muted:0.4", "size": 5, "symbol": "circle"},
-        "hovertext": [
-            for_chart(f"{layout.name}, seed {seed}: {score:.4g}") for layout, seed, score in dots
-        ],
-        "hoverinfo": "text",
-    }
+    return scatter(
+        [layout.steps for layout, _, _ in dots],
+        [score for _, _, score in dots],
+        "a seed",
+        [f"{layout.name}, seed {seed}: {score:.4g}" for layout, seed, score in dots],
+        marker={"color": "@muted:0.4", "size": 5, "symbol": "circle"},
+    )
 
 
-def _defaults(layouts: list[SweptLayout], kind: Kind) -> Data | None:
+def _defaults(nearest: list[SweptLayout], kind: Kind) -> Data:
     """Draw a square around the layouts that are nearest to libraries' defaults."""
-    nearest = [layout for layout in layouts if layout.defaults_of]
-    if not nearest:
-        return None
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "default",
-        "x": [layout.steps for layout in nearest],
-        "y": [layout.standing(kind).over_training.value for layout in nearest],
-        "marker": {
-            "symbol": "square-open",
-            "size": 12,
-            "color": "@vermillion",
-            "line": {"width": 1.5},
-        },
-        "hovertext": [
-            for_chart(f"{layout.name}: nearest to the default T of {', '.join(layout.defaults_of)}")
-            for layout in nearest
-        ],
-        "hoverinfo": "text",
-    }
+    square = {"symbol": "square-open", "size": 12, "color": "@vermillion", "line": {"width": 1.5}}
+    return scatter(
+        [layout.steps for layout in nearest],
+        [layout.standing(kind).over_training.value for layout in nearest],
+        "default",
+        [f"{x.name}: nearest to the default T of {', '.join(x.defaults_of)}" for x in nearest],
+        marker=square,
+    )
 
 
-def _mark(
-    sweep: Sweep, kind: Kind, place: int | None, name: str, symbol: str, colour: str, size: int
-) -> Data | None:
+def _mark(sweep: Sweep, kind: Kind, place: int | None, name: str, look: Data) -> Data | None:
     """Draw a symbol on one layout's IQM."""
     if place is None or not sweep.layouts[place].standing(kind).scores:
         return None
     layout = sweep.layouts[place]
-    edge = {"width": 1, "color": "@ink"} if symbol == "star" else {"width": 2.4}
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": [layout.steps],
-        "y": [layout.standing(kind).over_training.value],
-        "marker": {"symbol": symbol, "size": size, "color": f"@{colour}", "line": edge},
-        "hoverinfo": "skip",
-    }
+    return scatter([layout.steps], [layout.standing(kind).over_training.value], name, marker=look)
 
 
 def _key(sweep: Sweep) -> Markup:

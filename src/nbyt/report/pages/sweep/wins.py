@@ -1,7 +1,7 @@
 """Probability of improvement: of the best over each layout, and of each over a default."""
 
-from nbyt.report.figures.parts import figure, spread, steps_axis, value_axis
-from nbyt.report.html.element import Child, Markup, for_chart, tag
+from nbyt.report.figures.parts import figure, level, scatter, spread, steps_axis, value_axis
+from nbyt.report.html.element import Child, Markup, tag
 from nbyt.report.html.page import Part, chart_place, numbers, section, slider_bar, table, wrap
 from nbyt.report.html.quantity import layout_mark, shown
 from nbyt.report.numbers import words
@@ -12,10 +12,9 @@ from nbyt.report.pages.sweep.answer import (
     kinds_of,
     layout_label,
     roles,
-    sizes,
 )
-from nbyt.results.sweep import Kind, Sweep, SweptLayout
-from nbyt.results.values import Data, Estimate
+from nbyt.results.sweep import Sweep, SweptLayout
+from nbyt.results.values import Data, Estimate, Kind
 
 _SLIDER = "slider-wins"
 _KIND: Kind = "per_sample"
@@ -63,41 +62,22 @@ def _chart(sweep: Sweep, against: int) -> Data:
     return figure(
         points,
         320,
-        xaxis=steps_axis([*map(sizes, sweep.layouts)]),
+        xaxis=steps_axis(sweep.layouts),
         yaxis=value_axis(f"beats {other} (%)", range=[-4, 104], zeroline=False),
-        shapes=[
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": 50,
-                "y1": 50,
-                "layer": "below",
-                "line": {"color": "@ink:0.55", "width": 1.2, "dash": "dash"},
-            }
-        ],
+        shapes=[level(50)],
     )
 
 
 def _point(layout: SweptLayout, wins: Estimate, colour: str, other: str) -> Data:
-    number = wins.as_dict()
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": layout.name,
-        "x": [layout.steps],
-        "y": [100 * number["value"]],
-        "error_y": {**spread([number], 100), "color": f"@{colour}"},
-        "marker": {"color": f"@{colour}", "size": 9},
-        "hovertext": [for_chart(f"{layout.name} beats {other}: {words(number, 100, ' %')}")],
-        "hoverinfo": "text",
-    }
+    text = f"{layout.name} beats {other}: {words(wins, 100, ' %')}"
+    marker, bars = {"color": f"@{colour}", "size": 9}, spread([wins], colour, 100)
+    y = [None if wins.value is None else 100 * wins.value]
+    return scatter([layout.steps], y, layout.name, [text], marker=marker, error_y=bars)
 
 
 def _pairs(sweep: Sweep) -> Markup:
     places, wins = finished_indices(sweep), sweep.wins.per_sample or ()
-    marks = {place: layout_mark(sizes(sweep.layouts[place])) for place in places}
+    marks = {place: layout_mark(sweep.layouts[place]) for place in places}
     head: list[Child] = ["beats", *marks.values()]
     rows = [
         tag(
@@ -113,4 +93,4 @@ def _pairs(sweep: Sweep) -> Markup:
 def _cell(wins: Estimate | None) -> Markup:
     if wins is None:
         return tag("td", "\u2013", class_="self")
-    return tag("td", shown(wins.as_dict(), 100, " %"))
+    return tag("td", shown(wins, 100, " %"))
