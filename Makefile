@@ -5,7 +5,7 @@ EXTRAS := dev,sb3,envpool,mujoco,ray,trackers
 
 .PHONY: install demo test lint types layers unit short-isas test-isas browser bench bench-throughput bench-probe \
 	bench-callback advice-check agreement calibration live-coverage parity dialects-live post replay \
-	dqn soak soak-keys scale bench-sweep validate-advice test-oldest versions clean
+	dqn soak soak-keys scale bench-sweep validate-advice proving-ground test-oldest versions clean
 
 install: .venv/installed
 
@@ -18,7 +18,11 @@ install: .venv/installed
 demo: install
 	$(BIN)/nbyt advise CartPole-v1 --batch 2048 --seed 0 --out runs/demo --force
 
-test: lint types layers unit short-isas
+# Checks that only read the code go side by side; tests use all cores by themselves.
+test: install
+	$(MAKE) -j 3 lint types layers
+	$(MAKE) unit
+	$(MAKE) short-isas
 
 lint: install
 	$(BIN)/ruff check .
@@ -31,7 +35,7 @@ layers: install
 	$(BIN)/lint-imports
 
 unit: install browser
-	$(BIN)/pytest -n 2 --dist loadscope --durations 15
+	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder --durations 15
 
 # A minute: what must have learnt something has learnt it on an old CPU too, and on none that is here.
 short-isas: install
@@ -44,7 +48,7 @@ test-isas: install
 
 # The core tests with the oldest versions that pyproject.toml allows.
 # Left out is what needs an extra and does not skip itself without it.
-NEED_EXTRAS := tests/integrations tests/examples tests/gradients/engines/test_torch.py
+NEED_EXTRAS := tests/integrations tests/examples $(wildcard tests/gradients/engines/test_torch*.py)
 test-oldest: .venv-oldest/installed
 	.venv-oldest/bin/pytest -n 2 $(addprefix --ignore=,$(NEED_EXTRAS)) \
 		--deselect tests/test_imports.py::test_every_module_imports
@@ -111,6 +115,12 @@ dqn: install
 	$(BIN)/python -m benchmarks.dqn.solves
 	$(BIN)/python -m benchmarks.dqn.run
 	$(BIN)/python -m benchmarks.dqn.report
+
+# Hours; it can be stopped, and the same command goes on. A first look: PROVING=--quick.
+PROVING ?=
+proving-ground: install
+	$(BIN)/pip install --quiet --disable-pip-version-check -r benchmarks/requirements-proving.txt
+	$(BIN)/python -m benchmarks.proving.run $(PROVING)
 
 # About an hour and a half; it can be stopped, and the same command goes on.
 advice-check: install

@@ -10,7 +10,7 @@ from nbyt.advice.request import EFFORTS, make_advice_request
 from nbyt.advice.run import answer_request
 from nbyt.advice.stages import given_stages, open_folder
 from nbyt.envs import resolve
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 
 BATCH = 2048
 

@@ -31,7 +31,7 @@ evenly spaced stages, 64 episodes each), with the 95 % interval over seeds.
 {training}
 
 On CartPole the shortest rollouts are the worst; on Acrobot they look best, with the longest close
-behind and the middle worst. No rule of thumb gives both. Now what `nbyt advise` says of each, per
+behind and the middle worst. A long T does well on both. Now what `nbyt advise` says of each, per
 sample, with {asked} seeds (each trains and measures anew). It knows nothing of the table above. The
 right side is T of at least 128 for CartPole, and of at most 8 for Acrobot:
 

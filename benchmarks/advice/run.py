@@ -60,7 +60,9 @@ def _training(seeds: int) -> dict[str, Any]:
         own = found["envs"][env] = {}
         for steps in training.STEPS:
             rows = _rows(
-                f"{env}-{steps}", seeds, lambda seed, at=(env, steps): training.trained(*at, seed)
+                f"{env}-{steps}",
+                seeds,
+                lambda seed, at=(env, steps): training.trained(at[0], at[1], seed),
             )
             own[str(steps)] = training.summarised(rows)
             print(env, steps, own[str(steps)], flush=True)

@@ -10,7 +10,7 @@ from benchmarks.advice.ask import BATCH, per_sample
 from nbyt.envs import tabular
 from nbyt.exact import Control, frozenlake, garnet, moments, sticky, taxi
 from nbyt.exact.values import optimal_values, policy_values
-from nbyt.policy.stage import Stage, table
+from nbyt.policy.actor_critic import Stage, table
 from nbyt.train.plan import PPOSettings
 
 STEPS = tuple(4**power for power in range(6))

@@ -15,14 +15,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from nbyt.collect.device import collect, stagger, start
-from nbyt.collect.rollout import Rollout
+from nbyt.collect.rollout import Rollout, gae
 from nbyt.collect.segment import burn_in
 from nbyt.envs.protocol import DeviceEnv
-from nbyt.objective.advantage import gae
-from nbyt.objective.ppo import Batch, Coefficients, actor_loss, critic_loss
-from nbyt.policy.actor_critic import ActorCritic, Params
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 from nbyt.rng import stream
+from nbyt.train.losses import Batch, Coefficients, actor_loss, critic_loss
 
 OBJECTIVES = ("actor", "critic")
 

@@ -15,7 +15,7 @@ from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.probe import collected_chains, probe
 from nbyt.measure.request import Resources, make_request
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import LEVEL, Estimate
 from nbyt.stats.variance import squared_length

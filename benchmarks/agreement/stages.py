@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from nbyt.policy.actor_critic import Stage
 from nbyt.policy.files import read_stage
-from nbyt.policy.stage import Stage
 
 _CALL = "from nbyt.cli.main import main; main()"
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from nbyt.exact import Control, frozenlake, garnet, sticky, taxi
 from nbyt.measure.request import Request, make_request
-from nbyt.policy.stage import Stage, table
+from nbyt.policy.actor_critic import Stage, table
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,11 @@ from benchmarks.calibration.cases import Case
 from benchmarks.calibration.pools import Pooled
 from benchmarks.calibration.truths import GRADIENTS, SQUARED, Key, spread
 from nbyt.rng import numpy_stream
-from nbyt.stats.comparison import Candidate, compare
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.lags import PhaseProducts, lag_profile, phase_variance
 from nbyt.stats.pool import explained_variance
 from nbyt.stats.products import Products
-from nbyt.stats.ranking import rank
+from nbyt.stats.ranking import Candidate, compare, rank
 from nbyt.stats.summary import GradientEstimates, describe
 from nbyt.stats.variance import bias_parts
 

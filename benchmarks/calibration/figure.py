@@ -1,31 +1,19 @@
 """The drawing of the calibration page: every gate's coverage, field by field, as SVG text."""
 
-from html import escape
 from typing import Any
 
+from benchmarks.svg import drawing, text
+
 _STYLE = """
-    .panel { fill: #ffffff; stroke: #d0d7de; }
-    .word { fill: #1f2328; }
-    .soft { fill: #59636e; }
-    .axis { stroke: #59636e; fill: none; }
-    .grid { stroke: #d0d7de; fill: none; }
     .pass { fill: #009e73; fill-opacity: 0.15; stroke: #009e73; stroke-dasharray: 4 3; }
     .holds { fill: none; stroke: #0072b2; stroke-width: 1.5; }
     .misses { fill: #d55e00; stroke: #d55e00; }
     .said { fill: none; stroke: #8c959f; stroke-width: 1.2; }
-    .mid { text-anchor: middle; }
-    .right { text-anchor: end; }
-    text { font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; font-size: 13px; }
-    @media (prefers-color-scheme: dark) {
-      .panel { fill: #161b22; stroke: #3d444d; }
-      .word { fill: #f0f6fc; }
-      .soft { fill: #a5afba; }
-      .axis { stroke: #a5afba; }
-      .grid { stroke: #3d444d; }
+"""
+_DARK = """
       .holds { stroke: #56b4e9; }
       .misses { fill: #e69f00; stroke: #e69f00; }
       .said { stroke: #7d8590; }
-    }
 """
 
 _LEFT, _TOP, _WIDTH, _ROW = 190, 64, 620, 26
@@ -44,15 +32,23 @@ def strips(rows: list[tuple[str, list[dict[str, Any]]]], limits: tuple[float, fl
     for tick in (0.85, 0.9, 0.95, 1.0):
         x = f"{_x(tick):.1f}"
         parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="{_TOP}" y2="{bottom}"/>')
-        parts.append(_text(_x(tick), bottom + 20, f"{100 * tick:.0f} %", "soft mid"))
+        parts.append(text(_x(tick), bottom + 20, f"{100 * tick:.0f} %", "soft mid"))
     words = "share of pools whose interval holds the truth"
-    parts.append(_text(_LEFT + _WIDTH / 2, bottom + 42, words, "soft mid"))
+    parts.append(text(_LEFT + _WIDTH / 2, bottom + 42, words, "soft mid"))
     for place, (name, gates) in enumerate(rows):
         y = _TOP + _ROW * place + _ROW / 2
-        parts.append(_text(_LEFT - 12, y + 4, name, "word right"))
+        parts.append(text(_LEFT - 12, y + 4, name, "word right"))
         parts += [_mark(gate, y + _spread(turn)) for turn, gate in enumerate(gates)]
     about = "One row for each field, one mark for each case, T and gradient: its measured coverage."
-    return _drawing(868, bottom + 58, "Measured coverage of 95 % intervals", about, parts)
+    return drawing(
+        868,
+        bottom + 58,
+        "Measured coverage of 95 % intervals",
+        about,
+        parts,
+        style=_STYLE,
+        dark=_DARK,
+    )
 
 
 def _spread(turn: int) -> float:
@@ -74,38 +70,17 @@ def _mark(gate: dict[str, Any], y: float) -> str:
 def _key() -> list[str]:
     return [
         '<circle class="holds" cx="28" cy="26" r="3"/>',
-        _text(38, 30, "passes", "word"),
+        text(38, 30, "passes", "word"),
         '<rect class="said" x="98" y="23" width="6" height="6"/>',
-        _text(111, 30, "does not, and is printed as approximate", "word"),
+        text(111, 30, "does not, and is printed as approximate", "word"),
         '<rect class="misses" x="376" y="23" width="6" height="6"/>',
-        _text(389, 30, "does not", "word"),
+        text(389, 30, "does not", "word"),
         '<polygon class="said" points="465,22 458,26 465,30"/>',
-        _text(473, 30, "below 85 %", "word"),
+        text(473, 30, "below 85 %", "word"),
         '<rect class="pass" x="566" y="19" width="26" height="14"/>',
-        _text(600, 30, "what 1,000 pools at 95 % may give", "word"),
+        text(600, 30, "what 1,000 pools at 95 % may give", "word"),
     ]
 
 
 def _x(coverage: float) -> float:
     return _LEFT + _WIDTH * (coverage - LEAST) / (1 - LEAST)
-
-
-def _text(x: float, y: float, words: str, kind: str) -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(words)}</text>'
-
-
-def _drawing(width: int, height: float, title: str, about: str, parts: list[str]) -> str:
-    size = f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}"'
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" '
-            'aria-labelledby="title desc">',
-            f'<title id="title">{escape(title)}</title>',
-            f'<desc id="desc">{escape(about)}</desc>',
-            f"<style>{_STYLE}</style>",
-            f'<rect class="panel" x="0.5" y="0.5" width="{width - 1}" height="{height - 1:.0f}"/>',
-            *parts,
-            "</svg>",
-            "",
-        ]
-    )

@@ -189,7 +189,8 @@ def load(file: Path, case: Case) -> Pooled:
         {(name, k): _products(arrays, name, k, case.steps[k]) for name in names for k in places},
         {
             name: LagProducts(
-                *(arrays[f"lags.{field}|{name}"] for field in _LAGS), arrays["partners"]
+                **{field: arrays[f"lags.{field}|{name}"] for field in _LAGS},
+                partners=arrays["partners"],
             )
             for name in names
             if f"lags.square|{name}" in arrays

@@ -62,10 +62,12 @@ def standing(found: dict[str, Any]) -> tuple[Comparison, ...]:
     }
     span = float(iqm(curves["sb3"]).max()) - random
     last = TOTAL // ROW // 5
-    return tuple(
-        compare(words, *(curves[name][:, start:].mean(axis=1) for name in ("nbyt", "sb3")), span)
-        for words, start in (("whole curve", 0), ("last fifth", -last))
-    )
+
+    def of_part(words: str, start: int) -> Comparison:
+        nbyt, sb3 = (curves[name][:, start:].mean(axis=1) for name in ("nbyt", "sb3"))
+        return compare(words, nbyt, sb3, span)
+
+    return of_part("whole curve", 0), of_part("last fifth", -last)
 
 
 def ours(seed: int) -> list[float | None]:

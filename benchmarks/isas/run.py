@@ -65,7 +65,8 @@ def _limits(name: str) -> dict[str, str]:
 
 
 def _run(name: str, setting: dict[str, str], short: bool) -> dict[str, Any]:
-    what = ["-m", "learns"] if short else [f"--ignore={folder}" for folder in _LEFT_OUT]
+    left_out = [f"--ignore={folder}" for folder in _LEFT_OUT]
+    what = ["-m", "learns", *_files_that_learn()] if short else left_out
     command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *what]
     own = os.environ | setting | {"JAX_ENABLE_COMPILATION_CACHE": "false"}
     began = time.monotonic()
@@ -79,6 +80,12 @@ def _run(name: str, setting: dict[str, str], short: bool) -> dict[str, Any]:
     print(said, flush=True)
     failed = max(counts.pop("failed"), len(failures), bool(done.returncode))
     return {"name": name, **counts, "failed": failed, "failures": failures, "seconds": seconds}
+
+
+def _files_that_learn() -> list[str]:
+    """List the files with such tests: to import all the others would take longer than they do."""
+    tests = sorted((ROOT / "tests").rglob("test_*.py"))
+    return [str(path) for path in tests if "mark.learns" in path.read_text()]
 
 
 def _count(word: str, printed: str) -> int:

@@ -1,23 +1,17 @@
 """The two drawings of the parity page, as SVG text that follows a light or dark theme."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 
 import numpy as np
 
 from benchmarks.parity.compare import BOUND, Standing, iqm, resampled
 from benchmarks.parity.tasks import LIBRARIES
+from benchmarks.svg import Box, drawing, text
 
 NAMES = {"nbyt": "nbyt", "sb3": "Stable-Baselines3"}
 
 _STYLE = """
-    .panel { fill: #ffffff; stroke: #d0d7de; }
-    .word { fill: #1f2328; }
-    .soft { fill: #59636e; }
-    .axis { stroke: #59636e; fill: none; }
-    .grid { stroke: #d0d7de; fill: none; }
     .random { stroke: #59636e; fill: none; stroke-dasharray: 2 3; }
     .bound { fill: #009e73; fill-opacity: 0.15; stroke: #009e73; stroke-dasharray: 4 3; }
     .line { fill: none; stroke-width: 2; }
@@ -27,47 +21,16 @@ _STYLE = """
     .sb3-band { fill: #d55e00; fill-opacity: 0.2; }
     .interval { stroke: #1f2328; stroke-width: 2; fill: none; }
     .point { fill: #1f2328; }
-    .mid { text-anchor: middle; }
-    .right { text-anchor: end; }
-    text { font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; font-size: 13px; }
-    .big { font-size: 16px; font-weight: 600; }
-    @media (prefers-color-scheme: dark) {
-      .panel { fill: #161b22; stroke: #3d444d; }
-      .word { fill: #f0f6fc; }
-      .soft { fill: #a5afba; }
-      .axis, .random { stroke: #a5afba; }
-      .grid { stroke: #3d444d; }
+"""
+_DARK = """
+      .random { stroke: #a5afba; }
       .nbyt { stroke: #56b4e9; }
       .sb3 { stroke: #e69f00; }
       .nbyt-band { fill: #56b4e9; }
       .sb3-band { fill: #e69f00; }
       .interval { stroke: #f0f6fc; }
       .point { fill: #f0f6fc; }
-    }
 """
-
-
-@dataclass(frozen=True)
-class _Box:
-    """Where a panel's axes are in the drawing, and which values they show."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-    x_range: tuple[float, float]
-    y_range: tuple[float, float]
-
-    def x(self, value: float) -> float:
-        low, high = self.x_range
-        return self.left + self.width * (value - low) / (high - low)
-
-    def y(self, value: float) -> float:
-        low, high = self.y_range
-        return self.top + self.height * (high - value) / (high - low)
-
-    def path(self, xs: np.ndarray, ys: np.ndarray) -> str:
-        return " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in zip(xs, ys, strict=True))
 
 
 def curves(standings: list[Standing]) -> str:
@@ -77,7 +40,15 @@ def curves(standings: list[Standing]) -> str:
     for place, now in enumerate(standings):
         parts.append(_curve_panel(now, 70 + 430 * (place % 2), 84 + 290 * (place // 2)))
     about = "For each task the mean return of training episodes against environment steps."
-    return _drawing(868, 66 + 290 * rows, "Learning curves of nbyt and SB3", about, parts)
+    return drawing(
+        868,
+        66 + 290 * rows,
+        "Learning curves of nbyt and SB3",
+        about,
+        parts,
+        style=_STYLE,
+        dark=_DARK,
+    )
 
 
 def differences(standings: list[Standing]) -> str:
@@ -86,20 +57,20 @@ def differences(standings: list[Standing]) -> str:
     span = max(0.2, *(abs(e) for _, c in entries for e in (c.difference.low, c.difference.high)))
     span = np.ceil(span * 20) / 20
     height = 34 * len(entries)
-    box = _Box(250, 40, 560, height, (-span, span), (0, len(entries)))
+    box = Box(250, 40, 560, height, (-span, span), (0, len(entries)))
     left, right = box.x(-BOUND), box.x(BOUND)
     parts = [
         f'<rect class="bound" x="{left:.1f}" y="40" width="{right - left:.1f}" height="{height}"/>',
         f'<line class="axis" x1="{box.x(0):.1f}" x2="{box.x(0):.1f}" y1="40" y2="{40 + height}"/>',
         _x_axis(box, lambda tick: f"{100 * tick:+.0f} %" if tick else "0"),
-        _text(530, 40 + height + 44, "(nbyt − SB3) / (SB3's best − random)", "soft mid"),
-        _text(530, 28, "within ±10 %: agrees", "soft mid"),
+        text(530, 40 + height + 44, "(nbyt − SB3) / (SB3's best − random)", "soft mid"),
+        text(530, 28, "within ±10 %: agrees", "soft mid"),
     ]
     for place, (now, comparison) in enumerate(entries):
         y = 40 + 34 * place + 17
         ends = (box.x(comparison.difference.low), box.x(comparison.difference.high))
         label = f"{now.task.env}, {comparison.metric}"
-        parts.append(_text(238, y + 4, label, "word right"))
+        parts.append(text(238, y + 4, label, "word right"))
         parts.append(
             f'<line class="interval" x1="{ends[0]:.1f}" x2="{ends[1]:.1f}" y1="{y}" y2="{y}"/>'
         )
@@ -110,7 +81,15 @@ def differences(standings: list[Standing]) -> str:
         centre = box.x(comparison.difference.value)
         parts.append(f'<circle class="point" cx="{centre:.1f}" cy="{y}" r="4.5"/>')
     about = "One row per task and metric: the difference as a point, its 95 % interval as a bar."
-    return _drawing(868, height + 100, "Differences between nbyt and SB3", about, parts)
+    return drawing(
+        868,
+        height + 100,
+        "Differences between nbyt and SB3",
+        about,
+        parts,
+        style=_STYLE,
+        dark=_DARK,
+    )
 
 
 def _curve_panel(now: Standing, left: float, top: float) -> str:
@@ -119,16 +98,16 @@ def _curve_panel(now: Standing, left: float, top: float) -> str:
     values = [now.random, *(bound for band in bands.values() for bound in band.ravel())]
     pad = 0.05 * (max(values) - min(values))
     limits = (min(values) - pad, max(values) + pad)
-    box = _Box(left, top, 340, 200, (0, float(xs[-1])), limits)
+    box = Box(left, top, 340, 200, (0, float(xs[-1])), limits)
     random = f"{box.y(now.random):.1f}"
     parts = [
-        _text(left, top - 10, f"{now.task.env}, {len(now.seeds)} seeds each", "word big"),
+        text(left, top - 10, f"{now.task.env}, {len(now.seeds)} seeds each", "word big"),
         _x_axis(box, lambda tick: f"{tick:g}"),
         _y_axis(box),
         f'<line class="random" x1="{left}" x2="{left + 340}" y1="{random}" y2="{random}"/>',
-        _text(left + 170, top + 238, "environment steps (thousands)", "soft mid"),
+        text(left + 170, top + 238, "environment steps (thousands)", "soft mid"),
         f'<g transform="translate({left - 50} {top + 100}) rotate(-90)">'
-        f"{_text(0, 0, 'return of an episode', 'soft mid')}</g>",
+        f"{text(0, 0, 'return of an episode', 'soft mid')}</g>",
     ]
     for name in reversed(LIBRARIES):
         low, high = bands[name]
@@ -156,31 +135,31 @@ def _key(left: float, top: float) -> str:
         parts.append(
             f'<line class="line {name}" x1="{x}" x2="{x + 34}" y1="{top - 4}" y2="{top - 4}"/>'
         )
-        parts.append(_text(x + 42, top, NAMES[name], "word"))
+        parts.append(text(x + 42, top, NAMES[name], "word"))
         x += 60 + 9 * len(NAMES[name])
     parts.append(f'<line class="random" x1="{x}" x2="{x + 34}" y1="{top - 4}" y2="{top - 4}"/>')
-    parts.append(_text(x + 42, top, "random actions", "word"))
-    parts.append(_text(x + 160, top, "line: IQM over seeds; band: its 95 % interval", "soft"))
+    parts.append(text(x + 42, top, "random actions", "word"))
+    parts.append(text(x + 160, top, "line: IQM over seeds; band: its 95 % interval", "soft"))
     return "\n".join(parts)
 
 
-def _x_axis(box: _Box, label: Callable[[float], str]) -> str:
+def _x_axis(box: Box, label: Callable[[float], str]) -> str:
     bottom, right = box.top + box.height, box.left + box.width
     parts = [f'<line class="axis" x1="{box.left}" x2="{right}" y1="{bottom}" y2="{bottom}"/>']
     for tick in _ticks(*box.x_range):
         x = f"{box.x(tick):.1f}"
         parts.append(f'<line class="axis" x1="{x}" x2="{x}" y1="{bottom}" y2="{bottom + 5}"/>')
-        parts.append(_text(float(x), bottom + 20, label(tick), "soft mid"))
+        parts.append(text(float(x), bottom + 20, label(tick), "soft mid"))
     return "\n".join(parts)
 
 
-def _y_axis(box: _Box) -> str:
+def _y_axis(box: Box) -> str:
     left, right, bottom = box.left, box.left + box.width, box.top + box.height
     parts = [f'<line class="axis" x1="{left}" x2="{left}" y1="{box.top}" y2="{bottom}"/>']
     for tick in _ticks(*box.y_range):
         y = f"{box.y(tick):.1f}"
         parts.append(f'<line class="grid" x1="{box.left}" x2="{right}" y1="{y}" y2="{y}"/>')
-        parts.append(_text(box.left - 6, float(y) + 4, f"{tick:g}", "soft right"))
+        parts.append(text(box.left - 6, float(y) + 4, f"{tick:g}", "soft right"))
     return "\n".join(parts)
 
 
@@ -192,27 +171,3 @@ def _ticks(low: float, high: float) -> list[float]:
     ticks = [round(step * number, 6) for number in range(first, last + 1)]
     assert all(a < b for a, b in pairwise(ticks))
     return ticks
-
-
-def _text(x: float, y: float, words: str, kind: str) -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(_typeset(words))}</text>'
-
-
-def _typeset(words: str) -> str:
-    """The words, a minus sign in front as a true one."""
-    return words.replace("-", "−", 1) if words[:1] == "-" else words
-
-
-def _drawing(width: int, height: int, title: str, about: str, parts: list[str]) -> str:
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-            f'width="{width}" height="{height}" role="img" aria-labelledby="title desc">',
-            f'<title id="title">{escape(title)}</title>',
-            f'<desc id="desc">{escape(about)}</desc>',
-            f"<style>{_STYLE}</style>",
-            f'<rect class="panel" x="0.5" y="0.5" width="{width - 1}" height="{height - 1}"/>',
-            *parts,
-            "</svg>\n",
-        ]
-    )

@@ -23,9 +23,8 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from benchmarks.parity.play import Choose, episode_returns
 from benchmarks.parity.tasks import EVALUATION_EPISODES, Task
 from nbyt.layout import Layout
-from nbyt.policy.actor_critic import ActorCritic, Params
+from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 from nbyt.policy.files import read_stage
-from nbyt.policy.stage import Stage
 from nbyt.rng import stream
 from nbyt.store.files import METRICS, STAGE
 from nbyt.store.run import open_run

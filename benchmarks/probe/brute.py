@@ -17,14 +17,14 @@ from jaxtyping import Array, Float
 
 from benchmarks.agreement.brute import descent, sample_rows
 from nbyt.collect.device import Runner, advance, collect, stagger, start, step_inputs
+from nbyt.collect.rollout import gae
 from nbyt.collect.segment import burn_in
 from nbyt.envs.protocol import DeviceEnv
-from nbyt.objective.advantage import gae
-from nbyt.objective.ppo import Batch, Coefficients
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 from nbyt.rng import stream
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.intervals import positive
+from nbyt.train.losses import Batch, Coefficients
 
 OBJECTIVES = ("actor", "critic", "total")
 # Envs that step together: batches of few envs run side by side, until there are so many.

@@ -12,7 +12,7 @@ from benchmarks.timing.rounds import median
 from nbyt.envs import DeviceEnv, resolve
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.probe import probe
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 
 BATCH = 2048
 TARGET = 20.0

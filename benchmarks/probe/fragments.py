@@ -20,7 +20,7 @@ from nbyt.gradients.spec import scale_of
 from nbyt.measure.frozen_policy import FrozenStage
 from nbyt.measure.probe import collected_chains
 from nbyt.measure.request import Resources, make_request
-from nbyt.policy.stage import Stage
+from nbyt.policy.actor_critic import Stage
 
 BATCH = 2048
 MOST = 15.0

@@ -224,7 +224,7 @@ def _alone(command: str, env: str, words: list[str]) -> Tried:
         seconds = time.monotonic() - began
         out.seek(0)
         err.seek(0)
-        said = [stream.read().decode(errors="replace") for stream in (out, err)]
+        said, told = (stream.read().decode(errors="replace") for stream in (out, err))
     family.seconds_until_gone(2)
     left = family.alive()
     for pid in left:
@@ -232,7 +232,7 @@ def _alone(command: str, env: str, words: list[str]) -> Tried:
     # What the env has started is the env's to end, but in a worker.
     own = env.endswith(("session", "daemon", "fork_sleeper")) and command != "check-env"
     # Where the main process was killed from outside or by the env, async workers follow soon.
-    return _judged(command, env, code, seconds, *said, 0 if own else len(left))
+    return _judged(command, env, code, seconds, said, told, 0 if own else len(left))
 
 
 def _judged(

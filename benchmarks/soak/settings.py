@@ -104,7 +104,7 @@ def _assigned(pairs: list[tuple[str, str]]) -> list[str]:
 
 def outcome(words: list[str]) -> str:
     """Return `answered` or `refused`; anything else says what broke."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _no_hang():
             code = run(list(words))
@@ -138,8 +138,8 @@ def _no_constant(name: str) -> None:
 
 
 def _text(stream: io.TextIOWrapper) -> str:
-    stream.flush()
-    return stream.buffer.getvalue().decode()
+    stream.seek(0)
+    return stream.read()
 
 
 def _signature(error: BaseException) -> str:

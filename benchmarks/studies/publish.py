@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nbyt.report.pages.study import write_study_page
+from msgspec.structs import replace
+
+from nbyt.report.pages.study import study_page
 from nbyt.results import plain
 from nbyt.store.files import PAGE, STUDY
 from nbyt.store.run import Folder
@@ -44,11 +46,12 @@ python -m benchmarks.studies.publish runs/{name}
 def main(folder: Path) -> None:
     """Copy data and page, and write the table of verdicts, under the study's name in docs."""
     # Where it was made says nothing to anybody else.
-    data = {**plain(Folder(folder).require(STUDY)), "out": ".", "report": PAGE.name}
+    study = replace(Folder(folder).require(STUDY), out=".", report=PAGE.name)
+    data = plain(study)
     target = _DOCS / data["study"]
     target.mkdir(exist_ok=True)
     (target / STUDY.name).write_text(json.dumps(data, separators=(",", ":")) + "\n")
-    write_study_page(data, target / PAGE.name)
+    study_page(study).write(target / PAGE.name)
     (_DOCS / f"{data['study']}.md").write_text(page(data))
 
 

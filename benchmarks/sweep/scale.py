@@ -20,7 +20,7 @@ from benchmarks.timing.machine import machine
 from benchmarks.timing.rounds import median
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs import resolve
-from nbyt.policy.stage import table
+from nbyt.policy.actor_critic import table
 from nbyt.store.files import CELL
 from nbyt.store.run import Folder
 from nbyt.sweep.cells import Runner, make_jobs

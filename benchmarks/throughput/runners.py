@@ -7,6 +7,7 @@ own (`worker`), set up as that library's users would have it.
 import time
 from collections import deque
 from functools import partial
+from itertools import islice
 from typing import Any, Protocol
 
 from nbyt.layout import Layout
@@ -15,6 +16,7 @@ MINIBATCH, EPOCHS = 256, 4
 GAMMA, LAMBDA, CLIP, ENTROPY, LEARNING_RATE, MAX_GRAD_NORM = 0.99, 0.95, 0.2, 0.01, 3e-4, 0.5
 _TASK = "CartPole-v1"
 _WARM_UP = 4
+_LONGEST = 1_000_000
 # As in nbyt.train.loop: updates under way before the numbers of the first are read.
 _AHEAD = 2
 
@@ -34,11 +36,8 @@ class _Nbyt:
         from nbyt.train import hardware
 
         hardware.prepare("cpu", cache=False)
-        import jax
-
         from nbyt.envs import resolve
-        from nbyt.policy.actor_critic import build
-        from nbyt.train.algorithms import ppo
+        from nbyt.train.algorithms.ppo import PPOAlgorithm
         from nbyt.train.plan import PPOPlan, PPOSettings
 
         self.settings = PPOSettings(
@@ -53,37 +52,24 @@ class _Nbyt:
         )
         self.env: Any = resolve(env)
         self.layout = layout
-        spaces = self.env.observation_space, self.env.action_space
-        self.policy = build(*spaces, self.settings.parsed_network)
-        self.learner = ppo.new_learner(self.policy, self.settings, layout, jax.random.key(0))
-        self._plan = PPOPlan(env, layout, layout.batch, 0, self.settings, ())
-        self._made = 0
-        self.source = self._source()
-        self.source.begin(self.learner, 0)
+        plan = PPOPlan(env, layout, _LONGEST * layout.batch, 0, self.settings, ())
+        self.algorithm = PPOAlgorithm(plan, self.env)
+        self._updates = self.algorithm.updates(1)
         self.go(_WARM_UP)
 
     def go(self, updates: int) -> float:
         """Seconds that the next `updates` updates took."""
         import jax
 
-        from nbyt.train.algorithms import ppo
-        from nbyt.train.algorithms.ppo import ppo_row
-
-        began, waiting = time.perf_counter(), deque[ppo.Update]()
-        first, last = self._made + 1, self._made + updates
-        given = (self.policy, self.settings, self.layout, self.source, self.learner)
-        for update in ppo.updates(*given, seed=0, first=first, last=last):
-            self.learner, self._made = update.learner, update.number
+        began, waiting = time.perf_counter(), deque[Any]()
+        for update in islice(self._updates, updates):
             waiting.append(update)
             if len(waiting) > _AHEAD:
-                ppo_row(self._plan, waiting.popleft())
+                self.algorithm.row(waiting.popleft())
         while waiting:
-            ppo_row(self._plan, waiting.popleft())
-        jax.block_until_ready(self.learner)
+            self.algorithm.row(waiting.popleft())
+        jax.block_until_ready(self.algorithm.learner)
         return time.perf_counter() - began
-
-    def _source(self) -> Any:
-        raise NotImplementedError
 
 
 class NbytDevice(_Nbyt):
@@ -91,11 +77,6 @@ class NbytDevice(_Nbyt):
 
     def __init__(self, layout: Layout, *, clip_jointly: bool = False) -> None:
         super().__init__(f"gymnax:{_TASK}", layout, value_clip=CLIP, clip_jointly=clip_jointly)
-
-    def _source(self) -> Any:
-        from nbyt.train.sources import DeviceSource
-
-        return DeviceSource(self.env, self.policy, self.settings, self.layout)
 
 
 class NbytHost(_Nbyt):
@@ -105,16 +86,12 @@ class NbytHost(_Nbyt):
         super().__init__(f"gym:{_TASK}", layout)
         self._compile_with_truncation()
 
-    def _source(self) -> Any:
-        from nbyt.train.sources import HostSource
-
-        return HostSource(self.env, self.policy, self.settings, self.layout, vector="sync")
-
     def _compile_with_truncation(self) -> None:
         """Compile the program of batches with a time limit in them, which come only later."""
         import numpy as np
 
         from nbyt.collect.host import Record
+        from nbyt.collect.rollout import Episodes
         from nbyt.train.sources import coefficients_of, host_experience
 
         sizes = (self.layout.steps, self.layout.envs)
@@ -130,9 +107,10 @@ class NbytHost(_Nbyt):
             observations,
             observations[0],
         )
-        learner, coefficients = self.learner, coefficients_of(self.settings)
-        given = (self.policy, self.settings, learner.params, record, learner.scale, coefficients)
-        host_experience(*given)
+        learner, coefficients = self.algorithm.learner, coefficients_of(self.settings)
+        policy, episodes = self.algorithm.policy, Episodes(*np.zeros(3, np.float32))
+        given = (learner.params, record, episodes, learner.scale, coefficients)
+        host_experience(policy, self.settings, *given)
 
 
 class Rejax:

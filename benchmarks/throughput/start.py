@@ -45,15 +45,14 @@ def _child() -> None:
     """The command itself, except that it ends with the time of its first update."""
     from nbyt.cli import main, progress
 
-    progress.TrainingProgress.on_update = _say_time_and_end  # type: ignore[method-assign, assignment]
+    answer = os.dup(1)  # with --json, file 1 is stderr while the command runs
+
+    def say_time_and_end(_progress: object, _row: object) -> NoReturn:
+        os.write(answer, f"{time.monotonic()}\n".encode())  # one clock for all processes
+        os._exit(0)
+
+    progress.TrainingProgress.on_update = say_time_and_end  # type: ignore[method-assign, assignment]
     sys.exit(main.run(sys.argv[1:]))
-
-
-def _say_time_and_end(_progress: object, _row: object) -> NoReturn:
-    # The monotonic clock is one for all processes. Written to the file itself: with --json,
-    # sys.stdout is not stdout while the command runs.
-    os.write(1, f"{time.monotonic()}\n".encode())
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.validation.cases import BATCH, Case
 from benchmarks.validation.sweeps import WORK
 from nbyt.collect.evaluate import episode_returns
-from nbyt.collect.rollout import update_key
+from nbyt.rng import stream
 from nbyt.store.atomic import write_json
 from nbyt.store.text import slug
 from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout, probe_rollout
@@ -61,7 +61,7 @@ def looked(case: Case) -> dict[str, float]:
             next(updates)
         jax.block_until_ready(algorithm.params)
         turn = time.perf_counter() - began
-        key = update_key(jax.random.key(1), number)
+        key = stream(jax.random.key(1), "update", number)
         _, rollout = source.gather(
             algorithm.state()["learner"], SplitRequest(key, plan.probe_layout)
         )

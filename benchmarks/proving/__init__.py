@@ -1,0 +1,1 @@
+"""Where layouts matter, and what each way of choosing one is worth."""

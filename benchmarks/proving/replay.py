@@ -1,0 +1,140 @@
+"""A cell as a way of choosing sees it: trainings that were recorded, each paid for.
+
+Seeds are dealt out anew for every replay: some for the rule, the others for the judge.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from benchmarks.proving.data import Cell
+from benchmarks.proving.profiles import GRID, over_budget, scores
+from nbyt.errors import UsageError
+from nbyt.stats.landscape import Landscape, losses, noise_of_means, smooth
+
+# At most so many seeds are the rule's; the judge has the others.
+_RULE_SEEDS = 16
+_RULE_SHARE = 0.625
+
+
+class Choice(NamedTuple):
+    """The T that a rule has chosen, and what that cost in trainings."""
+
+    steps: int
+    cost: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A cell under an objective: its curves over the budget, [layouts, seeds, moments]."""
+
+    cell: Cell
+    objective: str
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Every T of the cell."""
+        return self.cell.steps
+
+    @cached_property
+    def octaves(self) -> np.ndarray:
+        """The logarithms of T to base 2."""
+        return np.log2(np.array(self.steps, float))
+
+    @cached_property
+    def curves(self) -> np.ndarray:
+        """The evaluated returns over the budget."""
+        return over_budget(self.cell, self.objective, self.cell.returns)
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """The mean return over the budget, [layouts, seeds]."""
+        return scores(self.curves)
+
+    @cached_property
+    def landscape(self) -> Landscape:
+        """What all seeds say about the layouts' scores."""
+        return smooth(self.octaves, self.scores.mean(1), noise_of_means(self.scores))
+
+    @cached_property
+    def losses(self) -> np.ndarray:
+        """The loss of every layout, by the posterior mean of all seeds."""
+        return losses(self.landscape.mean, self.cell.untrained)
+
+    def judged_by(self, seeds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """The losses by the posterior mean of some seeds, and by their plain means."""
+        own = self.scores[:, list(seeds)]
+        landscape = smooth(self.octaves, own.mean(1), noise_of_means(own))
+        naive = losses(own.mean(1), self.cell.untrained)
+        return losses(landscape.mean, self.cell.untrained), naive
+
+
+@dataclass
+class Replay:
+    """A cell in the hands of a rule; `train` is all that it can do."""
+
+    ground: Ground
+    seeds: tuple[int, ...]
+    _paid: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Every T that may be chosen."""
+        return self.ground.steps
+
+    @property
+    def octaves(self) -> np.ndarray:
+        """The logarithms of T to base 2."""
+        return self.ground.octaves
+
+    @property
+    def untrained(self) -> float:
+        """The mean return before training."""
+        return float(self.ground.curves[:, list(self.seeds), 0].mean())
+
+    @property
+    def spent(self) -> float:
+        """What was trained so far, in trainings; going on with one costs only what is new."""
+        return sum(self._paid.values())
+
+    def train(self, steps: int, seed: int, fraction: float = 1.0) -> np.ndarray:
+        """The curve of a training with this T up to a part of the budget.
+
+        seed: the number of a seed; the same number is the same seed for every T.
+        """
+        if steps not in self.steps:
+            raise UsageError(
+                f"T = {steps} is not one of {self.steps}",
+                where=self.ground.cell.name,
+                fix="choose among the layouts of the cell",
+            )
+        place, own = self.steps.index(steps), self.seeds[seed % len(self.seeds)]
+        self._paid[steps, seed] = max(fraction, self._paid.get((steps, seed), 0.0))
+        return self.ground.curves[place, own, : round(GRID * fraction) + 1]
+
+
+class Rule(Protocol):
+    """A way of choosing a layout."""
+
+    def choose(self, cell: Replay, budget: float, key: np.random.Generator) -> Choice:
+        """Choose a T of the cell for at most `budget` trainings."""
+        ...
+
+
+class Learn(Protocol):
+    """How a rule is made: it may learn from the references, which never hold the env it is for."""
+
+    def __call__(self, references: Sequence[Ground]) -> Rule:
+        """Return the rule."""
+        ...
+
+
+def deal(ground: Ground, key: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Deal the seeds of a cell to the rule and to the judge."""
+    count = len(ground.cell.seeds)
+    order = [int(one) for one in key.permutation(count)]
+    own = min(_RULE_SEEDS, int(count * _RULE_SHARE))
+    return tuple(order[:own]), tuple(order[own:])

@@ -1,0 +1,278 @@
+"""docs/proving-ground.md and its drawings from result.json; every number comes from that file.
+
+python -m benchmarks.proving.report [RESULT.json]
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.proving import figure
+from benchmarks.proving.external import RESULT as EXTERNAL
+from nbyt.store.atomic import write_text
+
+RESULT = Path(__file__).with_name("result.json")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "proving-ground.md"
+_TEXT = Path(__file__).with_name("page.md")
+
+NAMES = {
+    "samples": "equal samples",
+    "measured": "equal time, this machine",
+    "parallel:4": "equal time, T + 4",
+    "parallel:16": "equal time, T + 16",
+    "parallel:64": "equal time, T + 64",
+}
+BUDGETS = ("1", "2", "4", "8")
+# The sources of the external checks, and what they report.
+_SOURCES = {
+    "mountain-car": (
+        "ARENA 3.0, pull request 398:",
+        "MountainCar at T about 64: 2,048 envs never reach the flag in 30M steps, 16 envs do. Here "
+        "6M steps, four mini-batches an epoch; `reached` is the share of points at which the mean "
+        "return is above -200.",
+    ),
+    "wide-minatar": (
+        "Mayor et al., arXiv 2506.03404:",
+        "on ten Atari games at B = 1,024, 128 x 8 beats 8 x 128. Here two games of MinAtar.",
+    ),
+    "staggered": (
+        "Staggered resets, arXiv 2511.21011:",
+        "with a fixed episode length and short T, envs that all start together stop gaining near "
+        "N = 1,024. Here Pendulum (episodes of 200 steps), T = 16, 60 updates.",
+    ),
+    "arlbench": (
+        "ARLBench (automl/arlbench, branch experiments):",
+        "curves of 256 settings of PPO with ten seeds each, which nobody here made. Rank "
+        "correlation over settings between what the first part of one or five trainings promises "
+        "and the score of the other seeds.",
+    ),
+}
+Result = dict[str, Any]
+
+
+def main() -> None:
+    """Write the page and the drawings."""
+    source = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULT
+    result = json.loads(source.read_text())
+    write_text(DOCS / "drawings" / "proving-landscapes.svg", figure.landscapes(result))
+    write_text(DOCS / "drawings" / "proving-costs.svg", figure.costs(result))
+    write_text(PAGE, page(result))
+    print(f"written to {PAGE}")
+
+
+def page(result: Result) -> str:
+    """The text with its tables filled in."""
+    parts = {
+        "verdict": verdict(result),
+        "constants": constants(result),
+        "rivals": rivals(result, "rivals"),
+        "sealed": sealed(result),
+        "cells": cells(result),
+        "dropped": dropped(result),
+        "external": external(json.loads(EXTERNAL.read_text()) if EXTERNAL.exists() else {}),
+        "sealed_names": ", ".join(_name(env) for env in result["sealed"]),
+    }
+    text = _TEXT.read_text()
+    for name, part in parts.items():
+        text = text.replace(f"{{{{{name}}}}}", part)
+    return text
+
+
+def verdict(result: Result) -> str:
+    """What follows for somebody who has to choose, in three sentences."""
+    ways = result["rivals"]
+    free, race = ways["constant"], ways["race"]
+    searches = [
+        name for name in ways if "4" in ways[name].get("parallel:16", {}) and name != "race"
+    ]
+    searches = [name for name in searches if not name.startswith("quarters")]
+    best = min(searches, key=lambda name: ways[name]["parallel:16"]["4"]["loss"]["value"])
+    longest = _constant(result, "samples")
+    shortest = _constant(result, "parallel:16")
+    return "\n".join(
+        [
+            f"- **At equal samples nearly any long T will do.** Always T = {longest} loses "
+            f"{_percent(_at(result, 'samples', longest))} on average over the "
+            f"{_envs(result)} development envs, at no cost; a race of four trainings loses "
+            f"{_interval(race['samples']['4']['loss'])}.",
+            f"- **At equal time on parallel hardware the choice of T decides.** SB3's T = 2,048 "
+            f"loses {_interval(ways[_sb3(ways)]['parallel:16']['0']['loss'])}, the best constant "
+            f"(T = {shortest}, learnt on the other envs) "
+            f"{_interval(free['parallel:16']['0']['loss'])}.",
+            f"- **There a race pays.** For four trainings, all of them quarters, it loses "
+            f"{_interval(race['parallel:16']['4']['loss'])}; the best search at the same cost "
+            f"({best}) {_interval(ways[best]['parallel:16']['4']['loss'])}.",
+        ]
+    )
+
+
+def constants(result: Result) -> str:
+    """The mean loss of every T over the envs of B = 2,048, by objective."""
+    steps = [2**k for k in range(12)]
+    lines = [_row(["", *(f"T={t}" for t in steps)]), _row(["---"] * 13)]
+    for objective in _objectives(result):
+        means = {t: _at(result, objective, t) for t in steps}
+        least = min(means.values())
+        shown = [
+            f"**{_percent(loss)}**" if loss == least else _percent(loss) for loss in means.values()
+        ]
+        lines.append(_row([NAMES[objective], *shown]))
+    return "\n".join(lines)
+
+
+def rivals(result: Result, which: str) -> str:
+    """Every way of choosing by objective and budget; the least loss of a column is bold."""
+    objectives = _objectives(result)
+    found = []
+    for objective in objectives:
+        ways = {name: of[objective] for name, of in result[which].items() if objective in of}
+        columns = [
+            budget for budget in ("0", *BUDGETS) if any(budget in of for of in ways.values())
+        ]
+        least = {
+            budget: min(of[budget]["loss"]["value"] for of in ways.values() if budget in of)
+            for budget in columns
+        }
+        found += [f"**At {NAMES[objective]}**", ""]
+        found.append(_row(["trainings spent", *("free" if b == "0" else b for b in columns)]))
+        found.append(_row(["---"] * (1 + len(columns))))
+        for name, of in ways.items():
+            cells_of = []
+            for budget in columns:
+                words = _interval(of[budget]["loss"]) if budget in of else ""
+                best = budget in of and of[budget]["loss"]["value"] == least[budget]
+                cells_of.append(f"**{words}**" if best else words)
+            found.append(_row([name, *cells_of]))
+        oracle = result["oracle"]["oracle"][objective]["0"]["loss"]
+        if which == "rivals":
+            found.append(_row(["an oracle under the same noise", _interval(oracle)]))
+        found.append("")
+    return "\n".join(found).rstrip()
+
+
+def sealed(result: Result) -> str:
+    """The same for the sealed envs, or that they were not asked."""
+    if not result["rivals_sealed"]:
+        return "They have not been asked yet."
+    return rivals(result, "rivals_sealed")
+
+
+def cells(result: Result) -> str:
+    """Every cell: what was trained, and how well its losses are known."""
+    head = ["env", "batch", "starts", "samples", "seeds", "best T, samples", "best T, T + 16"]
+    lines = [_row([*head, "standard error"]), _row(["---"] * 8)]
+    for cell in result["cells"]:
+        at_samples = cell["losses"]["samples"]
+        lines.append(
+            _row(
+                [
+                    _name(cell["env"]) + (" (sealed)" if cell["sealed"] else ""),
+                    f"{cell['batch']:,}",
+                    "staggered" if cell["stagger"] else "together",
+                    f"{cell['total']:,}",
+                    str(cell["seeds"]),
+                    str(_best(cell, "samples")),
+                    str(_best(cell, "parallel:16")),
+                    f"{100 * at_samples['standard_error']:.1f}",
+                ]
+            )
+        )
+    return "\n".join(lines)
+
+
+def dropped(result: Result) -> str:
+    """Cells in which nothing was learnt."""
+    if not result["dropped"]:
+        return "No cell was dropped."
+    names = [f"{one['name']} ({one['gain_in_standard_errors']:g})" for one in result["dropped"]]
+    return f"Dropped, with the gain in standard errors: {'; '.join(names)}."
+
+
+def external(found: dict[str, list[dict[str, Any]]]) -> str:
+    """What others report, beside small versions of it."""
+    parts = []
+    for name, (source, says) in _SOURCES.items():
+        if name not in found:
+            continue
+        rows = found[name]
+        head = [key for key in rows[0] if key != "over_training"]
+        parts += [f"**{source}** {says}", "", _row([key.replace("_", " ") for key in head])]
+        parts += [
+            _row(["---"] * len(head)),
+            *(_row([_shown(row[key]) for key in head]) for row in rows),
+        ]
+        parts.append("")
+    return "\n".join(parts).rstrip() or "They have not been measured yet."
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{value['value']:g} [{value['low']:g}, {value['high']:g}]"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _objectives(result: Result) -> list[str]:
+    return [name for name in NAMES if name in result["rivals"]["constant"]]
+
+
+def _development(result: Result) -> list[dict[str, Any]]:
+    return [
+        cell
+        for cell in result["cells"]
+        if cell["batch"] == 2048 and not cell["stagger"] and not cell["sealed"]
+    ]
+
+
+def _envs(result: Result) -> int:
+    return len({cell["env"] for cell in result["cells"] if not cell["sealed"]})
+
+
+def _at(result: Result, objective: str, steps: int) -> float:
+    """The mean loss of a T over the development envs at B = 2,048."""
+    losses = [
+        cell["losses"][objective]["loss"][cell["steps"].index(steps)]["value"]
+        for cell in _development(result)
+    ]
+    return float(np.mean(losses))
+
+
+def _constant(result: Result, objective: str) -> int:
+    return min((2**k for k in range(12)), key=lambda t: _at(result, objective, t))
+
+
+def _best(cell: dict[str, Any], objective: str) -> int:
+    values = [one["value"] for one in cell["losses"][objective]["loss"]]
+    steps: int = cell["steps"][int(np.argmin(values))]
+    return steps
+
+
+def _sb3(ways: dict[str, Any]) -> str:
+    return next(name for name in ways if name.startswith("SB3"))
+
+
+def _name(env: str) -> str:
+    return env.rpartition(":")[2]
+
+
+def _percent(loss: float) -> str:
+    return f"{100 * loss:.1f} %"
+
+
+def _interval(loss: dict[str, float]) -> str:
+    low, high = (100 * loss[end] for end in ("low", "high"))
+    return f"{100 * loss['value']:.1f} % [{low:.1f}, {high:.1f}]"
+
+
+def _row(words: Sequence[str]) -> str:
+    return f"| {' | '.join(words)} |"
+
+
+if __name__ == "__main__":
+    main()

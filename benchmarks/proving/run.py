@@ -1,0 +1,224 @@
+"""The command: train what is missing, judge every way of choosing, and write result.json.
+
+    python -m benchmarks.proving.run [--quick] [--judge] [--sealed]
+
+Trainings go to runs/proving as soon as they are done, then to cells.csv; the same command goes on.
+--quick trains one small cell and judges with few replays, into runs/proving. --judge trains
+nothing. --sealed also asks the rules about the sealed envs, which is done once, at the end.
+"""
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.proving import train
+from benchmarks.proving.data import CELLS, Cell, read_cells
+from benchmarks.proving.judge import REPLAYS, Bench, Row, references_for, summary
+from benchmarks.proving.profiles import COSTS, OBJECTIVES
+from benchmarks.proving.replay import Ground, Learn
+from benchmarks.proving.rules import FREE, PAID, RECORDED, SLOW
+from benchmarks.proving.tasks import SEALED
+from benchmarks.timing.machine import machine
+from nbyt.rng import numpy_stream
+from nbyt.stats.landscape import losses
+from nbyt.store.atomic import write_text
+from nbyt.train import hardware
+
+RESULT = Path(__file__).with_name("result.json")
+BUDGETS = (1, 2, 4, 8)
+_QUICK = 10
+_LEAST_GAIN = 5.0
+_DRAWS = 1000
+
+
+def main() -> None:
+    """Train, judge, and write what was found."""
+    options = _options()
+    hardware.prepare("cpu")
+    cells, result, work = CELLS, RESULT, train.WORK
+    if options.quick:
+        work = train.WORK / "quick"
+        cells, result = work / "cells.csv", work / "result.json"
+    if not options.judge and options.quick:
+        _train(train.quick_blocks(), cells, work)
+    elif not options.judge:
+        _train(train.first_blocks(), cells, work)
+        _train(train.more_blocks(_all_cells(cells)), cells, work)
+    replays = _QUICK if options.quick else REPLAYS
+    found = {"machine": machine(), **judge(cells, replays, sealed=options.sealed)}
+    write_text(result, json.dumps(found, indent=1) + "\n")
+    print(f"written to {result}")
+
+
+def _train(blocks: Iterable[train.Block], cells: Path, work: Path) -> None:
+    """Train every block that cells.csv lacks, and put it there."""
+    known = {
+        (cell.env, cell.batch, cell.stagger, steps, seed)
+        for cell in _all_cells(cells)
+        for steps in cell.steps
+        for seed in cell.seeds
+    }
+    for block in blocks:
+        cell = (block.task.env, block.batch, block.stagger, block.steps)
+        if not {(*cell, seed) for seed in block.seeds} <= known:
+            train.train(block, work)
+            print(f"trained {block.file}", flush=True)
+            hardware.forget_programs()
+    train.gather(work, cells)
+
+
+def _all_cells(cells: Path) -> list[Cell]:
+    if not cells.exists():
+        return []
+    return [*read_cells(cells), *read_cells(cells, sealed=True)]
+
+
+def judge(cells: Path, replays: int, *, sealed: bool) -> dict[str, Any]:
+    """Judge every rule on the development cells, and on the sealed ones if they are asked."""
+    known, dropped = _kept(read_cells(cells))
+    asked, gone = _kept(read_cells(cells, sealed=True)) if sealed else ([], [])
+    objectives = [one for one in OBJECTIVES if one != "measured" or COSTS.exists()]
+    work = partial(judge_objective, known, asked, replays)
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        parts = list(pool.map(work, objectives))
+    result: dict[str, Any] = {
+        "replays": replays,
+        "sealed": list(SEALED),
+        "dropped": dropped + gone,
+        "cells": [_described(cell, objectives) for cell in known + asked],
+    }
+    for name in ("rivals", "rivals_sealed", "oracle", "by_cell"):
+        result[name] = _turned(objectives, [part[name] for part in parts])
+    return result
+
+
+class Question(NamedTuple):
+    """A rule at a budget; slow ones get few replays and are asked about few cells."""
+
+    name: str
+    budget: int
+    learn: Learn
+    replays: int | None = None
+
+    def about(self, bench: Bench) -> bool:
+        """True if the rule can be asked about the cell."""
+        cell, objective = bench.ground.cell, bench.ground.objective
+        if self.replays is not None and (cell.batch != 2048 or cell.stagger):
+            return False
+        return bool(getattr(self.learn, "knows", lambda *_: True)(cell, objective))
+
+
+def judge_objective(
+    known: Sequence[Cell], asked: Sequence[Cell], replays: int, objective: str
+) -> dict[str, Any]:
+    """Every rule at every budget under one objective, by rule and budget."""
+    grounds = [Ground(cell, objective) for cell in known]
+    benches = [Bench(one, replays) for one in grounds]
+    sealed = [Bench(Ground(cell, objective), replays) for cell in asked]
+    found: dict[str, Any] = {"rivals": {}, "rivals_sealed": {}, "by_cell": {}}
+    for question in questions():
+        for where, into in ((benches, "rivals"), (sealed, "rivals_sealed")):
+            able = [bench for bench in where if question.about(bench)]
+            if not able:
+                continue
+            rows = [_asked(question, bench, grounds) for bench in able]
+            name, budget = question.name, str(question.budget)
+            key = numpy_stream(0, f"bootstrap {name} {objective}")
+            found[into].setdefault(name, {})[budget] = summary(rows, key)
+            losses_of = found["by_cell"].setdefault(name, {}).setdefault(budget, {})
+            for bench, row in zip(able, rows, strict=True):
+                losses_of[bench.ground.cell.name] = _r(row.losses.mean())
+    key = numpy_stream(0, f"bootstrap oracle {objective}")
+    found["oracle"] = {"oracle": {"0": summary([bench.oracle for bench in benches], key)}}
+    return found
+
+
+def _asked(question: Question, bench: Bench, grounds: Sequence[Ground]) -> Row:
+    references = references_for(bench.ground.cell.env, grounds, bench.ground)
+    return bench.run(question.name, question.learn, references, question.budget, question.replays)
+
+
+def questions() -> list[Question]:
+    """Every rule with the budgets at which it is asked."""
+    free = [Question(name, 0, learn) for name, learn in FREE.items()]
+    paid = [Question(name, b, learn) for name, learn in PAID.items() for b in BUDGETS]
+    once = [Question(name, max(BUDGETS), learn) for name, learn in RECORDED.items()]
+    slow = [Question(name, b, *how) for name, how in SLOW.items() for b in BUDGETS]
+    return free + paid + once + slow
+
+
+def _turned(objectives: Sequence[str], parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Rule by objective by budget, from objective by rule by budget."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {
+        name: {
+            objective: part[name]
+            for objective, part in zip(objectives, parts, strict=True)
+            if name in part
+        }
+        for name in names
+    }
+
+
+def _kept(cells: Sequence[Cell]) -> tuple[list[Cell], list[dict[str, Any]]]:
+    """The cells in which something was learnt at all, and the others with what was gained."""
+    kept, dropped = [], []
+    for cell in cells:
+        scores = Ground(cell, "samples").scores - cell.untrained
+        best = scores[scores.mean(1).argmax()]
+        gain = float(best.mean() / (best.std(ddof=1) / np.sqrt(len(best))))
+        if gain >= _LEAST_GAIN:
+            kept.append(cell)
+        else:
+            dropped.append({"name": cell.name, "gain_in_standard_errors": round(gain, 2)})
+    return kept, dropped
+
+
+def _described(cell: Cell, objectives: Sequence[str]) -> dict[str, Any]:
+    return {
+        "name": cell.name,
+        "env": cell.env,
+        "batch": cell.batch,
+        "stagger": cell.stagger,
+        "sealed": cell.env in SEALED,
+        "total": cell.total,
+        "steps": list(cell.steps),
+        "seeds": len(cell.seeds),
+        "untrained": round(cell.untrained, 4),
+        "losses": {one: _losses(Ground(cell, one)) for one in objectives},
+    }
+
+
+def _losses(ground: Ground) -> dict[str, Any]:
+    """The loss of every T with the interval of its posterior, and its mean standard error."""
+    key = numpy_stream(0, f"losses {ground.cell.name} {ground.objective}")
+    drawn = losses(ground.landscape.draws(_DRAWS, key), ground.cell.untrained)
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    rows = zip(ground.losses, low, high, strict=True)
+    return {
+        "loss": [{"value": _r(v), "low": _r(min(a, v)), "high": _r(max(b, v))} for v, a, b in rows],
+        "standard_error": _r(drawn.std(0).mean()),
+    }
+
+
+def _r(number: float) -> float:
+    return round(float(number), 4)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.proving.run", description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--judge", action="store_true")
+    parser.add_argument("--sealed", action="store_true")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""Laws of the proving ground: planted rules get what they must, sealed envs teach nothing."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.proving import run
+from benchmarks.proving.data import Cell, read_cells
+from benchmarks.proving.judge import Bench, mean_over_envs, references_for, summary
+from benchmarks.proving.profiles import over_budget, scores
+from benchmarks.proving.replay import Choice, Ground, Replay
+from benchmarks.proving.rules import FREE, PAID
+from benchmarks.proving.tasks import POINTS, SEALED, TASKS
+
+from nbyt.errors import UsageError
+
+STEPS = tuple(2**k for k in range(12))
+# What each T reaches of the best in the end.
+HEIGHTS = np.array([0.2, 0.4, 0.6, 0.8, 0.9, 1.0, 1.0, 0.95, 0.9, 0.9, 0.9, 0.9])
+
+
+def _cell(env: str = "tabular:Taxi-v4", *, noise: float = 0.0, seed: int = 0) -> Cell:
+    """A cell whose curves jump to their height at once, so that every score is the height."""
+    key = np.random.default_rng(seed)
+    returns = np.repeat(HEIGHTS[:, None, None], 16, 1) * np.ones(2 * POINTS + 1)
+    returns = returns + noise * key.normal(size=(12, 16, 1))
+    returns[:, :, 0] = 0.0
+    returns[5:, :, POINTS + 1 :] = np.nan
+    training = np.full((12, 16, POINTS), np.nan)
+    return Cell(env, 2048, False, 204_800, STEPS, tuple(range(16)), returns, training)
+
+
+class _Always:
+    def __init__(self, steps: int, cost: float = 0.0) -> None:
+        self._choice = Choice(steps, cost)
+
+    def choose(self, cell: Replay, budget: float, key: np.random.Generator) -> Choice:
+        return self._choice
+
+
+@pytest.mark.parametrize(("steps", "loss"), [(1, 0.8), (4, 0.4), (32, 0.0), (2048, 0.1)])
+def test_a_planted_rule_loses_what_its_layout_loses(steps: int, loss: float) -> None:
+    bench = Bench(Ground(_cell(), "samples"), replays=5)
+    row = bench.run("planted", lambda references: _Always(steps), (), 1)
+    # Every curve starts at 0, and reaches its height in the first of forty moments of the budget.
+    assert row.losses == pytest.approx(np.full(5, loss), abs=0.01)
+    assert row.naive == pytest.approx(np.full(5, loss), abs=1e-6)
+
+
+def test_an_oracle_loses_next_to_nothing_and_the_worst_loses_most() -> None:
+    bench = Bench(Ground(_cell(noise=0.1), "samples"), replays=20)
+    worst = bench.run("worst", lambda references: _Always(1), (), 0)
+    assert bench.oracle.losses.mean() < 0.03
+    assert worst.losses.mean() > 0.7
+
+
+def test_every_rule_keeps_to_its_budget_and_finds_the_plateau() -> None:
+    grounds = [
+        Ground(_cell(task.env, noise=0.05, seed=k), "parallel:16")
+        for k, task in enumerate(TASKS[:4])
+    ]
+    bench = Bench(grounds[0], replays=4)
+    references = references_for(grounds[0].cell.env, grounds, grounds[0])
+    for name, learn in FREE.items():
+        assert bench.run(name, learn, references, 0).cost == 0
+    for name, learn in PAID.items():
+        for budget in run.BUDGETS:
+            assert bench.run(name, learn, references, budget).cost <= budget
+
+
+def test_no_sealed_env_is_among_the_references_of_any_rule() -> None:
+    known = [_cell(task.env, seed=k) for k, task in enumerate(TASKS) if not task.sealed]
+    asked = [_cell(env) for env in SEALED]
+    seen: set[str] = set()
+
+    def spy(references: Sequence[Ground]) -> _Always:
+        seen.update(one.cell.env for one in references)
+        return _Always(32)
+
+    for cell in [*known, *asked]:
+        ground = Ground(cell, "samples")
+        references = references_for(cell.env, [Ground(one, "samples") for one in known], ground)
+        spy(references)
+        assert cell.env not in {one.cell.env for one in references}
+    assert seen
+    assert not seen & set(SEALED)
+
+
+def test_reading_cells_leaves_the_sealed_ones_out(tmp_path: Path) -> None:
+    path = _table(tmp_path, envs=["tabular:Taxi-v4", SEALED[0]])
+    assert {cell.env for cell in read_cells(path)} == {"tabular:Taxi-v4"}
+    assert {cell.env for cell in read_cells(path, sealed=True)} == {SEALED[0]}
+
+
+def test_curves_at_equal_time_stretch_with_the_cost_of_an_update() -> None:
+    cell = _cell()
+    ramp = np.broadcast_to(cell.samples, (12, 1, 2 * POINTS + 1)).astype(float)
+    seen = over_budget(cell, "parallel:16", ramp)[:, 0]
+    # An update of T = 512 costs (512 + 16) / (32 + 16) as much as one of T = 32.
+    assert seen[5, -1] == pytest.approx(204_800)
+    assert seen[9, -1] == pytest.approx(204_800 * 48 / 528)
+    # T = 1 would see 48 / 17 of the samples; its curve ends at twice the samples and is held.
+    assert seen[0, -1] == pytest.approx(2 * 204_800)
+    assert scores(seen[5][None, None], 0.5)[0, 0] == pytest.approx(204_800 / 4)
+
+
+def test_the_interval_of_the_mean_loss_holds_the_truth_about_as_often_as_it_says() -> None:
+    key = np.random.default_rng(0)
+    held = 0
+    for _ in range(300):
+        true_losses = key.gamma(1.0, 0.04, size=12)
+        rows = [(str(k), loss + key.normal(0, 0.03, 50)) for k, loss in enumerate(true_losses)]
+        low, _, high = mean_over_envs(rows, key)
+        held += low <= 0.04 <= high
+    # Losses are skewed, and a dozen envs are few: below the 95 % that are meant, and counted.
+    assert 0.86 <= held / 300 <= 0.98
+
+
+def test_a_rule_outside_the_cell_or_over_its_budget_is_refused() -> None:
+    bench = Bench(Ground(_cell(), "samples"), replays=1)
+    with pytest.raises(UsageError, match=r"names T = 3.*\n?.*planted on Taxi-v4"):
+        bench.run("planted", lambda references: _Always(3), (), 1)
+    with pytest.raises(UsageError, match=r"spent 2 trainings of a budget of 1"):
+        bench.run("planted", lambda references: _Always(32, cost=2.0), (), 1)
+
+
+def test_cells_with_missing_seeds_or_nan_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"T = 1 has no training with seed 3.*Taxi-v4"):
+        read_cells(_table(tmp_path, envs=["tabular:Taxi-v4"], without=(1, 3)))
+    with pytest.raises(UsageError, match=r"T = 2 has a point that is not a number"):
+        read_cells(_table(tmp_path, envs=["tabular:Taxi-v4"], spoiled=(2, 1)))
+
+
+def test_the_summary_counts_envs_once_however_many_cells_they_have() -> None:
+    one, two = Ground(_cell(), "samples"), Ground(_cell("gymnax:Acrobot-v1"), "samples")
+    rows = [
+        Bench(one, 2).run("a", lambda references: _Always(1), (), 0),
+        Bench(one, 2).run("a", lambda references: _Always(1), (), 0),
+        Bench(two, 2).run("a", lambda references: _Always(32), (), 0),
+    ]
+    found = summary(rows, np.random.default_rng(0))
+    assert found["loss"]["value"] == pytest.approx(0.4, abs=0.01)
+    assert (found["cells"], found["envs"]) == (3, 2)
+
+
+def _table(
+    folder: Path,
+    *,
+    envs: Sequence[str],
+    without: tuple[int, int] | None = None,
+    spoiled: tuple[int, int] | None = None,
+) -> Path:
+    head = ["env", "batch", "stagger", "total", "envs", "steps", "seed"]
+    head += [f"return_{k}" for k in range(2 * POINTS + 1)]
+    head += [f"training_{k}" for k in range(1, POINTS + 1)]
+    lines = [",".join(head)]
+    for env in envs:
+        for steps in (1, 2, 32):
+            for seed in range(4):
+                if (steps, seed) == without:
+                    continue
+                points = 2 * POINTS if steps < 32 else POINTS
+                returns = [str(k) for k in range(points + 1)]
+                if (steps, seed) == spoiled:
+                    returns[3] = "nan"
+                returns += [""] * (2 * POINTS + 1 - len(returns))
+                row = [env, "2048", "0", "204800", str(2048 // steps), str(steps), str(seed)]
+                lines.append(",".join([*row, *returns, *[""] * POINTS]))
+    path = folder / "cells.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
