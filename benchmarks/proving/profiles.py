@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.proving.data import Cell
+from nbyt.stats import race
 
 REFERENCE = 32
 OBJECTIVES = ("samples", "measured", "parallel:4", "parallel:16", "parallel:64")
@@ -36,15 +37,12 @@ def over_budget(cell: Cell, objective: str, curves: np.ndarray) -> np.ndarray:
     A layout that has seen all its samples before the budget is used up keeps its last return.
     """
     costs = update_costs(cell, objective)
-    budget = costs[cell.steps.index(REFERENCE)] * cell.samples[cell.points] / cell.batch
-    moments = np.linspace(0, 1, GRID + 1)
-    found = np.empty((*curves.shape[:2], GRID + 1))
-    for layout, rows in enumerate(curves):
-        seen = moments * budget / costs[layout] * cell.batch
+    budget = costs[cell.steps.index(REFERENCE)] * cell.samples[cell.points]
+    found = []
+    for cost, rows in zip(costs, curves, strict=True):
         known = ~np.isnan(rows[0])
-        for seed, row in enumerate(rows):
-            found[layout, seed] = np.interp(seen, cell.samples[known], row[known])
-    return found
+        found.append(race.over_budget(rows[:, known], cell.samples[known], cost, budget, GRID + 1))
+    return np.array(found)
 
 
 def scores(curves: np.ndarray, fraction: float = 1.0) -> np.ndarray:

@@ -75,14 +75,16 @@ def blocks(
 
 
 # In order of worth: every batch size, envs started together and staggered.
-_ROUNDS = ((2048, False), (512, False), (8192, False), (2048, True))
+_ROUNDS = ((2048, False), (8192, False), (512, False), (2048, True))
 
 
 def first_blocks() -> Iterator[Block]:
-    """What is trained at first, in order of worth."""
-    for batch, stagger in _ROUNDS:
-        for task in TASKS:
-            yield from blocks([task], batch, range(task.seeds), stagger=stagger)
+    """What is trained at first, in order of worth; tasks that take long come last."""
+    for slow in (False, True):
+        for batch, stagger in _ROUNDS:
+            for task in TASKS:
+                if (task.batches != (2048,)) is not slow:
+                    yield from blocks([task], batch, range(task.seeds), stagger=stagger)
 
 
 def more_blocks(cells: Iterable[Cell]) -> Iterator[Block]:

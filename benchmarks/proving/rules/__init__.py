@@ -3,8 +3,7 @@
 from benchmarks.proving.replay import Learn
 from benchmarks.proving.rules.constant import constant, library, smoothed_constant
 from benchmarks.proving.rules.optuna_search import searching
-from benchmarks.proving.rules.posterior import posterior
-from benchmarks.proving.rules.quarters import argmax_of_quarters, smoothed_quarters
+from benchmarks.proving.rules.race import argmax_race, posterior_race, smoothed_race
 from benchmarks.proving.rules.recorded import recorded
 from benchmarks.proving.rules.searches import (
     argmax_of_grid,
@@ -24,8 +23,8 @@ FREE: dict[str, Learn] = {
     "rsl_rl's T = 24": library(24),
 }
 PAID: dict[str, Learn] = {
-    "race": smoothed_quarters,
-    "quarters, argmax": argmax_of_quarters,
+    "race": smoothed_race,
+    "race, argmax": argmax_race,
     "random, best of k": random_layouts,
     "grid, argmax": argmax_of_grid,
     "grid, smoothed": smoothed_grid,
@@ -37,7 +36,7 @@ PAID: dict[str, Learn] = {
 RECORDED: dict[str, Learn] = {"gradient at frozen stages": recorded}
 # These take up to seconds a replay: with fewer replays, and about one batch size only.
 SLOW: dict[str, tuple[Learn, int]] = {
-    "race with a prior": (posterior, 20),
+    "race, least expected loss": (posterior_race, 10),
     "Optuna TPE, median pruner": (searching("TPE", "median"), 10),
     "Optuna TPE, Hyperband pruner": (searching("TPE", "Hyperband"), 10),
     "Optuna GP, median pruner": (searching("GP", "median"), 3),

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.proving.replay import Choice, Ground, Replay
 from benchmarks.proving.rules.constant import constant
-from nbyt.stats.landscape import matern
+from nbyt.stats.race import best_between
 
 
 class _Search:
@@ -41,7 +41,9 @@ class SmoothedGrid(_Search):
         """Choose by whole trainings."""
         arms = _even(cell, budget)
         means = np.array([_score(cell, t, k) for k, t in enumerate(arms)])
-        return Choice(smoothed_best(cell, arms, means, 0.15), cell.spent)
+        places = [cell.steps.index(t) for t in arms]
+        best = best_between(cell.octaves, places, means - cell.untrained, noise=0.15)
+        return Choice(cell.steps[best], cell.spent)
 
 
 class SuccessiveHalving(_Search):
@@ -93,25 +95,6 @@ class Portfolio:
             return self._fallback.choose(cell, budget, key)
         arms = [cell.steps[k] for k in chosen]
         return _best(cell, {t: _score(cell, t, k) for k, t in enumerate(arms)})
-
-
-def smoothed_best(cell: Replay, arms: Sequence[int], means: np.ndarray, noise: float) -> int:
-    """The T of the highest smoothed score between the first arm and the last.
-
-    noise: the standard deviation of a mean, in units of the gain of the best.
-    """
-    gain = means - cell.untrained
-    scale = max(float(gain.max()), 1e-12)
-    tried = np.log2(np.array(arms, float))
-    inside = (cell.octaves >= tried.min()) & (cell.octaves <= tried.max())
-    both = np.concatenate([tried, cell.octaves[inside]])
-    prior = 0.3**2 * matern(both, both, 2.0) + 1.0
-    known = len(tried)
-    cross = prior[known:, :known]
-    inner = prior[:known, :known] + noise**2 * np.eye(known)
-    smoothed = cross @ np.linalg.solve(inner, gain / scale)
-    steps = np.array(cell.steps)[inside]
-    return int(steps[smoothed.argmax()])
 
 
 def _score(cell: Replay, steps: int, seed: int, fraction: float = 1.0) -> float:

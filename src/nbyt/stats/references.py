@@ -1,4 +1,4 @@
-"""What layouts did on other tasks, and what a few trainings on this one add to it.
+"""What layouts did on reference tasks, and what a few trainings on a new task add to it.
 
 A landscape is the score of every T as a share of the best. The prior is a mixture of the landscapes
 of reference tasks, each also shifted by an octave or two, with more or less noise, and one broad
@@ -50,7 +50,7 @@ def landscapes_given(
     octaves: Float[np.ndarray, " steps"],
     tried: Sequence[int],
     gains: Float[np.ndarray, "arms seeds"],
-    key: np.random.Generator,
+    generator: np.random.Generator,
     draws: int = 400,
 ) -> Float[np.ndarray, "draws steps"]:
     """Draw landscapes from the posterior.
@@ -70,9 +70,9 @@ def landscapes_given(
             factors.append(np.linalg.cholesky(covariance + 1e-9 * np.eye(len(octaves))))
     table = np.array(weights)
     share = np.exp(table - table.max())
-    picked = key.choice(share.size, size=draws, p=(share / share.sum()).ravel())
+    picked = generator.choice(share.size, size=draws, p=(share / share.sum()).ravel())
     rows, scales = np.unravel_index(picked, share.shape)
-    noise = key.normal(size=(draws, len(octaves)))
+    noise = generator.normal(size=(draws, len(octaves)))
     drawn = [
         means[row][scale] + factors[row] @ one
         for row, scale, one in zip(rows, scales, noise, strict=True)
@@ -80,7 +80,7 @@ def landscapes_given(
     return np.array(drawn)
 
 
-def expected_losses(drawn: Float[np.ndarray, "draws steps"]) -> Float[np.ndarray, "draws steps"]:
+def drawn_losses(drawn: Float[np.ndarray, "draws steps"]) -> Float[np.ndarray, "draws steps"]:
     """Return the loss of every T in each drawn landscape."""
     lost: np.ndarray = np.clip(losses(np.maximum(drawn, 1e-6), 0.0), 0.0, 1.0)
     return lost

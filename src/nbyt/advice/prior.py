@@ -1,0 +1,195 @@
+"""What is known before any training: how layouts did on the reference tasks of the proving ground.
+
+prior.json holds mean learning curves of every T on every reference task. With the costs of an
+update they give the landscape of each task for the same samples or for the same time, the T that
+loses least on average, and the T that are worth a try. No JAX.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy import special
+
+from nbyt.results.prior import Prior as PriorRecord
+from nbyt.results.prior import ReferenceTask, TrackRecord
+from nbyt.results.values import decode
+from nbyt.stats.estimate import LEVEL, Estimate
+from nbyt.stats.landscape import losses, smooth
+from nbyt.stats.race import FRACTION, over_budget, promised
+from nbyt.stats.references import LEAST_NOISE, Reference
+
+# The T whose training for all samples is the unit of time.
+UNIT_STEPS = 32
+# T of the arms: every second octave.
+TARGETS = (2, 8, 32, 128, 512, 2048)
+ARMS = 4
+# Moments of a training's budget at which a curve is read, the untrained policy among them.
+_MOMENTS = 41
+# Seeds are paired: a lucky one is lucky with most layouts.
+_SEED_CORRELATION = 0.4
+
+
+class Schedule(NamedTuple):
+    """The T of a race, and the seeds that each of them is trained with."""
+
+    arms: tuple[int, ...]
+    seeds: int
+
+    @property
+    def trainings(self) -> float:
+        """Return what the race costs in whole trainings."""
+        return FRACTION * len(self.arms) * self.seeds
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """The reference tasks under some costs: their landscapes and losses over the user's T.
+
+    losses: [tasks, steps].
+    """
+
+    steps: tuple[int, ...]
+    references: tuple[Reference, ...]
+    losses: Float[np.ndarray, "tasks steps"]
+
+    @property
+    def constant(self) -> int:
+        """Return the T that loses least on average over the tasks, smoothed over three octaves."""
+        means = np.pad(self.losses.mean(0), 1, mode="edge")
+        return self.steps[int((means[:-2] + means[1:-1] + means[2:]).argmin())]
+
+    def mean_loss(self, steps: int) -> Estimate:
+        """Return what a T loses on average, with Student's t over the tasks."""
+        lost = self.losses[:, self.steps.index(steps)]
+        mean, count = float(lost.mean()), len(lost)
+        half = special.stdtrit(count - 1, (1 + LEVEL) / 2) * lost.std(ddof=1) / np.sqrt(count)
+        return Estimate(mean, max(0.0, mean - half), mean + half, count)
+
+    def schedule(self, trainings: float, own: int | None = None) -> Schedule:
+        """Return the arms of a race and their seeds.
+
+        The arms are neighbours among every second octave of T, those of which the best loses least
+        on average over the tasks. own: a T of the user's that must be among them.
+        """
+        near = [int(np.abs(np.log2(np.array(self.steps) / t)).argmin()) for t in TARGETS]
+        places = sorted(set(near))
+        count = min(ARMS, len(places))
+        windows = [places[k : k + count] for k in range(len(places) - count + 1)]
+        chosen = min(windows, key=lambda window: float(self.losses[:, window].min(1).mean()))
+        arms = {self.steps[place] for place in chosen} | ({own} if own else set())
+        seeds = int(trainings / FRACTION / len(arms) + 1e-9)
+        return Schedule(tuple(sorted(arms)), seeds)
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """The reference tasks that nbyt ships."""
+
+    record: PriorRecord
+    sha256: str
+
+    @property
+    def version(self) -> str:
+        """Return the date of the data."""
+        return self.record.version
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """Return the names of the reference envs."""
+        return tuple(dict.fromkeys(task.env for task in self.record.tasks))
+
+    def under(
+        self, steps: Sequence[int], update_costs: Float[np.ndarray, " steps"] | None, batch: int
+    ) -> Known:
+        """Return what the tasks say about these T.
+
+        update_costs: of an update with each T, in any unit; None for the same samples.
+        """
+        known = tuple(sorted(steps))
+        costs = np.ones(len(known)) if update_costs is None else update_costs[np.argsort(steps)]
+        tasks = self._nearest(batch)
+        references = tuple(reference(task, known, costs) for task in tasks)
+        octaves = np.log2(np.array(known, float))
+        lost = [losses(np.interp(octaves, one.octaves, one.mean), 0.0) for one in references]
+        return Known(known, references, np.array(lost))
+
+    def track_record(self, costs: str, trainings: float) -> TrackRecord | None:
+        """Return what the race lost on tasks it had not seen, at the nearest budget below."""
+        rows = [
+            row for row in self.record.record if row.costs == costs and row.trainings <= trainings
+        ]
+        return max(rows, key=lambda row: row.trainings) if rows else None
+
+    def _nearest(self, batch: int) -> list[ReferenceTask]:
+        """Return every env once, at its batch size nearest to this one."""
+        found: dict[str, ReferenceTask] = {}
+        for task in self.record.tasks:
+            other = found.get(task.env)
+            if other is None or _far(task, batch) < _far(other, batch):
+                found[task.env] = task
+        return list(found.values())
+
+
+def load_prior() -> Prior:
+    """Read the reference tasks that are shipped."""
+    source = files("nbyt.advice") / "prior.json"
+    text = source.read_bytes()
+    record = decode(json.loads(text), PriorRecord, Path(str(source)))
+    return Prior(record, hashlib.sha256(text).hexdigest())
+
+
+def reference(
+    task: ReferenceTask, steps: Sequence[int], costs: Float[np.ndarray, " steps"]
+) -> Reference:
+    """Return the landscape of a task under the costs of the user's updates.
+
+    The budget is what T = 32 costs for all samples of the task. Costs of T that the user's batch
+    does not have are interpolated.
+    """
+    octaves = np.log2(np.array(task.steps, float))
+    own = np.exp(np.interp(octaves, np.log2(np.array(steps, float)), np.log(costs)))
+    budget = float(np.interp(np.log2(UNIT_STEPS), octaves, own)) * task.total
+    curves, spreads = (
+        np.array([_at_moments(task, *pair, budget) for pair in zip(table, own, strict=True)])
+        for table in (task.mean, task.sd)
+    )
+    return _reference(octaves, curves, spreads, task.seeds)
+
+
+def _at_moments(
+    task: ReferenceTask, row: Sequence[float], cost: float, budget: float
+) -> Float[np.ndarray, " moments"]:
+    samples = np.array(task.samples[: len(row)], float)
+    curve: np.ndarray = over_budget(np.array([row]), samples, cost, budget, _MOMENTS)[0]
+    return curve
+
+
+def _reference(octaves: np.ndarray, curves: np.ndarray, sds: np.ndarray, seeds: int) -> Reference:
+    """Return the landscape of mean curves, [steps, moments], as shares of the best."""
+    scores, spread = (((one[:, 1:] + one[:, :-1]) / 2).mean(1) for one in (curves, sds))
+    spread = np.maximum(spread, LEAST_NOISE * max(float(scores.max()), 1e-12))
+    correlation = np.full((len(octaves),) * 2, _SEED_CORRELATION)
+    np.fill_diagonal(correlation, 1.0)
+    landscape = smooth(octaves, scores, np.outer(spread, spread) * correlation / seeds)
+    best = max(float(landscape.mean.max()), 1e-12)
+    quarter = round((curves.shape[1] - 1) * FRACTION) + 1
+    noise = promised(sds[:, :quarter]) / best
+    logs = np.pad(np.log(np.maximum(noise, LEAST_NOISE)), 1, mode="edge")
+    return Reference(
+        octaves,
+        landscape.mean / best,
+        landscape.covariance / best**2,
+        np.exp(np.convolve(logs, np.ones(3) / 3, "valid")),
+    )
+
+
+def _far(task: ReferenceTask, batch: int) -> float:
+    return abs(float(np.log2(task.batch / batch)))

@@ -1,0 +1,51 @@
+"""The reference tasks that nbyt ships: learning curves of every T, and what rules lost on them."""
+
+from nbyt.results.values import Record
+
+
+class ReferenceTask(Record, frozen=True, kw_only=True):
+    """A task of the proving ground at one batch size.
+
+    samples: at every point of a curve, 0 at the first. mean, sd: of the gain over the untrained
+    policy, over seeds, at every point of each T; short T have more points than long ones.
+    """
+
+    env: str
+    batch: int
+    total: int
+    seeds: int
+    steps: tuple[int, ...]
+    samples: tuple[int, ...]
+    mean: tuple[tuple[float, ...], ...]
+    sd: tuple[tuple[float, ...], ...]
+
+
+class Loss(Record, frozen=True, kw_only=True):
+    """A mean loss over tasks with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class TrackRecord(Record, frozen=True, kw_only=True):
+    """What the race lost on tasks that it had not seen, beside its rivals at the same cost.
+
+    costs: "samples", "measured" or "parallel". search: the name of the best search.
+    """
+
+    costs: str
+    trainings: int
+    tasks: int
+    race: Loss
+    constant: Loss
+    search: str
+    search_loss: Loss
+
+
+class Prior(Record, frozen=True, kw_only=True):
+    """All reference tasks, and the track record of the race."""
+
+    version: str
+    tasks: tuple[ReferenceTask, ...]
+    record: tuple[TrackRecord, ...] = ()

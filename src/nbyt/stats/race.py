@@ -1,0 +1,143 @@
+"""Decide a race: quarter trainings of a few T with the same seeds, smoothed over log2 T.
+
+The decision is the highest smoothed score between the shortest and the longest T that were tried.
+How much it may lose comes from landscapes drawn given reference tasks (`references.py`).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from nbyt.stats.estimate import LEVEL, Estimate
+from nbyt.stats.landscape import matern
+from nbyt.stats.references import Reference, drawn_losses, landscapes_given
+
+# The part of a training that a race trains.
+FRACTION = 0.25
+# A layout is as good as the best if it loses at most this much.
+CLOSE = 0.05
+# Below so many trainings, P(within 5 %) was no better than the base rate on the proving ground.
+CALIBRATED_FROM = 4
+_SAFE = 0.9
+# Of the smoothing: length in octaves, height and noise of a mean in units of the best gain. The
+# loss hardly depends on them (proving ground).
+LENGTH, HEIGHT, NOISE = 2.0, 0.3, 0.1
+_LEARNT = 2.0
+
+Column = Float[np.ndarray, " steps"]
+
+
+class Judged(NamedTuple):
+    """What a race says.
+
+    learnt: False if no T is clearly better than the untrained policy; then nothing is ranked.
+    places: the candidates, as indices of T: all from the shortest to the longest that was tried.
+    losses: the expected loss of each candidate. best: the index of the T to use. within: the
+    probability that it loses at most 5 %, None where that is not calibrated. safe: the indices of
+    all T that lose at most 5 % with a probability of at least .9.
+    """
+
+    learnt: bool
+    places: tuple[int, ...]
+    losses: tuple[Estimate, ...]
+    best: int
+    within: float | None
+    safe: tuple[int, ...]
+
+
+def over_budget(
+    curves: Float[np.ndarray, "seeds points"],
+    samples: Float[np.ndarray, " points"],
+    cost: float,
+    budget: float,
+    moments: int,
+) -> Float[np.ndarray, "seeds moments"]:
+    """Return the curves at even moments of a budget, from before training to its end.
+
+    samples: seen at every point, 0 at the first. cost: of one sample. A curve that ends before the
+    budget is used up keeps its last return.
+    """
+    seen = np.linspace(0, budget / cost, moments)
+    return np.array([np.interp(seen, samples, row) for row in curves])
+
+
+def promised(
+    curves: Float[np.ndarray, "... moments"], fraction: float = FRACTION
+) -> Float[np.ndarray, "..."]:
+    """Return the score that the first part of a training promises.
+
+    The score of a training is its mean return. What is not trained yet counts as the last return.
+    """
+    seen = ((curves[..., 1:] + curves[..., :-1]) / 2).mean(-1)
+    score: np.ndarray = fraction * seen + (1 - fraction) * curves[..., -1]
+    return score
+
+
+def smoothed(
+    octaves: Column, tried: Sequence[int], gains: Float[np.ndarray, " arms"], noise: float = NOISE
+) -> Column:
+    """Return the gains of all T as shares of the best tried one, smoothed over log2 T."""
+    places = np.array(tried, int)
+    scale = max(float(gains.max()), 1e-12)
+    prior = HEIGHT**2 * matern(octaves, octaves, LENGTH) + 1.0
+    inner = prior[np.ix_(places, places)] + noise**2 * np.eye(len(places))
+    curve: np.ndarray = prior[:, places] @ np.linalg.solve(inner, gains / scale)
+    return curve
+
+
+def best_between(
+    octaves: Column, tried: Sequence[int], gains: Float[np.ndarray, " arms"], noise: float = NOISE
+) -> int:
+    """Return the index of the T with the highest smoothed gain inside the tried range."""
+    inside = slice(min(tried), max(tried) + 1)
+    return min(tried) + int(smoothed(octaves, tried, gains, noise)[inside].argmax())
+
+
+def judge_race(
+    octaves: Column,
+    tried: Sequence[int],
+    gains: Float[np.ndarray, "arms seeds"],
+    *,
+    references: Sequence[Reference],
+    trainings: float,
+    generator: np.random.Generator,
+) -> Judged:
+    """Choose a T by a race, and say how much each T may lose.
+
+    octaves: log2 of every T, ascending. tried: the places of the arms, ascending. gains: promised
+    scores above the untrained policy, of the same seeds in every arm. trainings: what was spent.
+    """
+    places = tuple(range(min(tried), max(tried) + 1))
+    best = best_between(octaves, tried, gains.mean(1))
+    lost = drawn_losses(landscapes_given(references, octaves, tried, gains, generator))
+    close = (lost <= CLOSE).mean(0)
+    return Judged(
+        learnt=_learnt(gains),
+        places=places,
+        losses=tuple(_estimate(lost[:, place]) for place in places),
+        best=best,
+        within=float(close[best]) if trainings >= CALIBRATED_FROM - 1e-9 else None,
+        safe=tuple(place for place in places if close[place] >= _SAFE),
+    )
+
+
+def _learnt(gains: Float[np.ndarray, "arms seeds"]) -> bool:
+    """Return True if the best arm's gain is at least two standard errors.
+
+    The spread of single trainings is pooled over the arms; with one seed it is that of the arms.
+    """
+    arms, seeds = gains.shape
+    best = float(gains.mean(1).max())
+    if seeds > 1:
+        error = float(np.sqrt(gains.var(1, ddof=1).mean() / seeds))
+    else:
+        error = float(gains.std(ddof=1)) / np.sqrt(arms) if arms > 1 else 0.0
+    return bool(best > _LEARNT * error)
+
+
+def _estimate(lost: Float[np.ndarray, " draws"]) -> Estimate:
+    low, high = np.quantile(lost, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    mean = float(lost.mean())
+    return Estimate(mean, min(float(low), mean), max(float(high), mean), len(lost))

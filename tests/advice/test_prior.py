@@ -1,0 +1,95 @@
+"""Laws of what is known before any training: the shipped reference tasks."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from benchmarks.proving import prior as shipped
+from benchmarks.proving.data import read_cells
+from benchmarks.proving.tasks import SEALED
+
+from nbyt.advice.prior import TARGETS, Prior, Schedule, load_prior, reference
+from nbyt.results import plain
+from nbyt.results.prior import Prior as PriorRecord
+from nbyt.results.prior import ReferenceTask
+
+STEPS = tuple(2**k for k in range(12))
+PRIOR = load_prior()
+
+
+def _task(heights: np.ndarray, env: str = "a", batch: int = 2048) -> ReferenceTask:
+    """A task whose curves are at their heights from the first point on."""
+    rows = tuple((0.0, *[float(h)] * 20) for h in heights)
+    return ReferenceTask(
+        env=env,
+        batch=batch,
+        total=204_800,
+        seeds=16,
+        steps=STEPS,
+        samples=tuple(range(0, 204_801, 10_240)),
+        mean=rows,
+        sd=tuple(tuple(0.01 for _ in row) for row in rows),
+    )
+
+
+def test_the_shipped_file_is_made_of_the_committed_cells() -> None:
+    result = json.loads(shipped.RESULT.read_text()) if shipped.RESULT.exists() else None
+    assert plain(PRIOR.record) == plain(shipped.prior(read_cells(), result))
+
+
+def test_no_sealed_env_is_shipped() -> None:
+    assert not set(PRIOR.tasks) & set(SEALED)
+    assert len(PRIOR.tasks) >= 9
+
+
+def test_for_the_same_samples_the_constant_is_long_and_for_the_same_time_short() -> None:
+    samples = PRIOR.under(STEPS, None, 2048)
+    parallel = PRIOR.under(STEPS, np.array(STEPS) + 16.0, 2048)
+    assert samples.constant >= 128
+    assert parallel.constant <= 64
+    for known in (samples, parallel):
+        loss = known.mean_loss(known.constant)
+        assert loss.value is not None
+        assert 0 <= loss.value <= min(known.losses.mean(0)) + 0.05
+
+
+def test_an_update_that_costs_more_makes_short_rollouts_lose_more() -> None:
+    lost = [PRIOR.under(STEPS, np.array(STEPS, float) + c, 2048).losses.mean(0)[0] for c in (4, 64)]
+    assert lost[1] > lost[0]
+
+
+def test_a_reference_has_the_heights_of_its_curves() -> None:
+    heights = np.linspace(0.2, 1.0, 12)
+    found = reference(_task(heights), STEPS, np.ones(12))
+    assert found.mean == pytest.approx(heights, abs=0.05)
+
+
+def test_each_env_counts_once_at_the_nearest_batch() -> None:
+    tasks = (_task(np.ones(12), batch=512), _task(np.linspace(1, 2, 12), batch=8192))
+    prior = Prior(PriorRecord(version="", tasks=tasks), "")
+    assert len(prior.under(STEPS, None, 1024).references) == 1
+    assert prior.under(STEPS, None, 600).losses[0].max() == pytest.approx(0, abs=0.02)
+    assert prior.under(STEPS, None, 8000).losses[0].max() == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("trainings", [1, 2, 4, 8])
+def test_a_schedule_spends_what_it_may(trainings: int) -> None:
+    found = PRIOR.under(STEPS, np.array(STEPS) + 16.0, 2048).schedule(trainings)
+    assert found.trainings == trainings
+    assert set(found.arms) <= set(TARGETS)
+    assert all(math.log2(b / a) == 2 for a, b in zip(found.arms, found.arms[1:], strict=False))
+
+
+def test_a_schedule_keeps_to_the_layouts_that_there_are_and_to_the_users_own() -> None:
+    steps = (32, 64, 128, 256, 512, 1024, 2048)
+    known = PRIOR.under(steps, None, 2048)
+    assert set(known.schedule(4).arms) <= set(steps)
+    own = known.schedule(4, own=256)
+    assert 256 in own.arms
+    assert own.trainings <= 4
+    assert PRIOR.under((3, 5), None, 15).schedule(1) == Schedule((3, 5), 2)
+
+
+def test_no_budget_is_no_race() -> None:
+    assert PRIOR.under(STEPS, None, 2048).schedule(0).seeds == 0
