@@ -179,7 +179,7 @@ COLUMNS = ("env", "batch", "stagger", "total", "envs", "steps", "seed")
 
 
 def gather(work: Path = WORK, cells: Path = CELLS) -> int:
-    """Put what the work folder holds into cells.csv; return the rows that it has then."""
+    """Put what the work folder holds into cells.csv, as far as no T is missing; count its rows."""
     rows: dict[tuple[str, ...], list[str]] = {}
     if cells.exists():
         with cells.open(newline="") as kept:
@@ -190,10 +190,25 @@ def gather(work: Path = WORK, cells: Path = CELLS) -> int:
             rows[key] = [*key, *_numbers(row)]
     head = [*COLUMNS, *(f"return_{k}" for k in range(2 * POINTS + 1))]
     head += [f"training_{k}" for k in range(1, POINTS + 1)]
-    ordered = sorted(rows.values(), key=_order)
+    ordered = sorted(_whole(rows.values()), key=_order)
     text = "".join(",".join(row) + "\n" for row in [head, *ordered])
     write_text(cells, text)
     return len(ordered)
+
+
+def _whole(rows: Iterable[list[str]]) -> list[list[str]]:
+    """The rows of seeds that every T was trained with; the others wait in the work folder."""
+    tasks = {task.env: task for task in TASKS}
+    seen: dict[tuple[str, ...], list[list[str]]] = {}
+    for row in rows:
+        env, batch, stagger, _, _, _, seed = row[: len(COLUMNS)]
+        seen.setdefault((env, batch, stagger, seed), []).append(row)
+    return [
+        row
+        for (env, batch, _, _), own in seen.items()
+        if len(own) == len(tasks[env].steps(int(batch)))
+        for row in own
+    ]
 
 
 def _order(row: list[str]) -> tuple[Any, ...]:

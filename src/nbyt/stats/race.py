@@ -95,6 +95,17 @@ def best_between(
     return min(tried) + int(smoothed(octaves, tried, gains, noise)[inside].argmax())
 
 
+def losses_given(
+    octaves: Column,
+    tried: Sequence[int],
+    gains: Float[np.ndarray, "arms seeds"],
+    references: Sequence[Reference],
+    generator: np.random.Generator,
+) -> Float[np.ndarray, "draws steps"]:
+    """Draw what each T may lose, given a race and the reference tasks."""
+    return drawn_losses(landscapes_given(references, octaves, tried, gains, generator))
+
+
 def judge_race(
     octaves: Column,
     tried: Sequence[int],
@@ -111,7 +122,7 @@ def judge_race(
     """
     places = tuple(range(min(tried), max(tried) + 1))
     best = best_between(octaves, tried, gains.mean(1))
-    lost = drawn_losses(landscapes_given(references, octaves, tried, gains, generator))
+    lost = losses_given(octaves, tried, gains, references, generator)
     close = (lost <= CLOSE).mean(0)
     return Judged(
         learnt=_learnt(gains),
@@ -133,7 +144,7 @@ def _learnt(gains: Float[np.ndarray, "arms seeds"]) -> bool:
     if seeds > 1:
         error = float(np.sqrt(gains.var(1, ddof=1).mean() / seeds))
     else:
-        error = float(gains.std(ddof=1)) / np.sqrt(arms) if arms > 1 else 0.0
+        error = float(gains.std(ddof=1)) if arms > 1 else 0.0
     return bool(best > _LEARNT * error)
 
 
