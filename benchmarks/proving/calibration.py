@@ -5,6 +5,7 @@ seeds that the race did not use, so that its noise counts against the intervals.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,7 +126,7 @@ _COUNTS = ("safe", "truly", "close")
 
 def _bins(stated: np.ndarray, true: np.ndarray) -> list[dict[str, float]]:
     found = []
-    for low, high in zip(_EDGES, _EDGES[1:], strict=False):
+    for low, high in pairwise(_EDGES):
         inside = (stated >= low) & ((stated < high) | (high == 1.0))
         if inside.any():
             row = {"stated": stated[inside].mean(), "true": true[inside].mean()}

@@ -2,8 +2,9 @@
 
     python -m benchmarks.proving.prior
 
-Only development envs are in it, with envs started together; the track record is that of the sealed
-envs in result.json, which nothing was learnt from.
+Only development envs are in it, with envs started together. The track record is that of the sealed
+envs in result.json, which nothing was learnt from; until they are asked, that of the development
+envs, each left out in turn.
 """
 
 import json
@@ -49,8 +50,9 @@ def prior(cells: list[Cell], result: dict[str, Any] | None) -> Prior:
 
 
 def track_records(result: dict[str, Any]) -> tuple[TrackRecord, ...]:
-    """Return what the race lost on the sealed envs, by costs and budget."""
-    ways = result.get("rivals_sealed") or {}
+    """Return what the race lost, by costs and budget."""
+    sealed = bool(result.get("rivals_sealed"))
+    ways = result.get("rivals_sealed" if sealed else "rivals", {})
     found = []
     for costs, objective in _COSTS.items():
         for budget, row in ways.get("race", {}).get(objective, {}).items():
@@ -65,6 +67,7 @@ def track_records(result: dict[str, Any]) -> tuple[TrackRecord, ...]:
                     costs=costs,
                     trainings=int(budget),
                     tasks=row["envs"],
+                    sealed=sealed,
                     race=_loss(row["loss"]),
                     constant=_loss(ways["constant"][objective]["0"]["loss"]),
                     search=best,

@@ -72,6 +72,8 @@ def page(result: Result) -> str:
         "constants": constants(result),
         "rivals": rivals(result, "rivals"),
         "sealed": sealed(result),
+        "aims": aims(result),
+        "calibration": calibrated(result),
         "cells": cells(result),
         "dropped": dropped(result),
         "external": external(json.loads(EXTERNAL.read_text()) if EXTERNAL.exists() else {}),
@@ -87,10 +89,8 @@ def verdict(result: Result) -> str:
     """What follows for somebody who has to choose, in three sentences."""
     ways = result["rivals"]
     free, race = ways["constant"], ways["race"]
-    searches = [
-        name for name in ways if "4" in ways[name].get("parallel:16", {}) and name != "race"
-    ]
-    searches = [name for name in searches if not name.startswith("quarters")]
+    searches = [name for name in ways if "4" in ways[name].get("parallel:16", {})]
+    searches = [name for name in searches if not name.startswith("race")]
     best = min(searches, key=lambda name: ways[name]["parallel:16"]["4"]["loss"]["value"])
     longest = _constant(result, "samples")
     shortest = _constant(result, "parallel:16")
@@ -153,6 +153,67 @@ def rivals(result: Result, which: str) -> str:
             found.append(_row(["an oracle under the same noise", _interval(oracle)]))
         found.append("")
     return "\n".join(found).rstrip()
+
+
+_TIMES = ("measured", "parallel:4", "parallel:16", "parallel:64")
+_MOST = {"4": 0.025, "8": 0.02}
+
+
+def aims(result: Result) -> str:
+    """What the race was meant to reach at equal time, and what it reached."""
+    ways, lines = result["rivals"], []
+    head = ["", "budget", "race", "aim", "half of the best search", "constant", "reached"]
+    lines = [_row(head), _row(["---"] * len(head))]
+    for objective in (one for one in _TIMES if one in ways["constant"]):
+        constant = ways["constant"][objective]["0"]["loss"]["value"]
+        for budget in BUDGETS:
+            race = ways["race"][objective][budget]["loss"]["value"]
+            search = _best_search(ways, objective, budget)
+            most = min(_MOST.get(budget, constant), search / 2)
+            words = [NAMES[objective], budget, _percent(race)]
+            words += [_percent(_MOST[budget]) if budget in _MOST else "below the constant"]
+            words += [_percent(search / 2), _percent(constant)]
+            lines.append(_row([*words, "yes" if race <= most else "**no**"]))
+    return "\n".join(lines)
+
+
+def _best_search(ways: dict[str, Any], objective: str, budget: str) -> float:
+    """The loss of the best search at a budget; what learns from other envs is no search."""
+    return min(
+        float(of[objective][budget]["loss"]["value"])
+        for name, of in ways.items()
+        if not name.startswith("race") and name != "portfolio" and budget in of.get(objective, {})
+        if not name.startswith("gradient")
+    )
+
+
+def calibrated(result: Result) -> str:
+    """How often what the race says of itself came true."""
+    head = ["costs", "budget", "stated", "true", "Brier (base rate)", "50 % hold", "90 % hold"]
+    head += ["safe range: precision", "recall", "repeats: within an octave", "within 5 %"]
+    lines = [_row(head), _row(["---"] * len(head))]
+    for kind, budgets in result["calibration"].items():
+        for budget, found in budgets.items():
+            safe, again = found["safe_range"], found["repeats"] or {}
+            words = [kind, budget, f"{found['stated']:.2f}", f"{found['true']:.2f}"]
+            words += [f"{found['brier']:.3f} ({found['brier_of_base_rate']:.3f})"]
+            words += [f"{100 * found['intervals'][level]:.0f} %" for level in ("0.5", "0.9")]
+            words += [_share(safe["precision"]), _share(safe["recall"])]
+            words += [_share(again.get(name)) for name in ("within_an_octave", "within_5_percent")]
+            lines.append(_row(words))
+    lines += ["", "Reliability on parallel hardware, by what was stated:", ""]
+    found = result["calibration"]["parallel"]
+    lines += [_row(["budget", "stated", "true", "asked"]), _row(["---"] * 4)]
+    lines += [
+        _row([budget, f"{row['stated']:.2f}", f"{row['true']:.2f}", str(row["asked"])])
+        for budget, of in found.items()
+        for row in of["reliability"]
+    ]
+    return "\n".join(lines)
+
+
+def _share(number: float | None) -> str:
+    return "" if number is None else f"{number:.2f}"
 
 
 def sealed(result: Result) -> str:

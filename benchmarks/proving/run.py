@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.proving import train
+from benchmarks.proving.calibration import Said, ask, calibration
 from benchmarks.proving.data import CELLS, Cell, read_cells
 from benchmarks.proving.judge import REPLAYS, Bench, Row, references_for, summary
 from benchmarks.proving.profiles import COSTS, OBJECTIVES
@@ -28,12 +29,15 @@ from benchmarks.proving.tasks import SEALED
 from benchmarks.timing.machine import machine
 from nbyt.rng import numpy_stream
 from nbyt.stats.landscape import losses
+from nbyt.stats.race import CALIBRATED_FROM
 from nbyt.store.atomic import write_text
 from nbyt.train import hardware
 
 RESULT = Path(__file__).with_name("result.json")
 BUDGETS = (1, 2, 4, 8)
 _QUICK = 10
+# Replays of a cell in which the race is asked how sure it is.
+_SAID = 20
 _LEAST_GAIN = 5.0
 _DRAWS = 1000
 
@@ -94,6 +98,7 @@ def judge(cells: Path, replays: int, *, sealed: bool) -> dict[str, Any]:
         "dropped": dropped + gone,
         "cells": [_described(cell, objectives) for cell in known + asked],
     }
+    result["calibration"] = _calibration([part.pop("said") for part in parts], objectives)
     for name in ("rivals", "rivals_sealed", "oracle", "by_cell"):
         result[name] = _turned(objectives, [part[name] for part in parts])
     return result
@@ -123,6 +128,7 @@ def judge_objective(
     benches = [Bench(one, replays) for one in grounds]
     sealed = [Bench(Ground(cell, objective), replays) for cell in asked]
     found: dict[str, Any] = {"rivals": {}, "rivals_sealed": {}, "by_cell": {}}
+    found["said"] = _said(benches, grounds)
     for question in questions():
         for where, into in ((benches, "rivals"), (sealed, "rivals_sealed")):
             able = [bench for bench in where if question.about(bench)]
@@ -138,6 +144,33 @@ def judge_objective(
     key = numpy_stream(0, f"bootstrap oracle {objective}")
     found["oracle"] = {"oracle": {"0": summary([bench.oracle for bench in benches], key)}}
     return found
+
+
+def _said(benches: Sequence[Bench], grounds: Sequence[Ground]) -> dict[int, list[Said]]:
+    """What the race says at the budgets at which it states a probability, at B = 2,048."""
+    usual = [
+        one for one in benches if one.ground.cell.batch == 2048 and not one.ground.cell.stagger
+    ]
+    return {
+        budget: [said for bench in usual for said in ask(bench, grounds, budget, _SAID)]
+        for budget in BUDGETS
+        if budget >= CALIBRATED_FROM
+    }
+
+
+def _calibration(
+    parts: Sequence[dict[int, list[Said]]], objectives: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """How often it came true, by kind of costs and budget."""
+    kinds: dict[str, dict[int, list[Said]]] = {}
+    for objective, part in zip(objectives, parts, strict=True):
+        kind = kinds.setdefault(objective.partition(":")[0], {})
+        for budget, said in part.items():
+            kind.setdefault(budget, []).extend(said)
+    return {
+        kind: {str(budget): calibration(said) for budget, said in by_budget.items()}
+        for kind, by_budget in kinds.items()
+    }
 
 
 def _asked(question: Question, bench: Bench, grounds: Sequence[Ground]) -> Row:

@@ -18,6 +18,7 @@ def test_a_track_record_survives_json() -> None:
         costs="parallel",
         trainings=4,
         tasks=9,
+        sealed=True,
         race=loss,
         constant=loss,
         search="grid",

@@ -29,14 +29,17 @@ class Loss(Record, frozen=True, kw_only=True):
 
 
 class TrackRecord(Record, frozen=True, kw_only=True):
-    """What the race lost on tasks that it had not seen, beside its rivals at the same cost.
+    """What the race lost, beside its rivals at the same cost.
 
-    costs: "samples", "measured" or "parallel". search: the name of the best search.
+    costs: "samples", "measured" or "parallel". sealed: True if the tasks were sealed while the race
+    was built, False if they are the reference tasks, each left out in turn. search: the name of the
+    best search.
     """
 
     costs: str
     trainings: int
     tasks: int
+    sealed: bool
     race: Loss
     constant: Loss
     search: str
