@@ -72,6 +72,7 @@ def page(result: Result) -> str:
         "constants": constants(result),
         "rivals": rivals(result, "rivals"),
         "sealed": sealed(result),
+        "groups": groups(result),
         "aims": aims(result),
         "calibration": calibrated(result),
         "cells": cells(result),
@@ -153,6 +154,29 @@ def rivals(result: Result, which: str) -> str:
             found.append(_row(["an oracle under the same noise", _interval(oracle)]))
         found.append("")
     return "\n".join(found).rstrip()
+
+
+_IN_GROUPS = ("constant", "race", "grid, smoothed", "successive halving", "random, best of k")
+
+
+def groups(result: Result) -> str:
+    """The race, the constant and fast searches on the other cells, at c = 16 and equal samples."""
+    head = ["cells", "objective", "envs", "way of choosing", "free", *BUDGETS]
+    lines = [_row(head), _row(["---"] * len(head))]
+    for group, ways in result["groups"].items():
+        batch, _, start = group.partition(", ")
+        for objective in ("parallel:16", "samples"):
+            for name in _IN_GROUPS:
+                of = ways.get(name, {}).get(objective, {})
+                if not of:
+                    continue
+                words = [f"B = {int(batch):,} {start}".strip(), NAMES[objective]]
+                words += [str(next(iter(of.values()))["envs"]), name]
+                cells_of = [of[b]["loss"] if b in of else None for b in ("0", *BUDGETS)]
+                lines.append(
+                    _row([*words, *("" if one is None else _interval(one) for one in cells_of)])
+                )
+    return "\n".join(lines)
 
 
 _TIMES = ("measured", "parallel:4", "parallel:16", "parallel:64")

@@ -38,6 +38,8 @@ BUDGETS = (1, 2, 4, 8)
 _QUICK = 10
 # Replays of a cell in which the race is asked how sure it is.
 _SAID = 20
+# The cells of the main tables.
+USUAL = "2048"
 _LEAST_GAIN = 5.0
 _DRAWS = 1000
 
@@ -101,6 +103,11 @@ def judge(cells: Path, replays: int, *, sealed: bool) -> dict[str, Any]:
     result["calibration"] = _calibration([part.pop("said") for part in parts], objectives)
     for name in ("rivals", "rivals_sealed", "oracle", "by_cell"):
         result[name] = _turned(objectives, [part[name] for part in parts])
+    groups = sorted({group for part in parts for group in part["groups"]})
+    result["groups"] = {
+        group: _turned(objectives, [part["groups"].get(group, {}) for part in parts])
+        for group in groups
+    }
     return result
 
 
@@ -115,7 +122,7 @@ class Question(NamedTuple):
     def about(self, bench: Bench) -> bool:
         """True if the rule can be asked about the cell."""
         cell, objective = bench.ground.cell, bench.ground.objective
-        if self.replays is not None and (cell.batch != 2048 or cell.stagger):
+        if self.replays is not None and _group(bench) != USUAL:
             return False
         return bool(getattr(self.learn, "knows", lambda *_: True)(cell, objective))
 
@@ -127,22 +134,26 @@ def judge_objective(
     grounds = [Ground(cell, objective) for cell in known]
     benches = [Bench(one, replays) for one in grounds]
     sealed = [Bench(Ground(cell, objective), replays) for cell in asked]
-    found: dict[str, Any] = {"rivals": {}, "rivals_sealed": {}, "by_cell": {}}
+    found: dict[str, Any] = {"rivals": {}, "rivals_sealed": {}, "groups": {}, "by_cell": {}}
     found["said"] = _said(benches, grounds)
     for question in questions():
+        name, budget = question.name, str(question.budget)
         for where, into in ((benches, "rivals"), (sealed, "rivals_sealed")):
-            able = [bench for bench in where if question.about(bench)]
-            if not able:
-                continue
-            rows = [_asked(question, bench, grounds) for bench in able]
-            name, budget = question.name, str(question.budget)
-            key = numpy_stream(0, f"bootstrap {name} {objective}")
-            found[into].setdefault(name, {})[budget] = summary(rows, key)
-            losses_of = found["by_cell"].setdefault(name, {}).setdefault(budget, {})
-            for bench, row in zip(able, rows, strict=True):
+            rows = {
+                bench: _asked(question, bench, grounds) for bench in where if question.about(bench)
+            }
+            for bench, row in rows.items():
+                losses_of = found["by_cell"].setdefault(name, {}).setdefault(budget, {})
                 losses_of[bench.ground.cell.name] = _r(row.losses.mean())
+            for group, own in _groups(rows).items():
+                place = found[into] if group == USUAL else found["groups"].setdefault(group, {})
+                if group == USUAL or into == "rivals":
+                    key = numpy_stream(0, f"bootstrap {name} {objective} {group}")
+                    place.setdefault(name, {})[budget] = summary(own, key)
     key = numpy_stream(0, f"bootstrap oracle {objective}")
-    found["oracle"] = {"oracle": {"0": summary([bench.oracle for bench in benches], key)}}
+    found["oracle"] = {
+        "oracle": {"0": summary([bench.oracle for bench in benches if _group(bench) == USUAL], key)}
+    }
     return found
 
 
@@ -171,6 +182,19 @@ def _calibration(
         kind: {str(budget): calibration(said) for budget, said in by_budget.items()}
         for kind, by_budget in kinds.items()
     }
+
+
+def _group(bench: Bench) -> str:
+    """Which table a cell belongs to; in one table every rule is asked about the same cells."""
+    cell = bench.ground.cell
+    return f"{cell.batch}{', staggered' if cell.stagger else ''}"
+
+
+def _groups(rows: dict[Bench, Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for bench, row in rows.items():
+        found.setdefault(_group(bench), []).append(row)
+    return found
 
 
 def _asked(question: Question, bench: Bench, grounds: Sequence[Ground]) -> Row:

@@ -70,7 +70,8 @@ class Known:
         """Return what a T loses on average, with Student's t over the tasks."""
         lost = self.losses[:, self.steps.index(steps)]
         mean, count = float(lost.mean()), len(lost)
-        half = special.stdtrit(count - 1, (1 + LEVEL) / 2) * lost.std(ddof=1) / np.sqrt(count)
+        width = special.stdtrit(count - 1, (1 + LEVEL) / 2) / np.sqrt(count)
+        half = float(width * lost.std(ddof=1))
         return Estimate(mean, max(0.0, mean - half), mean + half, count)
 
     def schedule(self, trainings: float, own: int | None = None) -> Schedule:
