@@ -123,26 +123,28 @@ _TITLES = {"samples": "equal samples", "measured": "equal time, this machine"}
 
 
 def costs(
-    result: Result, objectives: tuple[str, ...] = ("parallel:16", "measured", "samples")
+    result: Result, objectives: tuple[str, ...] = ("parallel:16", "parallel:64", "samples")
 ) -> str:
     """Loss against the trainings that choosing cost, one panel an objective."""
-    shown = [one for one in objectives if one in result["rivals"]["constant"]]
-    parts, x = [], 60.0
+    parts, x, y = [], 60.0, 24.0
     for rule, kind in [*_DRAWN.items(), ("constant, free", "free")]:
         if rule in result["rivals"] or kind == "free":
-            parts += [line(f"line {kind}", x, 24, x + 26, 24), text(x + 32, 28, rule, "word")]
-            x += 50 + 6.6 * len(rule)
-    for place, objective in enumerate(shown):
-        parts += _cost_panel(result["rivals"], objective, 60 + 280 * place, 84)
+            width = 50 + 6.6 * len(rule)
+            if x + width > 884:
+                x, y = 60.0, y + 22
+            parts += [line(f"line {kind}", x, y, x + 26, y), text(x + 32, y + 4, rule, "word")]
+            x += width
+    for place, objective in enumerate(objectives):
+        parts += _cost_panel(result["rivals"], objective, 60 + 280 * place, 106)
     about = "Mean loss of each way of choosing T against the trainings it spends on choosing."
     title = "What choosing costs and loses"
-    return drawing(884, 360, title, about, parts, style=_STYLE, dark=_DARK)
+    return drawing(884, 370, title, about, parts, style=_STYLE, dark=_DARK)
 
 
 def _cost_panel(rivals: Result, objective: str, left: float, top: float) -> list[str]:
     box = Box(left, top, 220, 200, (-0.25, 3.25), (0, _MOST))
-    name = _TITLES.get(objective, f"equal time, T + {objective.rpartition(':')[2]} an update")
-    parts = [text(left, top - 16, name, "word big")]
+    name = _TITLES.get(objective, f"equal time, T + {objective.rpartition(':')[2]}")
+    parts = [text(left, top - 16, name, "word")]
     for level in np.arange(0, _MOST + 0.01, 0.05):
         parts.append(line("grid", left, box.y(level), left + 220, box.y(level)))
         parts.append(text(left - 6, box.y(level) + 4, f"{100 * level:.0f} %", "soft right small"))
