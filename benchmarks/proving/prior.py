@@ -1,4 +1,4 @@
-"""Write the reference tasks that nbyt ships: src/nbyt/advice/prior.json.
+"""Write the reference tasks that nbyt ships: src/nbyt/prior.json.
 
     python -m benchmarks.proving.prior
 
@@ -18,7 +18,7 @@ from nbyt.results import plain
 from nbyt.results.prior import Loss, Prior, ReferenceTask, TrackRecord
 from nbyt.store.atomic import write_text
 
-PRIOR = Path(__file__).parents[2] / "src" / "nbyt" / "advice" / "prior.json"
+PRIOR = Path(__file__).parents[2] / "src" / "nbyt" / "prior.json"
 RESULT = Path(__file__).with_name("result.json")
 VERSION = "2026-11"
 _COSTS = {"samples": "samples", "measured": "measured", "parallel": "parallel:16"}

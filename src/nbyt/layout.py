@@ -1,5 +1,6 @@
 """Layout: envs, steps, mini-batch size and epochs, and every size that follows from them."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import isqrt, log
 from typing import Any
@@ -145,3 +146,26 @@ def _thinned(divisors: list[int]) -> list[int]:
     top = log(divisors[-1])
     wanted = [top * place / (_MOST_LENGTHS - 1) for place in range(_MOST_LENGTHS)]
     return sorted({min(divisors, key=lambda d: abs(log(d) - place)) for place in wanted})
+
+
+def lengths_of(
+    batch: int, steps: Sequence[int], most: int, current: int | None = None
+) -> tuple[int, ...]:
+    """Return the T to compare: those with at most so many envs.
+
+    steps: those that were asked for; the divisors of the batch if empty. current: one more.
+    """
+    known = set(fragment_lengths(batch, steps or None))
+    if current is not None:
+        known |= set(fragment_lengths(batch, [current]))
+    lengths = tuple(sorted(length for length in known if batch // length <= most))
+    if len(lengths) < 2:
+        power = 1 << max(batch.bit_length() - 1, 2)
+        near = f"{power}, {2 * power}"
+        raise LayoutError(
+            f"a batch of {batch} has {len(lengths) or 'no'} split with at most {most} envs: there "
+            "is nothing to compare",
+            where="batch",
+            fix=f"raise --max-envs, or take a batch with more divisors, such as {near}",
+        )
+    return lengths

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nbyt.advice.budget import Budget, budget_from, propose
-from nbyt.advice.costs import Costs
+from nbyt.train.costs import Costs
 from nbyt.advice.rank import Evidence, StageEvidence
 from nbyt.advice.request import effort, make_advice_request
 from nbyt.envs import resolve

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from msgspec import convert
 
-from nbyt.advice.costs import Costs
+from nbyt.train.costs import Costs
 from nbyt.envs import resolve
 from nbyt.errors import EnvError
 from nbyt.results import Failure, Sweep, plain

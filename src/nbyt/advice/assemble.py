@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nbyt.advice.costs import Costs
+from nbyt.train.costs import Costs
 from nbyt.advice.libraries import defaults, settings
 from nbyt.advice.rank import Answer, StageEvidence, answer, learning_weights, sample_weights
 from nbyt.advice.reasons import advice, current

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nbyt.advice.assemble import AdviceInputs
-from nbyt.advice.costs import Costs, costs_from, measure_costs
+from nbyt.train.costs import Costs, costs_from, measure_costs
 from nbyt.advice.rank import Answer, Place, StageEvidence, answer
 from nbyt.advice.request import AdviceRequest
 from nbyt.advice.stages import DRAWS, collected_by, measure, open_folder, train_stages

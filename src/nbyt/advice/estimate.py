@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nbyt.advice.costs import ROUNDS, SPLITS
+from nbyt.train.costs import ROUNDS, SPLITS
 from nbyt.advice.request import EFFORTS, AdviceRequest, Effort
 from nbyt.collect.segment import burn_in, horizon
 from nbyt.envs.protocol import HostEnv

@@ -1,12 +1,10 @@
-"""Other libraries: where their defaults are in the ranking, and the advice in their settings."""
+"""The advised layout in the settings of every library."""
 
-import contextlib
-from collections.abc import Sequence
 from dataclasses import replace
-from math import log
 
-from nbyt.dialects import explain, load, names
+from nbyt.dialects import explain, load
 from nbyt.dialects.carrying import NUMBERS, Carried, library_settings, shared_settings
+from nbyt.dialects.defaults import others
 from nbyt.dialects.explaining import Explanation
 from nbyt.dialects.pasting import pasted, pasted_change
 from nbyt.dialects.solving import fewest_changes
@@ -15,36 +13,7 @@ from nbyt.errors import DialectError
 from nbyt.layout import Layout
 from nbyt.results.values import Data
 
-# The libraries whose settings are written out first.
-FIRST = ("sb3", "cleanrl", "rllib", "rsl_rl", "brax", "rejax")
 _OWN = "nbyt"
-
-
-def defaults(layouts: Sequence[tuple[int, int]]) -> list[Data]:
-    """Return every library that has a default T, and the compared layout with the nearest T.
-
-    T is where a library cuts advantages. envs: None where a library has no default for it.
-    """
-    rows = []
-    for dialect in map(load, _others()):
-        envs, steps = None, dialect.defaults.get(dialect.key("steps"))
-        with contextlib.suppress(DialectError):
-            sizes = explain(dialect.id).layout
-            envs, steps = sizes["batch"] // sizes["fragment"], sizes["fragment"]
-        if not isinstance(steps, int):
-            continue
-        near = min(layouts, key=lambda layout: abs(log(layout[1] / steps)))
-        rows.append(
-            {
-                "id": dialect.id,
-                "library": dialect.library,
-                "envs": envs,
-                "steps": steps,
-                "placed_at": list(near),
-                "exact": near[1] == steps,
-            }
-        )
-    return rows
 
 
 def settings(layout: Layout, learning: Data, own: Carried | None = None) -> list[Data]:
@@ -57,7 +26,7 @@ def settings(layout: Layout, learning: Data, own: Carried | None = None) -> list
         mine = own.source.dialect.id
         texts = [_changed(layout, learning, own) or _written(mine, layout, learning, own)]
     known = [text["id"] for text in texts if text]
-    texts += [_written(name, layout, learning, own) for name in _others() if name not in known]
+    texts += [_written(name, layout, learning, own) for name in others() if name not in known]
     return [text for text in texts if text is not None]
 
 
@@ -118,9 +87,3 @@ def _in_our_words(layout: Layout, learning: Data, total: int | None) -> Explanat
     base = {name: value for name, value in learning.items() if name in NUMBERS}
     found = explain(_OWN, **sizes, **base)
     return Explanation(replace(found.reading, total=total))
-
-
-def _others() -> list[str]:
-    """Return all dialects but nbyt's own, those with most users first."""
-    rest = [name for name in names() if name not in (*FIRST, _OWN)]
-    return [*FIRST, *rest]

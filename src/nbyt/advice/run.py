@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.advice.assemble import AdviceInputs, advice_data
-from nbyt.advice.costs import Costs, costs_from, measure_costs
+from nbyt.train.costs import Costs, costs_from, measure_costs
 from nbyt.advice.estimate import startable
 from nbyt.advice.request import HOST_ENVS, OVERALL, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.text import Text
 
 from nbyt.advice.estimate import in_words
-from nbyt.advice.request import EPOCHS
 from nbyt.cli.options import EnvId, Settings
 from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
 from nbyt.cli.progress import watched, watched_cells
@@ -43,7 +42,7 @@ from nbyt.sweep.grid import Grid, make_grid
 from nbyt.sweep.run import Sweep, command_line, conclude, open_sweep, run_cells
 from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
-from nbyt.train.plan import PPOSettings
+from nbyt.train.plan import EPOCHS, PPOSettings
 from nbyt.train.timing import update_seconds
 
 _PARTIAL = 3

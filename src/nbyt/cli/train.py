@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 import numpy as np
 from cyclopts import Parameter
 
-from nbyt.advice.request import HOST_ENVS
 from nbyt.cli.options import EnvId, Settings
 from nbyt.cli.output import Common, Outcome
 from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, weights_of, would_do
@@ -23,7 +22,7 @@ from nbyt.policy.q_policy import build_q
 from nbyt.train import hardware
 from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout
 from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.train.plan import HOST_ENVS, PPOPlan, PPOSettings
 
 
 @dataclass(frozen=True)

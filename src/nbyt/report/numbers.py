@@ -205,3 +205,8 @@ def _without_zero(text: str) -> str:
 def _width(cells: Sequence[str], *, wraps: bool) -> int:
     pieces = [piece for text in cells for piece in (text.split() if wraps else text.splitlines())]
     return max(map(len, pieces), default=0)
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Join words with commas, and an "and" before the last."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

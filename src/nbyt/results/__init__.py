@@ -13,7 +13,7 @@ Code that is given a record need not check it again. No JAX.
     probes       a probed training: probes.json and its records
 """
 
-from nbyt.results.advice import Advice, Costs, Returns
+from nbyt.results.advice import Advice, Costs, Untrained
 from nbyt.results.measurement import Look, Measurement
 from nbyt.results.probes import ProbedTraining, ProbeLog, ProbeRecord
 from nbyt.results.study import Study
@@ -35,11 +35,11 @@ __all__ = [
     "ProbeRecord",
     "ProbedTraining",
     "Result",
-    "Returns",
     "StageFacts",
     "Study",
     "Sweep",
     "TrainedStage",
+    "Untrained",
     "decode",
     "plain",
 ]

@@ -1,22 +1,24 @@
-"""The records of advice.json, costs.json and returns-*.json."""
+"""The records of advice.json, costs.json and untrained.json."""
 
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from nbyt.results.measurement import Lambdas, Look, Measurement
+from nbyt.results.prior import TrackRecord
 from nbyt.results.values import (
     LONGEST,
-    ByKind,
     Count,
     Estimate,
     Layout,
     Leaf,
     Machine,
     Names,
+    NotNegative,
     OfLayout,
     Positive,
     Real,
+    Reals,
     Record,
     Seed,
     Share,
@@ -27,11 +29,15 @@ from nbyt.results.values import (
     Texts,
     Total,
     require,
+    require_same_length,
 )
 
 # A clock ticks in nanoseconds, and nobody waits for an update for years.
 Seconds = Annotated[float, Meta(ge=1e-9, le=1e9)]
 Timed = tuple[Size, Size, Annotated[tuple[Seconds, ...], Meta(min_length=2, max_length=LONGEST)]]
+# What a layout is compared for: the return for the same time, or for the same samples.
+Goal = Literal["time", "samples"]
+GOALS: tuple[Goal, ...] = ("time", "samples")
 
 
 class Costs(Record, frozen=True, kw_only=True):
@@ -46,104 +52,133 @@ class Costs(Record, frozen=True, kw_only=True):
         require(len(rounds) == 1, "layouts were timed in different numbers of rounds")
 
 
-class Returns(Record, frozen=True, kw_only=True):
-    """returns-*.json: the mean return of every stage of a training; null where none is finite."""
+class Untrained(Record, frozen=True, kw_only=True):
+    """untrained.json: the mean return of the policy that each seed of a race begins with."""
 
-    returns: Annotated[tuple[Real | None, ...], Meta(min_length=1, max_length=LONGEST)]
+    seeds: Annotated[tuple[Seed, ...], Meta(min_length=1, max_length=LONGEST)]
+    returns: Reals
+    samples: Count
+
+    def __post_init__(self) -> None:
+        require_same_length(seeds=self.seeds, returns=self.returns)
+
+
+class Answer(OfLayout, frozen=True, kw_only=True):
+    """The layout to use for one goal.
+
+    expected_loss: share of the way from an untrained policy to the best layout that it may lose.
+    p_within_5: probability that it loses at most 5 %; null where that is not calibrated.
+    """
+
+    expected_loss: Estimate
+    p_within_5: Share | None
+    rests_on: Literal["race", "prior"]
+    sentence: Text
+    reasons: Texts
+
+
+class Answers(Record, frozen=True, kw_only=True):
+    """The answer for the same time, where costs are known, and for the same samples."""
+
+    time: Answer | None
+    samples: Answer
+
+    def of(self, goal: Goal) -> Answer | None:
+        """Return the answer for one goal."""
+        return self.time if goal == "time" else self.samples
+
+
+class LayoutLoss(OfLayout, frozen=True, kw_only=True):
+    """What a layout is expected to lose for the goal of the advice.
+
+    trainings: the quarter trainings that it had; 0 where its loss follows from its neighbours' and
+    from the reference tasks. within_5: the probability that it loses at most 5 %, where calibrated.
+    update_cost: time of an update over that of the advised layout; null if costs are unknown.
+    """
+
+    loss: Estimate
+    trainings: Count
+    within_5: Share | None
+    update_cost: Positive | None
+    seconds: Estimate | None
+    defaults_of: Texts
+
+
+class Arm(OfLayout, frozen=True, kw_only=True):
+    """A layout in the race: the learning curves of its quarter trainings.
+
+    samples, spent: env steps at every point of the curves, and the share of a whole training's
+    budget that they cost. returns: by seed. gains: by seed, the score that the curve promises,
+    above the untrained policy.
+    """
+
+    seeds: Annotated[tuple[Seed, ...], Meta(min_length=1, max_length=LONGEST)]
+    samples: Annotated[tuple[Count, ...], Meta(min_length=2, max_length=LONGEST)]
+    spent: Annotated[tuple[NotNegative, ...], Meta(min_length=2, max_length=LONGEST)]
+    returns: Annotated[tuple[Reals, ...], Meta(min_length=1, max_length=LONGEST)]
+    gains: Reals
+
+    def __post_init__(self) -> None:
+        require_same_length(seeds=self.seeds, returns=self.returns, gains=self.gains)
+        for curve in self.returns:
+            require_same_length(samples=self.samples, spent=self.spent, returns=curve)
+
+
+class Race(Record, frozen=True, kw_only=True):
+    """The trainings that the advice rests on.
+
+    fraction: of a whole training that each makes. untrained: mean return before training. learnt:
+    False where no layout learnt anything in its part; then nothing is ranked. unit_seconds: of one
+    whole training, by the costs; null for the same samples.
+    """
+
+    fraction: Share
+    untrained: Real
+    learnt: bool
+    unit_seconds: Positive | None
+    arms: Annotated[tuple[Arm, ...], Meta(min_length=1, max_length=LONGEST)]
+
+
+class Cost(Record, frozen=True, kw_only=True):
+    """What the advice cost: trainings of the race, all env steps, and seconds."""
+
+    trainings: NotNegative
+    samples: Count
+    seconds: NotNegative
+
+
+class PriorFacts(Record, frozen=True, kw_only=True):
+    """The reference tasks that the advice rests on."""
+
+    version: Text
+    sha256: Text
+    tasks: Count
+
+
+class Current(OfLayout, frozen=True, kw_only=True):
+    """The user's own layout beside the advised one.
+
+    speedup: how many times as long it takes to reach what the advised layout reaches, where both
+    were in the race.
+    """
+
+    loss: Estimate | None
+    speedup: Estimate | None
+    sentence: Text
 
 
 class StageAdvice(Measurement, frozen=True, kw_only=True):
-    """A stage's measurement, and how much it counts."""
+    """The measurement of a frozen policy that explains the answer."""
 
     name: Text
     updates: Count | None
     samples: Count | None
     trained_with: Split | None
-    weight: Share
-    clear: bool
     closer: Look | None
 
 
-class Placed(OfLayout, frozen=True, kw_only=True):
-    """A layout's place in an answer."""
-
-    relative: Estimate
-    alignment: Estimate
-    win_share: Share
-    regret: Estimate
-    tied_with_best: bool
-    harmful_at: Texts
-
-
-class RankedLayout(Placed, frozen=True, kw_only=True):
-    """A layout's place, and the libraries whose defaults are nearest to it."""
-
-    defaults_of: Texts
-
-
-class CurrentLayout(Placed, frozen=True, kw_only=True):
-    """The user's own layout in an answer."""
-
-    sentence: Text
-    place: Size
-
-
-class ToSettle(Record, frozen=True, kw_only=True):
-    """How many more samples would separate the best from the worst."""
-
-    sentence: Text
-    samples: Count | None
-
-
-class Answer(OfLayout, frozen=True, kw_only=True):
-    """The best layout, what ties with it, and all others."""
-
-    alignment: Estimate
-    relative: Estimate
-    win_share: Share
-    actor_alone: Split | UnsetType | None = UNSET
-    ties: Splits
-    no_measurable_difference: bool
-    sentence: Text
-    to_settle: ToSettle | None
-    reasons: Texts
-    remedies: Texts
-    left_out: Texts
-    ranking: Annotated[tuple[RankedLayout, ...], Meta(min_length=1, max_length=LONGEST)]
-
-    @property
-    def layouts(self) -> set[tuple[int, int]]:
-        """Return the layouts that were ranked."""
-        return {(one.envs, one.steps) for one in self.ranking}
-
-    def __post_init__(self) -> None:
-        require(len(self.layouts) == len(self.ranking), "a layout is ranked twice")
-        require((self.envs, self.steps) in self.layouts, "the best layout is not ranked")
-        require(set(self.ties) <= self.layouts, "a tied layout is not ranked")
-
-
-class Answers(ByKind[Answer], frozen=True, kw_only=True):
-    """The answer for the same samples, and for the same seconds where those were measured."""
-
-    per_sample: Answer
-
-
-class Current(ByKind[CurrentLayout], frozen=True, kw_only=True):
-    """The user's own layout, per sample and per second."""
-
-    per_sample: CurrentLayout
-
-
-class Agreement(Record, frozen=True, kw_only=True):
-    """Whether stages of different trainings say the same."""
-
-    agree: bool
-    best: dict[Text, Split]
-    sentence: Text
-
-
 class Library(Record, frozen=True, kw_only=True):
-    """A library's defaults, and the measured layout nearest to them."""
+    """A library's defaults, and the compared layout nearest to them."""
 
     id: Text
     library: Text
@@ -184,76 +219,62 @@ class Schedule(Layout, frozen=True, kw_only=True):
     sentence: Text
 
 
-class Trained(Layout, frozen=True, kw_only=True):
-    """A training that stages were taken from."""
-
-    total: Total
-
-
-class BudgetRow(Record, frozen=True, kw_only=True):
-    """The best layout of one batch, and what it gets out of a budget."""
-
-    batch: Size
-    envs: Size
-    steps: Size
-    relative: Estimate
-    regret: Estimate
-    win_share: Share
-    updates: Count
-    minibatch: Size
-    minibatches: Size
-    gradient_steps: Count
-
-
-class Budget(BudgetRow, frozen=True, kw_only=True):
-    """The batch to use for a budget, and all that were compared."""
-
-    given: Text
-    kind: Literal["seconds", "samples"]
-    rows: Annotated[tuple[BudgetRow, ...], Meta(min_length=1, max_length=LONGEST)]
-    sentence: Text
-
-
 class Advice(Record, frozen=True, kw_only=True):
-    """advice.json: everything that the page of an advice shows."""
+    """advice.json: everything that the page of an advice shows.
+
+    costs_from: "measured", "parallel:16" and the like, the name of a file, or null.
+    safe_range: layouts that lose at most 5 % with a probability of at least .9.
+    """
 
     env: Text
     batch: Size
-    objective: Literal["actor", "critic", "total"]
-    decided_by: Literal["actor", "critic", "total", "both"] | UnsetType = UNSET
+    objective: Goal
     effort: Text
-    per: Literal["sample", "second", "both"]
+    total: Total
     gamma: Share
     lam: Share = field(name="lambda")
     lambdas: Lambdas
-    advantages: Literal["normalised", "raw"]
     max_envs: Size
     seed: Seed
-    weigh: Literal["learning", "samples"]
-    stages: Annotated[tuple[StageAdvice, ...], Meta(min_length=1, max_length=LONGEST)]
-    costs: Costs | None
     advice: Answers
+    safe_range: Splits
+    layouts: Annotated[tuple[LayoutLoss, ...], Meta(min_length=1, max_length=LONGEST)]
+    race: Race | None
+    cost: Cost
+    prior: PriorFacts
+    track_record: TrackRecord | None
+    costs_from: Text | None
+    costs: Costs | None
     current: Current | None
-    agreement: Agreement | None
+    stages: Annotated[tuple[StageAdvice, ...], Meta(max_length=LONGEST)]
     libraries: Annotated[tuple[Library, ...], Meta(max_length=LONGEST)]
     settings: Annotated[tuple[Pasted, ...], Meta(max_length=LONGEST)]
     current_settings: CurrentSettings | UnsetType | None = UNSET
     schedule: Schedule
-    training: Annotated[tuple[Trained, ...], Meta(max_length=LONGEST)]
     warnings: Texts | UnsetType = UNSET
-    budget: Budget | UnsetType | None = UNSET
     machine: Machine
     versions: Names | UnsetType = UNSET
     reproduce: Text | UnsetType = UNSET
     out: Text
     report: Text
 
+    @property
+    def answer(self) -> Answer:
+        """Return the answer for the goal of the advice."""
+        answer = self.advice.of(self.objective)
+        assert answer is not None, "the goal of an advice has an answer"
+        return answer
+
+    def layout(self, steps: int) -> LayoutLoss | None:
+        """Return the row of the layout with this T, if it was compared."""
+        return next((one for one in self.layouts if one.steps == steps), None)
+
     def __post_init__(self) -> None:
-        ranked = self.advice.per_sample.layouts
-        for answer in (self.advice.per_sample, self.advice.per_second):
-            require(answer is None or answer.layouts == ranked, "answers rank different layouts")
+        require(self.advice.of(self.objective) is not None, "the goal has no answer")
+        splits = {(one.envs, one.steps) for one in self.layouts}
+        require(len(splits) == len(self.layouts), "a layout comes twice")
+        answer = self.answer
+        require((answer.envs, answer.steps) in splits, "the advised layout is not compared")
+        require(set(self.safe_range) <= splits, "a safe layout is not compared")
         names = [stage.name for stage in self.stages]
         require(len(set(names)) == len(names), "two stages have the same name")
-        for stage in self.stages:
-            measured = {(one.envs, one.steps) for one in stage.layouts}
-            require(measured == ranked, "a stage has other layouts than those that are ranked")

@@ -6,21 +6,11 @@ from typing import Any, NamedTuple
 
 from msgspec import to_builtins
 
-from nbyt.advice.request import (
-    EFFORTS,
-    EPOCHS,
-    HOST_ENVS,
-    MINIBATCH,
-    AdviceRequest,
-    Effort,
-    lengths_of,
-    make_advice_request,
-)
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import UsageError
-from nbyt.layout import Layout, nearest_divisors
+from nbyt.layout import Layout, lengths_of, nearest_divisors
 from nbyt.numbers import COUNT, SIZE, SPLITS, STEPS, require, require_seeds
-from nbyt.train.plan import PPOPlan, PPOSettings, stage_updates
+from nbyt.train.plan import EPOCHS, HOST_ENVS, MINIBATCH, PPOPlan, PPOSettings, stage_updates
 
 POINTS = 20
 
@@ -120,32 +110,6 @@ def make_grid(
     points = stage_updates(updates, count=min(POINTS, updates))
     all_seeds = tuple(range(first_seed, first_seed + seeds))
     return Grid(env, chosen, all_seeds, total, points, settings or PPOSettings(), vector)
-
-
-def advice_request(
-    grid: Grid,
-    *,
-    effort: Effort = EFFORTS["normal"],
-    seed: int | None = None,
-    total: int | None = None,
-) -> AdviceRequest:
-    """Return the request for advice that the sweep answers by training.
-
-    total: env steps of the trainings, where they are to differ from the grid's.
-    """
-    return make_advice_request(
-        grid.env,
-        batch=grid.batch,
-        effort=effort,
-        steps=[one.steps for one in grid.layouts],
-        minibatch=grid.layouts[0].minibatch,
-        epochs=grid.layouts[0].epochs,
-        settings=grid.settings,
-        max_envs=max(one.envs for one in grid.layouts),
-        vector=grid.vector,
-        total=total or grid.total,
-        seed=grid.seeds[0] if seed is None else seed,
-    )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from nbyt.advice.costs import Costs, Split
+from nbyt.train.costs import Costs, Split
 from nbyt.results.sweep import Standing
 from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.stats.estimate import Estimate, undetermined

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbyt.advice.request import EPOCHS, MINIBATCH
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import NbytError
 from nbyt.layout import nearest_divisors
@@ -32,7 +31,7 @@ from nbyt.sweep.timing_and_advice import add_timing_and_advice, load_advice, loa
 from nbyt.sweep.workers import STEP_LIMIT, Workers
 from nbyt.train import hardware
 from nbyt.train.curves import Curve
-from nbyt.train.plan import PPOSettings
+from nbyt.train.plan import EPOCHS, MINIBATCH, PPOSettings
 
 
 def table_text(grid: Grid, curves: Mapping[Cell, Curve], failures: Mapping[Cell, Failure]) -> str:

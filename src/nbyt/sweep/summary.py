@@ -8,9 +8,9 @@ import numpy as np
 from msgspec import convert
 from msgspec.structs import asdict
 
-from nbyt.advice.costs import Costs
-from nbyt.advice.libraries import defaults
-from nbyt.advice.reasons import listed
+from nbyt.train.costs import Costs
+from nbyt.dialects.defaults import defaults
+from nbyt.report.numbers import listed
 from nbyt.results.advice import Answer, Answers, Library
 from nbyt.results.sweep import (
     AdviceComparison,

@@ -6,7 +6,7 @@ in a worker process. What cannot be had is left out, with a sentence that says w
 
 import sys
 
-from nbyt.advice.costs import Costs, costs_from, measure_costs
+from nbyt.train.costs import Costs, costs_from, measure_costs
 from nbyt.advice.run import answer_request
 from nbyt.advice.stages import open_folder
 from nbyt.envs.protocol import HostEnv

@@ -9,6 +9,11 @@ from nbyt.layout import Layout
 from nbyt.numbers import COUNT, SEED, STEPS, Coefficient, Positive, Probability, check_fields
 from nbyt.policy.networks import Network, parse_network
 
+# Defaults of commands: samples of a mini-batch, passes over the batch, and most host envs at once.
+MINIBATCH = 256
+EPOCHS = 4
+HOST_ENVS = 64
+
 
 class LearningSettings:
     """What the settings of all algorithms share; wrong values are refused when they are made."""

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nbyt.advice.costs import Costs, spread_out, time_layouts
+from nbyt.train.costs import Costs, spread_out, time_layouts
 from nbyt.advice.estimate import startable
 from nbyt.advice.request import HOST_ENVS, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named

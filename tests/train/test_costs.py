@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbyt.advice.costs import Costs, costs_from, measure_costs
+from nbyt.train.costs import Costs, costs_from, measure_costs
 from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.store.files import COSTS

@@ -9,7 +9,7 @@ from benchmarks.proving import prior as shipped
 from benchmarks.proving.data import read_cells
 from benchmarks.proving.tasks import SEALED
 
-from nbyt.advice.prior import TARGETS, Prior, Schedule, load_prior, reference
+from nbyt.prior import TARGETS, Prior, Schedule, load_prior, reference
 from nbyt.results import plain
 from nbyt.results.prior import Prior as PriorRecord
 from nbyt.results.prior import ReferenceTask

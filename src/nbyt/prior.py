@@ -141,7 +141,7 @@ class Prior:
 
 def load_prior() -> Prior:
     """Read the reference tasks that are shipped."""
-    source = files("nbyt.advice") / "prior.json"
+    source = files("nbyt") / "prior.json"
     text = source.read_bytes()
     record = decode(json.loads(text), PriorRecord, Path(str(source)))
     return Prior(record, hashlib.sha256(text).hexdigest())
