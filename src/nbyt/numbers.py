@@ -156,6 +156,9 @@ SIZE = Number(1, 2**31, whole=True, error=LayoutError)
 PASSES = Number(1, 100_000, whole=True, error=LayoutError)
 COUNT = Number(1, 100_000, whole=True)
 STEPS = Number(1, 10**15, whole=True, error=LayoutError)
+TRAININGS = Number(0, 10_000, fix="such as 4; 0 for an answer without any")
+# Vector steps' worth of time that an update takes beyond its own steps.
+OVERHEAD = Number(0, 10**9, fix="such as parallel:16")
 RETRIES = Number(0, 100, whole=True)
 WORKERS = Number(1, 1024, whole=True, fix="leave it out for one for each core, or give such as 2")
 CHAIN_COUNT = Number(4, 2**20, whole=True)
@@ -202,6 +205,7 @@ BUDGET = Either(
 Size = Annotated[int, SIZE]
 Passes = Annotated[int, PASSES]
 Count = Annotated[int, COUNT]
+Trainings = Annotated[float, TRAININGS]
 Steps = Annotated[int, STEPS]
 Retries = Annotated[int, RETRIES]
 WorkerCount = Annotated[int, WORKERS]
@@ -214,6 +218,7 @@ Coefficient = Annotated[float, COEFFICIENT]
 DurationText = Annotated[str, DURATION]
 MemoryText = Annotated[str, MEMORY]
 BudgetText = Annotated[str, BUDGET]
+SamplesText = Annotated[str, SAMPLES]
 SIZES = Several(SIZE, "8,32,128")
 PROBABILITIES = Several(PROBABILITY, "0.9,0.95")
 UPDATES = Several(STEPS, "100,200,400")

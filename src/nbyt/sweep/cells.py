@@ -78,8 +78,8 @@ def train_job(grid: Grid, job: Job, watch: Watch = lambda job, updates: None) ->
 def _trained(grid: Grid, job: Job, watch: Callable[[int], None]) -> list[Outcome]:
     plans = [grid.plan(cell) for cell in job]
     if isinstance(grid.env, HostEnv):
-        return [train_curve(plan, grid.env, watch) for plan in plans]
-    return train_seeds(plans, grid.env, watch)
+        return [train_curve(plan, grid.env, watch, evaluated=bool(grid.episodes)) for plan in plans]
+    return train_seeds(plans, grid.env, watch, episodes=grid.episodes)
 
 
 def as_nbyt_error(env: str, error: Exception) -> NbytError:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from msgspec import to_builtins
 
+from nbyt.collect.evaluate import DEVICE_EPISODES
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import UsageError
 from nbyt.layout import Layout, lengths_of, nearest_divisors
@@ -30,9 +31,12 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """What is trained: all layouts have the same batch, and all cells see the same samples.
+    """What is trained: all layouts have the same batch.
 
-    points: the updates after which the policy is evaluated.
+    points: the updates after which the policy is evaluated. lengths: of every layout, the updates
+    of a whole training and those after which it stops; without, all see `total` samples. episodes:
+    played at every point, on the device; 0 for curves of the training's own episodes, which cost no
+    env step.
     """
 
     env: DeviceEnv | HostEnv
@@ -42,6 +46,8 @@ class Grid:
     points: tuple[int, ...]
     settings: PPOSettings = field(default_factory=PPOSettings)
     vector: str = "sync"
+    lengths: tuple[tuple[int, int], ...] = ()
+    episodes: int = DEVICE_EPISODES
 
     @property
     def batch(self) -> int:
@@ -57,10 +63,22 @@ class Grid:
 
     def plan(self, cell: Cell) -> PPOPlan:
         """Return the training of a cell; its stages are the points at which it is evaluated."""
-        layout = next(one for one in self.layouts if (one.envs, one.steps) == cell[:2])
+        layout = self.layouts[self._place(cell)]
+        total = self.lengths[self._place(cell)][0] * self.batch if self.lengths else self.total
         return PPOPlan(
-            self.env.id, layout, self.total, cell.seed, self.settings, self.points, self.vector
+            self.env.id, layout, total, cell.seed, self.settings, self.points_of(cell), self.vector
         )
+
+    def points_of(self, cell: Cell) -> tuple[int, ...]:
+        """Return the updates after which a cell is evaluated; it stops after the last."""
+        if not self.lengths:
+            return self.points
+        last = self.lengths[self._place(cell)][1]
+        return (*(point for point in self.points if point < last), last)
+
+    def _place(self, cell: Cell) -> int:
+        splits = [(one.envs, one.steps) for one in self.layouts]
+        return splits.index((cell.envs, cell.steps))
 
     def identity(self) -> dict[str, Any]:
         """Return all that decides the numbers, as plain values."""
@@ -123,6 +141,8 @@ class GridSpec:
     points: tuple[int, ...]
     settings: PPOSettings
     vector: str
+    lengths: tuple[tuple[int, int], ...]
+    episodes: int
 
     @classmethod
     def from_grid(cls, grid: Grid) -> "GridSpec":

@@ -101,13 +101,15 @@ def run_cells(
 
 def curves_of(grid: Grid, folder: Folder) -> dict[Cell, Curve]:
     """Load the curve of every cell that is done."""
-    samples = tuple(number * grid.batch for number in grid.points)
+    samples = {
+        cell: tuple(number * grid.batch for number in grid.points_of(cell)) for cell in grid.cells
+    }
     stored = {cell: folder.read(CELL, cell.name) for cell in grid.cells}
     # A curve with other points is of another sweep: like a damaged one, it is trained again.
     return {
         cell: Curve(kept.samples, kept.returns, kept.unfinished, kept.training)
         for cell, kept in stored.items()
-        if kept is not None and kept.samples == samples
+        if kept is not None and kept.samples == samples[cell]
     }
 
 

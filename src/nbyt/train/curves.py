@@ -73,10 +73,13 @@ def train_curve(
     plan: RunPlan[Layout, PPOSettings],
     env: DeviceEnv | HostEnv,
     watch: Callable[[int], None] = lambda updates: None,
+    *,
+    evaluated: bool = True,
 ) -> Curve:
-    """Train once; the plan's stages are the points of the curve.
+    """Train up to the last of the plan's stages, which are the points of the curve.
 
-    watch: called with the number of updates made.
+    watch: called with the number of updates made. evaluated: False for a curve of the training's
+    own episodes; if none ended, the last policy plays some.
     """
     algorithm = build_algorithm(plan, env)
     played: list[Evaluation] = []
@@ -87,11 +90,45 @@ def train_curve(
             counts.append(row["episodes"])
             sums.append(row["episodes"] * (row["mean_return"] or 0.0))
             watch(made.number)
-            if made.number in plan.stages:
+            last = made.number == plan.stages[-1]
+            if made.number in plan.stages and (evaluated or (last and not sum(counts))):
                 played.append(episode_returns(env, algorithm.policy, algorithm.params, plan.seed))
+            if last:
+                break
     finally:
         algorithm.close()
-    return curve_of(plan, played)._replace(training=training_returns(plan, counts, sums))
+    own = training_returns(plan, counts, sums)
+    if evaluated:
+        return curve_of(plan, played)._replace(training=own)
+    last_played = [float(np.mean(one.returns)) for one in played]
+    return Curve(_samples(plan), filled([*own[:-1], *(last_played or own[-1:])]), 0, own)
+
+
+def filled(returns: Sequence[float | None]) -> tuple[float, ...]:
+    """Return a curve without gaps: a point without a value has the one before, or the first."""
+    known = [value for value in returns if value is not None]
+    found, last = [], known[0]
+    for value in returns:
+        last = last if value is None else value
+        found.append(last)
+    return tuple(found)
+
+
+def untrained_returns(
+    plans: Sequence[PPOPlan], env: DeviceEnv | HostEnv, *, episodes: int = DEVICE_EPISODES
+) -> list[Evaluation]:
+    """Play whole episodes with the policy that each training begins with."""
+    learners = [initial_learner(plan, env) for plan in plans]
+    policy = learners[0][0]
+    if isinstance(env, HostEnv):
+        return [
+            episode_returns(env, policy, one.params, plan.seed)
+            for (_, one), plan in zip(learners, plans, strict=True)
+        ]
+    mesh = mesh_for(len(plans))
+    params = spread([one.params for _, one in learners], mesh)
+    play = play_seeds(env, policy, [plan.seed for plan in plans], mesh, episodes=episodes)
+    return play(params).evaluations()[: len(plans)]
 
 
 def curve_of(plan: RunPlan[Layout, PPOSettings], played: list[Evaluation]) -> Curve:
@@ -103,9 +140,12 @@ def curve_of(plan: RunPlan[Layout, PPOSettings], played: list[Evaluation]) -> Cu
             where=f"{spoiled} of the episodes that were played, seed {plan.seed}",
             fix=f"run `nbyt check-env {plan.env}`, or use --on-nonfinite drop",
         )
-    samples = tuple(number * plan.layout.batch for number in plan.stages)
     returns = tuple(float(np.mean(one.returns)) for one in played)
-    return Curve(samples, returns, sum(one.unfinished for one in played))
+    return Curve(_samples(plan), returns, sum(one.unfinished for one in played))
+
+
+def _samples(plan: RunPlan[Layout, PPOSettings]) -> tuple[int, ...]:
+    return tuple(number * plan.layout.batch for number in plan.stages)
 
 
 def training_returns(
@@ -174,7 +214,7 @@ def train_seeds(
     group = _Group(plans, mesh, spread([_first_state(plan, env) for plan in plans], mesh))
     play = play_seeds(env, policy, [plan.seed for plan in plans], mesh, episodes=episodes)
     coefficients = coefficients_of(first.settings)
-    for number in range(1, first.updates + 1):
+    for number in range(1, first.stages[-1] + 1):
         _advance(env, policy, group, number, coefficients)
         if number in first.stages:
             group.played.append(play(group.state.learner.params))

@@ -1,0 +1,254 @@
+"""The race: quarter trainings of a few layouts with the same seeds, and what they say."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import ceil
+
+import numpy as np
+from jaxtyping import Float
+
+from nbyt.advice.costs import UpdateCosts
+from nbyt.advice.request import AdviceRequest
+from nbyt.envs.protocol import HostEnv
+from nbyt.errors import RunInterruptedError, remade
+from nbyt.measure.request import Progress
+from nbyt.prior import Known, Schedule
+from nbyt.results.advice import Arm, Untrained
+from nbyt.rng import numpy_stream, seeds
+from nbyt.stats.race import FRACTION, Judged, judge_race, over_budget, promised
+from nbyt.store.files import UNTRAINED
+from nbyt.store.run import Folder
+from nbyt.sweep.cells import Runner
+from nbyt.sweep.grid import Cell, Grid
+from nbyt.sweep.run import Tally, curves_of, failures_of, run_cells
+from nbyt.train.curves import Curve, untrained_returns
+
+# A whole training has so many points, and device envs play so many episodes at each: as on the
+# proving ground.
+POINTS, EPISODES = 20, 16
+# Moments of the part of a budget at which curves are compared, the untrained policy among them.
+_MOMENTS = 11
+
+
+@dataclass(frozen=True, eq=False)
+class Race:
+    """A race as it is planned: its arms and seeds, and how long each trains."""
+
+    request: AdviceRequest
+    costs: UpdateCosts
+    known: Known
+    schedule: Schedule
+
+    @property
+    def budget(self) -> float:
+        """Return the cost of one whole training: with T = 32, for all samples."""
+        return self.costs.unit * self.request.total / self.request.batch
+
+    @cached_property
+    def seeds(self) -> tuple[int, ...]:
+        """Return the seeds, the same for every arm; a longer race begins with those of this one."""
+        return tuple(seeds(self.request.seed, "advise.race", self.schedule.seeds))
+
+    @property
+    def rounds(self) -> list[tuple[int, ...]]:
+        """Return the seeds of the first half of the race and of the second."""
+        half = ceil(len(self.seeds) / 2)
+        return [part for part in (self.seeds[:half], self.seeds[half:]) if part]
+
+    def updates(self, steps: int) -> tuple[int, int]:
+        """Return the updates of a whole training with this T, and of the part that is trained."""
+        whole = self.budget / self.costs.of(steps)
+        return max(1, round(whole)), max(1, round(FRACTION * whole))
+
+    def spent(self, steps: int, updates: int) -> float:
+        """Return the share of a whole training's budget that so many updates cost."""
+        return updates * self.costs.of(steps) / self.budget
+
+    def grid(self, numbers: Sequence[int]) -> Grid:
+        """Return the trainings of all arms with some of the seeds."""
+        request = self.request
+        every = request.total / request.batch / POINTS
+        points = {max(1, round(every * place)) for place in range(1, 40 * POINTS)}
+        return Grid(
+            request.env,
+            tuple(map(request.layout, self.schedule.arms)),
+            tuple(numbers),
+            request.total,
+            tuple(sorted(points)),
+            request.settings,
+            request.vector,
+            tuple(map(self.updates, self.schedule.arms)),
+            0 if isinstance(request.env, HostEnv) else EPISODES,
+        )
+
+
+@dataclass
+class Evidence:
+    """What is known so far: the curves of the race's trainings."""
+
+    race: Race
+    untrained: Mapping[int, float]
+    curves: dict[Cell, Curve] = field(default_factory=dict)
+    interrupted: bool = False
+    untrained_samples: int = 0
+
+    @property
+    def start(self) -> float:
+        """Return the mean return of the untrained policies."""
+        return float(np.mean(list(self.untrained.values())))
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Return the seeds that every arm has been trained with."""
+        arms = self.race.schedule.arms
+        return tuple(one for one in self.race.seeds if all(self._curve(t, one) for t in arms))
+
+    @property
+    def trainings(self) -> float:
+        """Return what the trainings cost, in whole ones."""
+        return sum(
+            self.race.spent(cell.steps, curve.samples[-1] // self.race.request.batch)
+            for cell, curve in self.curves.items()
+        )
+
+    @property
+    def samples(self) -> int:
+        """Return the env steps of all trainings."""
+        return sum(curve.samples[-1] for curve in self.curves.values())
+
+    @property
+    def gains(self) -> Float[np.ndarray, "arms seeds"]:
+        """Return the scores that the curves promise, above the untrained policy."""
+        rows = [[self._gain(t, one) for one in self.seeds] for t in self.race.schedule.arms]
+        return np.array(rows).reshape(len(rows), -1)
+
+    def judged(self) -> Judged:
+        """Return what the trainings say; all arms must have a seed in common."""
+        race = self.race
+        places = [race.known.steps.index(steps) for steps in race.schedule.arms]
+        return judge_race(
+            np.log2(np.array(race.known.steps, float)),
+            places,
+            self.gains,
+            references=race.known.references,
+            trainings=FRACTION * self.gains.size,
+            generator=numpy_stream(race.request.seed, "advise.judge"),
+        )
+
+    def moments(self, steps: int) -> Float[np.ndarray, "seeds moments"]:
+        """Return an arm's curves at even moments of its part of the budget."""
+        return np.array([self._at_moments(steps, one) for one in self.seeds])
+
+    def arms(self) -> list[Arm]:
+        """Return the learning curves of every arm, as they are kept."""
+        return [
+            Arm(
+                envs=self.race.request.batch // steps,
+                steps=steps,
+                seeds=self.seeds,
+                samples=(0, *self._samples(steps)),
+                spent=(0.0, *(self._share(steps, one) for one in self._samples(steps))),
+                returns=tuple(self._returns(steps, one) for one in self.seeds),
+                gains=tuple(float(one) for one in row),
+            )
+            for steps, row in zip(self.race.schedule.arms, self.gains, strict=True)
+        ]
+
+    def _curve(self, steps: int, seed: int) -> Curve | None:
+        return self.curves.get(Cell(self.race.request.batch // steps, steps, seed))
+
+    def _samples(self, steps: int) -> tuple[int, ...]:
+        curve = self._curve(steps, self.seeds[0])
+        return () if curve is None else curve.samples
+
+    def _share(self, steps: int, samples: int) -> float:
+        return self.race.spent(steps, samples // self.race.request.batch)
+
+    def _returns(self, steps: int, seed: int) -> tuple[float, ...]:
+        curve = self._curve(steps, seed)
+        return (self.untrained[seed], *(() if curve is None else curve.returns))
+
+    def _at_moments(self, steps: int, seed: int) -> Float[np.ndarray, " moments"]:
+        race = self.race
+        cost = race.costs.of(steps) / race.request.batch
+        samples = np.array([0, *self._samples(steps)], float)
+        row = np.array([self._returns(steps, seed)])
+        curve: np.ndarray = over_budget(row, samples, cost, FRACTION * race.budget, _MOMENTS)[0]
+        return curve
+
+    def _gain(self, steps: int, seed: int) -> float:
+        return float(promised(self._at_moments(steps, seed)) - self.start)
+
+
+Watch = Callable[[Evidence], None]
+
+
+def hold_race(
+    race: Race,
+    folder: Folder,
+    *,
+    runner: Runner | None = None,
+    progress: Progress = lambda what, done, total: None,
+    watch: Watch = lambda evidence: None,
+) -> Evidence:
+    """Train what the folder does not hold yet, in two rounds.
+
+    An interruption ends the race early, if every arm has a training by then. watch: called after
+    every round.
+    """
+    evidence = _begin(race, folder, progress)
+    done = 0
+    for numbers in race.rounds:
+        grid = race.grid(numbers)
+        try:
+            _train(grid, folder, runner, done, progress, race)
+        except (KeyboardInterrupt, RunInterruptedError):
+            evidence.curves |= curves_of(grid, folder)
+            evidence.interrupted = True
+            if not evidence.seeds:
+                raise
+            return evidence
+        evidence.curves |= curves_of(grid, folder)
+        done += len(grid.cells)
+        watch(evidence)
+        if evidence.judged().sure:
+            break
+    return evidence
+
+
+def _begin(race: Race, folder: Folder, progress: Progress) -> Evidence:
+    """Play the policies that the trainings begin with; those of host envs for one seed."""
+    kept = folder.read(UNTRAINED)
+    host = isinstance(race.request.env, HostEnv)
+    numbers = race.seeds[:1] if host else race.seeds
+    if kept is None or not set(numbers) <= set(kept.seeds):
+        progress("playing episodes of untrained policies", 0, 1)
+        grid = race.grid(numbers)
+        layout = grid.layouts[0]
+        plans = [grid.plan(Cell(layout.envs, layout.steps, one)) for one in numbers]
+        played = untrained_returns(plans, race.request.env, episodes=EPISODES)
+        returns = tuple(float(np.mean(one.returns)) for one in played)
+        kept = Untrained(seeds=numbers, returns=returns)
+        folder.write(UNTRAINED, kept)
+    known = dict(zip(kept.seeds, kept.returns, strict=True))
+    return Evidence(race, {one: known.get(one, known[numbers[0]]) for one in race.seeds})
+
+
+def _train(
+    grid: Grid, folder: Folder, runner: Runner | None, done: int, progress: Progress, race: Race
+) -> None:
+    cells = len(race.seeds) * len(grid.layouts)
+    made = {(one.envs, one.steps): length for one, (_, length) in _lengths(grid)}
+
+    def told(tally: Tally) -> None:
+        running = tally.running or {}
+        part = sum(len(job) * count / made[job[0][:2]] for job, count in running.items())
+        names = ", ".join(sorted({f"{job[0].envs}x{job[0].steps}" for job in running})[:3])
+        what = f"quarter trainings{f', {names}' if names else ''}"
+        progress(what, round(100 * (done + tally.done + part)), 100 * cells)
+
+    # What failed before is tried again: the same command goes on.
+    run_cells(grid, folder, runner=runner, retry_failed=True, progress=told)
+    for failure in failures_of(grid, folder).values():
+        raise remade_failure(failure)
