@@ -93,3 +93,15 @@ def test_a_schedule_keeps_to_the_layouts_that_there_are_and_to_the_users_own() -
 
 def test_no_budget_is_no_race() -> None:
     assert PRIOR.under(STEPS, None, 2048).schedule(0).seeds == 0
+
+
+def test_what_a_new_task_may_lose_is_wider_than_what_tasks_lose_on_average() -> None:
+    known = PRIOR.under(STEPS, np.array(STEPS) + 16.0, 2048)
+    for steps in STEPS:
+        new, mean = known.expected(steps), known.mean_loss(steps)
+        assert new.value == mean.value
+        assert new.low is not None
+        assert new.high is not None
+        assert mean.high is not None
+        assert 0 <= new.low <= new.high <= 1
+        assert new.high >= min(mean.high, 1)

@@ -10,11 +10,11 @@ import os
 
 from benchmarks.proving.profiles import COSTS
 from benchmarks.proving.tasks import EPOCHS, MINIBATCH, TASKS
-from nbyt.train.costs import measure_costs
 from nbyt.envs import resolve
 from nbyt.layout import Layout, nearest_divisors
 from nbyt.store.atomic import write_text
 from nbyt.train import hardware
+from nbyt.train.costs import measure_costs
 from nbyt.train.plan import PPOSettings
 
 

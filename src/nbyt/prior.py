@@ -74,6 +74,18 @@ class Known:
         half = float(width * lost.std(ddof=1))
         return Estimate(mean, max(0.0, mean - half), mean + half, count)
 
+    def expected(self, steps: int) -> Estimate:
+        """Return what a T is expected to lose on a new task, before anything is trained there.
+
+        The interval is for one task more, by Student's t over the reference tasks, and not for
+        their mean.
+        """
+        lost = self.losses[:, self.steps.index(steps)]
+        mean, count = float(lost.mean()), len(lost)
+        width = special.stdtrit(count - 1, (1 + LEVEL) / 2) * np.sqrt(1 + 1 / count)
+        half = float(width * lost.std(ddof=1))
+        return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), count)
+
     def schedule(self, trainings: float, own: int | None = None) -> Schedule:
         """Return the arms of a race and their seeds.
 

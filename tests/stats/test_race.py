@@ -108,3 +108,15 @@ def test_a_race_in_which_nothing_is_learnt_says_so(seeds: int) -> None:
     learnt = [_judged(generator.normal(0, 1, size=(4, seeds))).learnt for _ in range(20)]
     assert np.mean(learnt) < 0.5
     assert _judged(10 + generator.normal(0, 1, size=(4, seeds))).learnt
+
+
+def test_a_race_that_was_interrupted_is_judged_by_what_is_there() -> None:
+    generator = np.random.default_rng(4)
+    gains = HILL[list(TRIED)][:, None] + 0.03 * generator.normal(size=(4, 8))
+    gains[1, 5:], gains[3, 2:] = np.nan, np.nan
+    found = _judged(gains)
+    assert found.learnt
+    assert found.places == tuple(range(1, 8))
+    assert found.best in (4, 5, 6)
+    gains[3] = np.nan
+    assert _judged(gains).places == tuple(range(1, 6))

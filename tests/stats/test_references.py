@@ -48,3 +48,33 @@ def test_the_scale_of_returns_does_not_matter() -> None:
     gains = SHORT[list(TRIED)][:, None] * np.ones((4, 3))
     one, other = (drawn_losses(_drawn(scale * gains)).mean(0) for scale in (1.0, 1e4))
     assert one == pytest.approx(other)
+
+
+def test_an_arm_without_a_seed_says_as_much_as_an_arm_that_was_not_tried() -> None:
+    gains = LONG[list(TRIED)][:, None] * np.ones((4, 3))
+    gains[2] = np.nan
+    fewer = landscapes_given(
+        REFERENCES, OCTAVES, (1, 3, 7), gains[[0, 1, 3]], np.random.default_rng(0)
+    )
+    assert np.array_equal(_drawn(gains), fewer)
+    with pytest.raises(ValueError, match="no arm"):
+        _drawn(np.full((4, 3), np.nan))
+
+
+def test_half_a_race_says_less_than_a_whole_one_and_more_than_none_of_that_half() -> None:
+    generator = np.random.default_rng(1)
+    noisy = (_reference(SHORT, 0.3), _reference(LONG, 0.3))
+    whole = LONG[list(TRIED)][:, None] + 0.3 * generator.normal(size=(4, 24))
+    ragged, short = whole.copy(), whole[:, :2]
+    ragged[2:, 2:] = np.nan
+    spreads = [_drawn(gains, noisy)[:, 3].std() for gains in (whole, ragged, short)]
+    assert spreads[0] < spreads[1] * 1.1
+    assert spreads[1] < spreads[2]
+
+
+def test_the_order_of_seeds_does_not_matter_and_one_that_nobody_has_changes_nothing() -> None:
+    generator = np.random.default_rng(2)
+    gains = LONG[list(TRIED)][:, None] + 0.1 * generator.normal(size=(4, 5))
+    gains[0, 3], gains[2, 1] = np.nan, np.nan
+    empty = np.column_stack([gains[:, ::-1], np.full(4, np.nan)])
+    assert _drawn(empty) == pytest.approx(_drawn(gains))

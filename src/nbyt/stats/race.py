@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from nbyt.stats.estimate import LEVEL, Estimate
 from nbyt.stats.landscape import matern
-from nbyt.stats.references import Reference, drawn_losses, landscapes_given
+from nbyt.stats.references import Reference, drawn_losses, landscapes_given, with_evidence
 
 # The part of a training that a race trains.
 FRACTION = 0.25
@@ -118,10 +118,13 @@ def judge_race(
     """Choose a T by a race, and say how much each T may lose.
 
     octaves: log2 of every T, ascending. tried: the places of the arms, ascending. gains: promised
-    scores above the untrained policy, of the same seeds in every arm. trainings: what was spent.
+    scores above the untrained policy, of the same seeds in every arm; NaN where an arm lacks a
+    seed. An arm without any seed counts as not tried. trainings: what was spent.
     """
+    arms, gains = with_evidence(tried, gains)
+    tried = [int(place) for place in arms]
     places = tuple(range(min(tried), max(tried) + 1))
-    best = best_between(octaves, tried, gains.mean(1))
+    best = best_between(octaves, tried, np.nanmean(gains, axis=1))
     lost = losses_given(octaves, tried, gains, references, generator)
     close = (lost <= CLOSE).mean(0)
     return Judged(
@@ -137,15 +140,19 @@ def judge_race(
 def _learnt(gains: Float[np.ndarray, "arms seeds"]) -> bool:
     """Return True if the best arm's gain is at least two standard errors.
 
-    The spread of single trainings is pooled over the arms; with one seed it is that of the arms.
+    The spread of single trainings is pooled over the arms; if no arm has two seeds it is that of
+    the arms.
     """
-    arms, seeds = gains.shape
-    best = float(gains.mean(1).max())
-    if seeds > 1:
-        error = float(np.sqrt(gains.var(1, ddof=1).mean() / seeds))
+    means = np.nanmean(gains, axis=1)
+    counts = np.isfinite(gains).sum(1)
+    best = int(means.argmax())
+    freedom = int((counts - 1).sum())
+    if freedom:
+        variance = np.nansum((gains - means[:, None]) ** 2) / freedom
+        error = float(np.sqrt(variance / counts[best]))
     else:
-        error = float(gains.std(ddof=1)) if arms > 1 else 0.0
-    return bool(best > _LEARNT * error)
+        error = float(means.std(ddof=1)) if len(means) > 1 else 0.0
+    return bool(means[best] > _LEARNT * error)
 
 
 def _estimate(lost: Float[np.ndarray, " draws"]) -> Estimate:

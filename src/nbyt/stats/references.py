@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from nbyt.stats.landscape import losses, matern
 
@@ -56,11 +56,12 @@ def landscapes_given(
     """Draw landscapes from the posterior.
 
     octaves: log2 of every T. tried: the places of those that were trained. gains: the promised
-    scores above an untrained policy, of the same seeds in every arm.
+    scores above an untrained policy, of the same seeds in every arm; NaN where an arm lacks a seed.
     """
-    places = np.array(tried, int)
+    places, gains = with_evidence(tried, gains)
     parts = _components(references, octaves)
-    level = max(float(np.sort(gains.mean(1))[-max(1, len(places) // 3) :].mean()), 1e-12)
+    means_of_arms = np.nanmean(gains, axis=1)
+    level = max(float(np.sort(means_of_arms)[-max(1, len(places) // 3) :].mean()), 1e-12)
     weights, means, factors = [], [], []
     for part in parts:
         for factor in _NOISE_FACTORS:
@@ -78,6 +79,16 @@ def landscapes_given(
         for row, scale, one in zip(rows, scales, noise, strict=True)
     ]
     return np.array(drawn)
+
+
+def with_evidence(
+    tried: Sequence[int], gains: Float[np.ndarray, "arms seeds"]
+) -> tuple[Int[np.ndarray, " places"], Float[np.ndarray, "places seeds"]]:
+    """Return the places and gains of the arms that have at least one seed."""
+    known = np.isfinite(gains).any(1)
+    if not known.any():
+        raise ValueError("no arm of the race has a gain")
+    return np.array(tried, int)[known], np.asarray(gains)[known]
 
 
 def drawn_losses(drawn: Float[np.ndarray, "draws steps"]) -> Float[np.ndarray, "draws steps"]:
@@ -110,24 +121,34 @@ def _components(references: Sequence[Reference], octaves: np.ndarray) -> list[_C
 def _given(
     part: _Component, factor: float, octaves: np.ndarray, places: np.ndarray, gains: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the log likelihood at every scale, the posterior means there, and its covariance."""
-    arms, seeds = gains.shape
+    """Return the log likelihood at every scale, the posterior means there, and its covariance.
+
+    Two arms share the noise of the seeds that both have. What seeds say about the noise itself is
+    taken from those that every arm has.
+    """
+    arms = len(places)
+    there = np.isfinite(gains).astype(float)
+    together = there @ there.T
+    counts = np.diag(together)
     x = octaves[places]
     noise = factor * part.noise[places]
     shared = _SHARED * np.exp(-np.abs(np.subtract.outer(x, x)) / _SHARED_LENGTH)
     np.fill_diagonal(shared, 1.0)
     seed_noise = np.outer(noise, noise) * shared
     prior = part.covariance[np.ix_(places, places)]
-    total = prior + _PROMISE**2 * matern(x, x, 2.0) + seed_noise / seeds
+    noise_of_means = seed_noise * together / np.outer(counts, counts)
+    total = prior + _PROMISE**2 * matern(x, x, 2.0) + noise_of_means
     inverse = np.linalg.inv(total)
     gain = part.covariance[:, places] @ inverse
     covariance = part.covariance - gain @ part.covariance[places]
-    scaled = gains.mean(1) / _SCALES[:, None]
+    scaled = np.nanmean(gains, axis=1) / _SCALES[:, None]
     residual = scaled - part.mean[places]
     log = -0.5 * np.einsum("sa,ab,sb->s", residual, inverse, residual)
     log -= 0.5 * np.linalg.slogdet(total)[1] + arms * np.log(_SCALES)
+    complete = gains[:, there.all(0)]
+    seeds = complete.shape[1]
     if seeds > 1:
-        centred = gains - gains.mean(1, keepdims=True)
+        centred = complete - complete.mean(1, keepdims=True)
         scatter = centred @ centred.T
         log -= 0.5 * np.sum(np.linalg.inv(seed_noise) * scatter) / _SCALES**2
         log -= (seeds - 1) * (0.5 * np.linalg.slogdet(seed_noise)[1] + arms * np.log(_SCALES))
