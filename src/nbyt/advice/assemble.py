@@ -1,232 +1,352 @@
-"""Put measurements and costs together to the data of an advice."""
+"""Put the race, the reference tasks and the measurements together to the data of an advice."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from msgspec import convert
 
-from nbyt.train.costs import Costs
-from nbyt.advice.libraries import defaults, settings
-from nbyt.advice.rank import Answer, StageEvidence, answer, learning_weights, sample_weights
-from nbyt.advice.reasons import advice, current
-from nbyt.advice.request import BOTH, AdviceRequest
-from nbyt.advice.stages import DRAWS, Measured
+from nbyt.advice.costs import UpdateCosts
+from nbyt.advice.libraries import settings
+from nbyt.advice.race import Evidence
+from nbyt.advice.reasons import (
+    alternatives,
+    current_words,
+    explanations,
+    not_learnt,
+    record_words,
+    remedies,
+    slower_words,
+    verdict,
+)
+from nbyt.advice.request import AdviceRequest
+from nbyt.advice.stages import Measured
 from nbyt.dialects.carrying import NUMBERS, SETTINGS, Carried
+from nbyt.dialects.defaults import defaults
+from nbyt.prior import Known, Prior
 from nbyt.results import plain
-from nbyt.results.values import Data
+from nbyt.results.advice import (
+    Answer,
+    Current,
+    Goal,
+    LayoutLoss,
+    PriorFacts,
+    Race,
+    StageAdvice,
+)
+from nbyt.results.prior import TrackRecord
+from nbyt.results.values import Data, OfLayout
 from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.rng import numpy_stream
-from nbyt.stats.estimate import Estimate, undetermined
+from nbyt.stats.estimate import LEVEL, Estimate
+from nbyt.stats.race import CALIBRATED_FROM, FRACTION, Judged
 from nbyt.train.plan import PPOSettings
 
-NO_COSTS = "costs were not measured"
+_DRAWS = 1000
 
 
 @dataclass(frozen=True)
 class AdviceInputs:
-    """All measurements of an advice.
+    """All that an advice rests on.
 
-    weigh: "learning" or "samples", how stages are weighed. costs: None where not asked for.
+    costs: of updates, where time is compared. evidence: of the race, if one was held. looks: the
+    diagnostics of stages, by the stage's name.
     """
 
     request: AdviceRequest
+    prior: Prior
+    costs: UpdateCosts | None
+    evidence: Evidence | None
     measured: Sequence[Measured]
-    costs: Costs | None
-    weigh: str = "learning"
+    looks: Data
 
-    def stages(self) -> list[Data]:
-        """Return each stage's data, with the seconds of its layouts, its weight and its name."""
-        seconds = self._seconds()
-        return [
-            {
-                **(data := plain(each.record)),
-                "name": each.stage.name,
-                "updates": each.stage.updates,
-                "samples": each.stage.samples,
-                "trained_with": each.stage.trained_with and list(each.stage.trained_with),
-                "weight": evidence.weight,
-                "clear": evidence.counts,
-                "layouts": [
-                    {**layout, "seconds": seconds[layout["steps"]]} for layout in data["layouts"]
-                ],
-            }
-            for each, evidence in zip(self.measured, self.evidence, strict=True)
-        ]
+    def known(self, goal: Goal) -> Known:
+        """Return what the reference tasks say for a goal."""
+        costs = self.costs.values if goal == "time" and self.costs is not None else None
+        return self.prior.under(self.request.steps, costs, self.request.batch)
 
-    def weights(self) -> list[float]:
-        """Return each stage's weight, 1 in all; trainings have equal weights."""
-        runs: dict[Any, list[int]] = {}
-        for place, each in enumerate(self.measured):
-            runs.setdefault(each.stage.trained_with, []).append(place)
-        weights = np.zeros(len(self.measured))
-        for places in runs.values():
-            areas = self._areas([self.measured[place] for place in places])
-            weights[places] = areas / areas.sum() / len(runs)
-        return [float(weight) for weight in weights]
+    @property
+    def judged(self) -> Judged | None:
+        """Return what the race says; None without one, or where nothing was learnt."""
+        judged = None if self.evidence is None else self.evidence.judged()
+        return judged if judged is not None and judged.learnt else None
 
-    def _areas(self, run: Sequence[Measured]) -> np.ndarray:
-        if all(each.stage.areas is not None for each in run):
-            return np.array([each.stage.areas[self.weigh] for each in run])  # type: ignore[index]
-        samples = [each.stage.samples for each in run]
-        if len(run) == 1 or None in samples or len(set(samples)) < len(samples):
-            return np.ones(len(run))
-        if self.weigh == "samples":
-            return sample_weights(samples)  # type: ignore[arg-type]
-        returns = [each.record.mean_return.value for each in run]
-        return learning_weights(samples, returns)  # type: ignore[arg-type]
-
-    @cached_property
-    def evidence(self) -> list[StageEvidence]:
-        """Return what each stage says about the objective, at the lambda of its training."""
-        both, objective = self.request.objective == BOTH, self.request.shown
-        return [
-            replace(
-                _evidence(each, weight, objective),
-                partner=_evidence(each, weight, "critic") if both else None,
-            )
-            for each, weight in zip(self.measured, self.weights(), strict=True)
-        ]
-
-    def deciding(self) -> Measured:
-        """Return the stage with the largest weight, of those that are clear."""
-        pairs = list(zip(self.evidence, self.measured, strict=True))
-        clear = [pair for pair in pairs if pair[0].counts] or pairs
-        return max(clear, key=lambda pair: pair[0].weight)[1]
-
-    def for_actor(self) -> "AdviceInputs":
-        """Return the same measurements, decided by the actor alone."""
-        return replace(self, request=replace(self.request, objective="actor"))
-
-    def answers(self, only: str | None = None) -> tuple[Answer, Answer | None]:
-        """Return the answer per sample, and per second where costs are known.
-
-        only: the name of the one training whose stages count.
-        """
-        evidence = [
-            evidence
-            for each, evidence in zip(self.measured, self.evidence, strict=True)
-            if only is None or _training(each) == only
-        ]
-        layouts, seed = self.request.layouts, self.request.seed
-        per_sample = answer(evidence, layouts)
-        if self.costs is None:
-            return per_sample, None
-        seconds = self.costs.redrawn(layouts, DRAWS, numpy_stream(seed, "advise.costs"))
-        return per_sample, answer(evidence, layouts, seconds)
-
-    def _seconds(self) -> dict[int, Data]:
-        if self.costs is None:
-            return dict.fromkeys(self.request.steps, undetermined(NO_COSTS, 0).as_dict())
-        seconds = self.costs.seconds(self.request.layouts)
-        return {t: each.as_dict() for t, each in zip(self.request.steps, seconds, strict=True)}
-
-
-def _evidence(measured: Measured, weight: float, objective: str) -> StageEvidence:
-    record, chains = measured.record, measured.record.pool.chains
-    rho = {row.steps: row.rho for row in getattr(record.ranking, objective)}
-    return StageEvidence(
-        measured.stage.name,
-        weight,
-        measured.evidence(objective),
-        tuple(_estimate(rho[layout.steps], chains) for layout in record.layouts),
-        tuple(_estimate(getattr(layout, objective).alignment, chains) for layout in record.layouts),
-    )
-
-
-def _estimate(number: EstimateRecord, chains: int) -> Estimate:
-    reason = number.reason if isinstance(number.reason, str) else ""
-    approximate = number.approximate is True
-    return Estimate(number.value, number.low, number.high, chains, reason, approximate)
+    @property
+    def record(self) -> TrackRecord | None:
+        """Return what this rule lost on the proving ground at this cost."""
+        request = self.request
+        kind = "samples" if request.objective == "samples" or self.costs is None else None
+        spent = 0.0 if self.evidence is None else self.evidence.trainings
+        return self.prior.track_record(kind or self.costs.kind, max(1.0, spent))  # type: ignore[union-attr]
 
 
 def advice_data(
-    finding: AdviceInputs,
-    *,
-    own: int | None,
-    closer: Data,
-    per: str = "both",
-    carried: Carried | None = None,
-    remarks: Sequence[str] = (),
+    inputs: AdviceInputs, *, carried: Carried | None = None, remarks: Sequence[str] = ()
 ) -> Data:
     """Return the data of an advice.
 
-    own: T of the user's layout. closer: diagnostics by the stage's name. carried: the user's
-    settings in their library's words. remarks: warnings about the request.
+    carried: the user's settings in their library's words. remarks: warnings about the request.
     """
-    request, stages = finding.request, finding.stages()
-    stages = [{**stage, "closer": closer.get(stage["name"])} for stage in stages]
-    per_sample, per_second = finding.answers()
-    alone = finding.for_actor().answers() if request.objective == BOTH else (None, None)
-    libraries = defaults(request.layouts)
-    stage = stages[finding.measured.index(finding.deciding())]
-    facts = (stages, stage, libraries, request.shown)
-    said = {
-        "per_sample": advice(per_sample, *facts, alone=alone[0]),
-        "per_second": per_second and advice(per_second, *facts, timed=True, alone=alone[1]),
+    request, judged = inputs.request, inputs.judged
+    best = _best(inputs, request.objective)
+    layouts = _layouts(inputs, best)
+    stages = _stages(inputs)
+    answers: dict[Goal, Answer | None] = {
+        "time": None if inputs.costs is None else _answer(inputs, "time", layouts, stages),
+        "samples": _answer(inputs, "samples", layouts, stages),
     }
-    main = per_second if per == "second" and per_second is not None else per_sample
-    layout = request.layout(main.best.steps)
+    layout = request.layout(best.steps)
     return {
         "env": request.env.id,
         "batch": request.batch,
-        "objective": request.shown,
-        "decided_by": request.objective,
+        "objective": request.objective,
         "effort": request.effort.name,
-        "per": per,
-        "gamma": stages[0]["gamma"],
-        "lambda": stages[0]["lambda"],
+        "total": request.total,
+        "gamma": request.settings.gamma,
+        "lambda": request.settings.lam,
         "lambdas": list(request.lambdas),
-        "advantages": stages[0]["advantages"],
         "max_envs": request.max_envs,
         "seed": request.seed,
-        "weigh": finding.weigh,
-        "stages": stages,
-        "costs": None if finding.costs is None else finding.costs.as_dict(),
-        "advice": said,
-        "current": _current(per_sample, per_second, own),
-        "agreement": _agreement(finding),
-        "libraries": libraries,
+        "advice": {goal: answer and plain(answer) for goal, answer in answers.items()},
+        "safe_range": _safe(inputs, judged),
+        "layouts": [plain(one) for one in layouts],
+        "race": None if inputs.evidence is None else plain(_race(inputs.evidence, inputs.costs)),
+        "prior": plain(_prior(inputs.prior)),
+        "track_record": inputs.record and plain(inputs.record),
+        "costs_from": inputs.costs and inputs.costs.in_words,
+        "costs": None if inputs.costs is None or not inputs.costs.timed else _timed(inputs.costs),
+        "current": _current(inputs, best, layouts),
+        "stages": [plain(one) for one in stages],
+        "libraries": defaults(request.layouts),
         "settings": settings(layout, _learning(request, carried), carried),
         "current_settings": carried and _carried(carried),
-        "schedule": _schedule(request, layout.steps, own),
-        "training": _training_facts(request),
-        "warnings": [*remarks, *_warnings(stages)],
+        "schedule": _schedule(request, best.steps),
+        "warnings": [*remarks, *_warnings(inputs, stages)],
     }
 
 
-def _current(per_sample: Answer, per_second: Answer | None, own: int | None) -> Data | None:
-    if own is None:
-        return None
-    return {
-        "per_sample": current(per_sample, own),
-        "per_second": None if per_second is None else current(per_second, own),
-    }
+def _best(inputs: AdviceInputs, goal: Goal) -> OfLayout:
+    """Return the layout to use: by the race if it was held for this goal, else the usual one."""
+    request, judged = inputs.request, inputs.judged
+    known = inputs.known(goal)
+    steps = known.constant
+    if judged is not None and goal == request.objective:
+        steps = known.steps[judged.best]
+    return OfLayout(envs=request.batch // steps, steps=steps)
 
 
-def _agreement(finding: AdviceInputs) -> Data | None:
-    """Say whether the advice depends on the layout that the stages were trained with."""
-    names = list(dict.fromkeys(map(_training, finding.measured)))
-    if len(names) < 2:
-        return None
-    answers = {name: finding.answers(only=name)[0] for name in names}
-    best = {name: [each.best.envs, each.best.steps] for name, each in answers.items()}
-    agree = all(
-        each.place(other.best.steps).tied for each in answers.values() for other in answers.values()
+def _answer(
+    inputs: AdviceInputs,
+    goal: Goal,
+    layouts: Sequence[LayoutLoss],
+    stages: Sequence[StageAdvice],
+) -> Answer:
+    raced = inputs.judged is not None and goal == inputs.request.objective
+    best = _best(inputs, goal)
+    known = inputs.known(goal)
+    if raced:
+        row = next(one for one in layouts if one.steps == best.steps)
+        loss, within = row.loss, row.within_5
+        reasons = [*alternatives(best, layouts), *explanations(stages, best)]
+        reasons += remedies(stages, best)
+    else:
+        loss, within = _record(known.expected(best.steps)), None
+        reasons = _usual(inputs, goal, known, best)
+    sentence = verdict(goal, best, loss, within, raced=raced)
+    evidence = inputs.evidence
+    if evidence is not None and inputs.judged is None and goal == inputs.request.objective:
+        sentence = not_learnt(best, len(evidence.curves))
+    return Answer(
+        envs=best.envs,
+        steps=best.steps,
+        expected_loss=loss,
+        p_within_5=within,
+        rests_on="race" if raced else "prior",
+        sentence=sentence,
+        reasons=tuple(reasons),
     )
-    words = "; ".join(f"stages of {name} say {n}x{t}" for name, (n, t) in best.items())
-    verdict = "they agree, as far as the data tell" if agree else "the advice depends on it"
-    return {
-        "agree": agree,
-        "best": best,
-        "sentence": f"Stages were trained with two layouts; {words}: {verdict}.",
-    }
 
 
-def _training(measured: Measured) -> str:
-    layout = measured.stage.trained_with
-    return "the stages given" if layout is None else f"{layout[0]}x{layout[1]}"
+def _usual(inputs: AdviceInputs, goal: Goal, known: Known, best: OfLayout) -> list[str]:
+    """Say what an answer without a race rests on."""
+    tasks = len(known.losses)
+    what = "the same samples" if goal == "samples" else "the same time"
+    said = [f"For {what} this T lost least on average over {tasks} reference tasks."]
+    if goal == "samples":
+        said.append("Racing for the fewest samples gained nothing there.")
+    elif inputs.evidence is None and inputs.costs is not None:
+        said.append(f"Costs: {inputs.costs.in_words}. A race would compare layouts on this env.")
+    return said
+
+
+def _layouts(inputs: AdviceInputs, best: OfLayout) -> list[LayoutLoss]:
+    """Return the losses of the layouts that are compared, and of the usual one."""
+    request, judged = inputs.request, inputs.judged
+    known = inputs.known(request.objective)
+    places = range(len(known.steps)) if judged is None else judged.places
+    losses = [known.expected(known.steps[place]) for place in places]
+    within: Sequence[float | None] = [None] * len(losses)
+    if judged is not None:
+        losses = list(judged.losses)
+        within = judged.close if judged.within is not None else within
+    names = _defaults_by_steps(inputs)
+    found = [
+        _row(inputs, known.steps[place], loss, chance, best, names)
+        for place, loss, chance in zip(places, losses, within, strict=True)
+    ]
+    if known.constant not in [one.steps for one in found]:
+        usual = known.expected(known.constant)
+        found.append(_row(inputs, known.constant, usual, None, best, names))
+    return sorted(found, key=lambda one: one.steps)
+
+
+def _row(
+    inputs: AdviceInputs,
+    steps: int,
+    loss: Estimate,
+    within: float | None,
+    best: OfLayout,
+    names: dict[int, list[str]],
+) -> LayoutLoss:
+    request, costs, evidence = inputs.request, inputs.costs, inputs.evidence
+    split = request.batch // steps, steps
+    seconds = None
+    if costs is not None and costs.timed is not None:
+        seconds = _record(costs.timed.seconds([split])[0])
+    return LayoutLoss(
+        envs=split[0],
+        steps=steps,
+        loss=_record(loss),
+        trainings=0 if evidence is None else sum(cell.steps == steps for cell in evidence.curves),
+        within_5=within,
+        update_cost=None if costs is None else costs.of(steps) / costs.of(best.steps),
+        seconds=seconds,
+        defaults_of=tuple(names.get(steps, ())),
+    )
+
+
+def _defaults_by_steps(inputs: AdviceInputs) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for row in defaults(inputs.request.layouts):
+        names = found.setdefault(row["placed_at"][1], [])
+        if row["library"] not in names:
+            names.append(row["library"])
+    return found
+
+
+def _safe(inputs: AdviceInputs, judged: Judged | None) -> list[list[int]]:
+    if judged is None or judged.within is None:
+        return []
+    steps = inputs.known(inputs.request.objective).steps
+    return [[inputs.request.batch // steps[place], steps[place]] for place in judged.safe]
+
+
+def _race(evidence: Evidence, costs: UpdateCosts | None) -> Race:
+    seconds = costs is not None and costs.timed is not None
+    return Race(
+        fraction=FRACTION,
+        untrained=evidence.start,
+        learnt=evidence.judged().learnt,
+        unit_seconds=evidence.race.budget if seconds else None,
+        arms=tuple(evidence.arms()),
+    )
+
+
+def _prior(prior: Prior) -> PriorFacts:
+    return PriorFacts(version=prior.version, sha256=prior.sha256, tasks=len(prior.tasks))
+
+
+def _timed(costs: UpdateCosts) -> Data | None:
+    return None if costs.timed is None else costs.timed.as_dict()
+
+
+def _stages(inputs: AdviceInputs) -> list[StageAdvice]:
+    """Return each stage's measurement with its name and diagnostics."""
+    request, found = inputs.request, []
+    for each in inputs.measured:
+        stage = each.stage
+        data = plain(each.record)
+        if inputs.costs is not None and inputs.costs.timed is not None:
+            seconds = inputs.costs.timed.seconds(request.layouts)
+            by_steps = dict(zip(request.steps, seconds, strict=True))
+            rows = data["layouts"]
+            data["layouts"] = [{**row, "seconds": by_steps[row["steps"]].as_dict()} for row in rows]
+        data |= {
+            "name": stage.name,
+            "updates": stage.updates,
+            "samples": stage.samples,
+            "trained_with": stage.trained_with,
+            "closer": inputs.looks.get(stage.name),
+        }
+        found.append(convert(data, StageAdvice))
+    return found
+
+
+def _current(inputs: AdviceInputs, best: OfLayout, layouts: Sequence[LayoutLoss]) -> Data | None:
+    request = inputs.request
+    if request.own is None:
+        return None
+    row = next((one for one in layouts if one.steps == request.own), None)
+    own = OfLayout(envs=request.batch // request.own, steps=request.own)
+    loss = None if row is None else row.loss
+    found = Current(
+        envs=own.envs,
+        steps=own.steps,
+        loss=loss,
+        speedup=None,
+        sentence=current_words(own, best, loss),
+    )
+    ratio = _speedup(inputs, own.steps, best.steps)
+    if ratio is None:
+        return plain(found)
+    said = slower_words(found, best, ratio)
+    return {**plain(found), "speedup": plain(ratio), "sentence": said}
+
+
+def _speedup(inputs: AdviceInputs, own: int, best: int) -> EstimateRecord | None:
+    """Return how many times as long the own layout takes to reach the same return.
+
+    None where one of them was not in the race, or where the interval does not say that it is
+    longer.
+    """
+    evidence = inputs.evidence
+    if evidence is None or inputs.judged is None or own == best:
+        return None
+    arms = evidence.race.schedule.arms
+    if own not in arms or best not in arms:
+        return None
+    slow, fast = evidence.moments(own), evidence.moments(best)
+    generator = numpy_stream(inputs.request.seed, "advise.speedup")
+    if min(len(slow), len(fast)) < 2:
+        return None
+    drawn = [
+        _times_as_long(_redrawn(slow, generator), _redrawn(fast, generator)) for _ in range(_DRAWS)
+    ]
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    value = _times_as_long(slow.mean(0), fast.mean(0))
+    if low <= 1 or not low <= value <= high:
+        return None
+    return EstimateRecord(value=value, low=float(low), high=float(high), approximate=True)
+
+
+def _redrawn(curves: Float[np.ndarray, "seeds moments"], generator: np.random.Generator) -> Any:
+    return curves[generator.integers(len(curves), size=len(curves))].mean(0)
+
+
+def _times_as_long(
+    slow: Float[np.ndarray, " moments"], fast: Float[np.ndarray, " moments"]
+) -> float:
+    """Return the time of the slow curve over that in which the fast one gets where it ends."""
+    reached = np.flatnonzero(fast >= slow[-1])
+    if not len(reached):
+        return 1.0
+    k = int(reached[0])
+    if k == 0:
+        return float(len(fast) - 1)
+    part = (slow[-1] - fast[k - 1]) / (fast[k] - fast[k - 1])
+    return float((len(fast) - 1) / max(k - 1 + part, 1.0))
 
 
 def _learning(request: AdviceRequest, carried: Carried | None) -> Data:
@@ -253,7 +373,7 @@ def _carried(carried: Carried) -> Data:
     }
 
 
-def _schedule(request: AdviceRequest, steps: int, own: int | None) -> Data:
+def _schedule(request: AdviceRequest, steps: int) -> Data:
     """Return the gradient steps of an update, and how to keep them when N changes."""
     layout = request.layout(steps)
     words = (
@@ -266,25 +386,36 @@ def _schedule(request: AdviceRequest, steps: int, own: int | None) -> Data:
         **layout.as_dict(),
         "gradient_steps": layout.gradient_steps,
         "learning_rate": request.settings.learning_rate,
-        "current": None if own is None else request.layout(own).as_dict(),
+        "current": None if request.own is None else request.layout(request.own).as_dict(),
         "sentence": words,
     }
 
 
-def _warnings(stages: Sequence[Data]) -> list[str]:
-    """Return the warnings about the stages, each once."""
-    found: dict[str, list[str]] = {}
+def _warnings(inputs: AdviceInputs, stages: Sequence[StageAdvice]) -> list[str]:
+    """Return the warnings about the race and the stages, each once."""
+    found = []
+    evidence = inputs.evidence
+    if evidence is not None and evidence.interrupted:
+        every = len(evidence.race.seeds) * len(evidence.race.schedule.arms)
+        found.append(
+            f"interrupted: the answer rests on {len(evidence.curves)} of {every} quarter "
+            "trainings; the same command goes on"
+        )
+    if evidence is not None and FRACTION * len(evidence.curves) < CALIBRATED_FROM - 1e-9:
+        found.append(
+            f"fewer than {CALIBRATED_FROM} trainings: no probability is stated, because on the "
+            "proving ground it did not come true at that cost"
+        )
     for stage in stages:
-        left_out = (stage["closer"] or {}).get("left_out", [])
-        for sentence in (*stage["warnings"], *left_out):
-            found.setdefault(sentence, []).append(stage["name"])
-    return [
-        sentence if len(names) == len(stages) else f"{', '.join(names)}: {sentence}"
-        for sentence, names in found.items()
-    ]
+        left_out = (stage.closer.left_out if stage.closer else ()) or ()
+        found += [f"{stage.name}: {one}" for one in (*stage.warnings, *left_out)]
+    return list(dict.fromkeys(found))
 
 
-def _training_facts(request: AdviceRequest) -> list[Data]:
-    return [
-        {**request.layout(steps).as_dict(), "total": request.total} for steps in request.trained
-    ]
+def record_line(record: TrackRecord | None) -> str:
+    """Return the track record in a sentence; empty without one."""
+    return "" if record is None else record_words(record)
+
+
+def _record(estimate: Estimate) -> EstimateRecord:
+    return convert(estimate.as_dict(), EstimateRecord)

@@ -30,6 +30,11 @@ class CostSource:
     overhead: float | None = None
     file: Costs | None = None
 
+    @property
+    def timed_here(self) -> bool:
+        """Return True if updates are timed on this machine."""
+        return self.text == MEASURED
+
 
 def cost_source(text: str) -> CostSource:
     """Read `measured`, `parallel`, `parallel:16`, or the name of a file of `nbyt time`."""

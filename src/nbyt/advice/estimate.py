@@ -1,4 +1,4 @@
-"""Predict what an advice will cost: env steps, and seconds from a short trial."""
+"""Predict what an advice will cost, and fit its race into limits of samples and time."""
 
 import time
 from dataclasses import dataclass, replace
@@ -6,20 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from nbyt.train.costs import ROUNDS, SPLITS
-from nbyt.advice.request import EFFORTS, AdviceRequest, Effort
+from nbyt.advice.race import EPISODES, Race
+from nbyt.advice.request import AdviceRequest
 from nbyt.collect.segment import burn_in, horizon
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import EnvError, UsageError
+from nbyt.sweep.grid import Cell
+from nbyt.system import usable_cores
+from nbyt.train.costs import ROUNDS, SPLITS
 from nbyt.train.timing import update_seconds
 
-# Seconds that no trial shows: imports and compiling, and the statistics of stages and diagnoses.
-_FIXED, _STAGE, _DIAGNOSIS = 10.0, 6.0, 16.0
+# Seconds that no trial shows: imports, compiling the program of an arm, and a measured stage.
+_FIXED, _ARM, _STAGE, _DIAGNOSIS = 4.0, 1.5, 4.0, 16.0
 _DIAGNOSIS_POOLS = 3
 # Gradients of every T take longer than one of PPO's passes over the same samples.
 _PASSES = 1.5
 _TRIAL_SECONDS = 1.0
 _TRIAL_STEPS = 2_000
+# An evaluation plays episodes of at most so many steps, where the env has no limit of its own.
+_EPISODE = 200
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Pace:
 class Forecast:
     """Env steps of each part, and the seconds of all."""
 
-    training: int
+    race: int
     pools: int
     timing: int
     seconds: float
@@ -42,27 +47,65 @@ class Forecast:
     def as_dict(self) -> dict[str, Any]:
         """Return the data that --dry-run prints."""
         return {
-            "training_steps": self.training,
+            "race_steps": self.race,
             "pool_steps": self.pools,
             "timing_steps": self.timing,
             "seconds": round(self.seconds),
         }
 
 
-def forecast(request: AdviceRequest, pace: Pace, *, trained: bool, timed: bool) -> Forecast:
-    """Predict the cost of a request, with or without training stages and timing updates."""
-    effort = request.effort
-    targets = request.stages * effort.trainings
+def race_samples(race: Race, seeds: int) -> int:
+    """Return the env steps of a race with so many seeds."""
+    batch = race.request.batch
+    return seeds * batch * sum(race.updates(steps)[1] for steps in race.schedule.arms)
+
+
+def with_budget(race: Race, samples: int | None, seconds: float | None) -> Race:
+    """Return the race with as many seeds as fit into limits of env steps and of time."""
+    seeds = race.schedule.seeds
+    one = race_samples(race, 1)
+    if samples is not None:
+        seeds = min(seeds, samples // one)
+    if seconds is not None:
+        pace = full_pace(race.request, step_pace(race.request.env))
+        each = one * (pace.step + race.request.epochs * pace.sample) / _at_once(race.request)
+        seeds = min(seeds, int(seconds / max(each, 1e-9)))
+    return replace(race, schedule=race.schedule._replace(seeds=seeds))
+
+
+def forecast(race: Race, pace: Pace, *, timed: bool) -> Forecast:
+    """Predict the cost of a race and of what explains its answer; timed: costs are measured."""
+    request, effort = race.request, race.request.effort
+    seeds, arms = race.schedule.seeds, len(race.schedule.arms)
+    stages = request.stages if seeds else 0
     longest = max(request.steps[-1], 1024)
     chain = longest + horizon(request.settings.gamma) + 2 * burn_in(request.env.time_limit)
-    diagnosed = {"none": 0, "one": 1, "all": targets}[effort.diagnosed]
-    pools = (targets * effort.chains + diagnosed * _DIAGNOSIS_POOLS * effort.chains // 2) * chain
-    training = request.total * effort.trainings if trained else 0
+    looks = effort.diagnosed and stages > 0
+    pools = (stages * effort.chains + looks * _DIAGNOSIS_POOLS * effort.chains // 2) * chain
+    trained = race_samples(race, seeds)
     timing = SPLITS * (ROUNDS + 2) * request.batch if timed else 0
-    learning = (training + timing) * request.epochs + _PASSES * pools
-    seconds = _FIXED + _STAGE * targets + _DIAGNOSIS * diagnosed
-    seconds += (training + pools + timing) * pace.step + learning * pace.sample
-    return Forecast(training, pools, timing, seconds)
+    again = trained // max(1, seeds * arms) if stages else 0
+    learning = (trained + again + timing) * request.epochs + _PASSES * pools
+    steps = trained + again + pools + timing + _evaluated(race)
+    seconds = _FIXED + _ARM * (arms * (seeds > 0) + SPLITS * timed)
+    seconds += _STAGE * stages + _DIAGNOSIS * looks
+    seconds += (steps * pace.step + learning * pace.sample) / _at_once(request)
+    return Forecast(trained + again, pools, timing, seconds)
+
+
+def _evaluated(race: Race) -> int:
+    """Return the env steps of whole episodes at the points of the curves, on device envs."""
+    if isinstance(race.request.env, HostEnv):
+        return 0
+    grid = race.grid(race.seeds)
+    points = sum(len(grid.points_of(Cell(one.envs, one.steps, 0))) for one in grid.layouts)
+    episode = min(race.request.env.time_limit or _EPISODE, 10 * _EPISODE)
+    return EPISODES * points * race.schedule.seeds * episode
+
+
+def _at_once(request: AdviceRequest) -> float:
+    """Return how many trainings go side by side; a device's pace is that of all cores."""
+    return usable_cores() if isinstance(request.env, HostEnv) else 1
 
 
 def startable(env: Any, most: int, vector: str = "sync", *, batch: int = 2**31) -> int:
@@ -109,39 +152,33 @@ def step_pace(env: Any) -> Pace:
 
 
 def full_pace(request: AdviceRequest, steps: Pace) -> Pace:
-    """Add the pace of learning, from one update of the layout that is trained first."""
-    layout = request.layout(request.trained[0])
+    """Add the pace of learning, from one update of the layout in the middle."""
+    layout = request.layout(request.steps[len(request.steps) // 2])
     taken = update_seconds(request.env, request.settings, layout, vector=request.vector)
     learning = max(taken - layout.batch * steps.step, 0.0)
     return replace(steps, sample=learning / (layout.batch * layout.epochs))
 
 
-def affordable(request: AdviceRequest, limit: float, *, trained: bool, timed: bool) -> Forecast:
-    """Predict the cost of a request; raise a UsageError if it takes longer than `limit` seconds."""
-    pace = step_pace(request.env)
+def affordable(race: Race, limit: float, *, timed: bool) -> Forecast:
+    """Predict the cost; raise a UsageError if it takes longer than `limit` seconds."""
+    pace = step_pace(race.request.env)
     # A slow env is refused before it has to make a whole update.
-    require_time(request, pace, limit, trained=trained, timed=timed)
-    return require_time(request, full_pace(request, pace), limit, trained=trained, timed=timed)
+    require_time(race, pace, limit, timed=timed)
+    return require_time(race, full_pace(race.request, pace), limit, timed=timed)
 
 
-def require_time(
-    request: AdviceRequest, pace: Pace, limit: float, *, trained: bool, timed: bool
-) -> Forecast:
-    expected = forecast(request, pace, trained=trained, timed=timed)
+def require_time(race: Race, pace: Pace, limit: float, *, timed: bool) -> Forecast:
+    """Raise a UsageError if the forecast is above the limit; return it otherwise."""
+    expected = forecast(race, pace, timed=timed)
     if expected.seconds <= limit:
         return expected
-    quick = forecast(_quick(request), pace, trained=trained, timed=timed)
-    offer = (
-        f"take --effort quick (about {in_words(quick.seconds)}), "
-        if request.effort.name != "quick"
-        else "take a smaller --total or --batch, "
-    )
-    steps = expected.training + expected.pools + expected.timing
+    steps = expected.race + expected.pools + expected.timing
     raise UsageError(
         f"this would take about {in_words(expected.seconds)}: {steps:,} env steps of "
         f"{1000 * pace.step:.2g} ms, and {1000 * pace.sample:.2g} ms for a sample in the learner",
         where="time",
-        fix=f"{offer}or allow it with --time-limit {in_words(1.3 * expected.seconds)}",
+        fix="take fewer --trainings or a smaller --total, or allow it with --time-limit "
+        f"{in_words(1.3 * expected.seconds)}",
     )
 
 
@@ -151,13 +188,3 @@ def in_words(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{-(-seconds // size):.0f}{word}"
     return f"{seconds:.0f}s"
-
-
-def _quick(request: AdviceRequest) -> AdviceRequest:
-    effort: Effort = EFFORTS["quick"]
-    return replace(
-        request,
-        effort=effort,
-        stages=min(request.stages, effort.stages),
-        trained=request.trained[:1],
-    )

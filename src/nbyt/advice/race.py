@@ -11,7 +11,7 @@ from jaxtyping import Float
 from nbyt.advice.costs import UpdateCosts
 from nbyt.advice.request import AdviceRequest
 from nbyt.envs.protocol import HostEnv
-from nbyt.errors import RunInterruptedError, remade
+from nbyt.errors import EnvError, RunInterruptedError, TrainingError, remade
 from nbyt.measure.request import Progress
 from nbyt.prior import Known, Schedule
 from nbyt.results.advice import Arm, Untrained
@@ -91,7 +91,6 @@ class Evidence:
     untrained: Mapping[int, float]
     curves: dict[Cell, Curve] = field(default_factory=dict)
     interrupted: bool = False
-    untrained_samples: int = 0
 
     @property
     def start(self) -> float:
@@ -99,10 +98,9 @@ class Evidence:
         return float(np.mean(list(self.untrained.values())))
 
     @property
-    def seeds(self) -> tuple[int, ...]:
-        """Return the seeds that every arm has been trained with."""
-        arms = self.race.schedule.arms
-        return tuple(one for one in self.race.seeds if all(self._curve(t, one) for t in arms))
+    def judgeable(self) -> bool:
+        """Return True if two arms have been trained."""
+        return len({cell.steps for cell in self.curves}) > 1
 
     @property
     def trainings(self) -> float:
@@ -119,12 +117,12 @@ class Evidence:
 
     @property
     def gains(self) -> Float[np.ndarray, "arms seeds"]:
-        """Return the scores that the curves promise, above the untrained policy."""
-        rows = [[self._gain(t, one) for one in self.seeds] for t in self.race.schedule.arms]
-        return np.array(rows).reshape(len(rows), -1)
+        """Return the scores that the curves promise, above the untrained policy; NaN without."""
+        rows = [[self._gain(t, one) for one in self.race.seeds] for t in self.race.schedule.arms]
+        return np.array(rows)
 
     def judged(self) -> Judged:
-        """Return what the trainings say; all arms must have a seed in common."""
+        """Return what the trainings say so far."""
         race = self.race
         places = [race.known.steps.index(steps) for steps in race.schedule.arms]
         return judge_race(
@@ -132,53 +130,56 @@ class Evidence:
             places,
             self.gains,
             references=race.known.references,
-            trainings=FRACTION * self.gains.size,
+            trainings=FRACTION * len(self.curves),
             generator=numpy_stream(race.request.seed, "advise.judge"),
         )
 
     def moments(self, steps: int) -> Float[np.ndarray, "seeds moments"]:
         """Return an arm's curves at even moments of its part of the budget."""
-        return np.array([self._at_moments(steps, one) for one in self.seeds])
+        return np.array([self._at_moments(cell) for cell in self._cells(steps)])
 
     def arms(self) -> list[Arm]:
-        """Return the learning curves of every arm, as they are kept."""
-        return [
-            Arm(
-                envs=self.race.request.batch // steps,
+        """Return the learning curves of every arm that was trained, as they are kept."""
+        found = []
+        for steps, gains in zip(self.race.schedule.arms, self.gains, strict=True):
+            cells = self._cells(steps)
+            if not cells:
+                continue
+            samples = (0, *self.curves[cells[0]].samples)
+            batch = self.race.request.batch
+            arm = Arm(
+                envs=batch // steps,
                 steps=steps,
-                seeds=self.seeds,
-                samples=(0, *self._samples(steps)),
-                spent=(0.0, *(self._share(steps, one) for one in self._samples(steps))),
-                returns=tuple(self._returns(steps, one) for one in self.seeds),
-                gains=tuple(float(one) for one in row),
+                seeds=tuple(cell.seed for cell in cells),
+                samples=samples,
+                spent=tuple(self.race.spent(steps, one // batch) for one in samples),
+                returns=tuple(map(self._returns, cells)),
+                gains=tuple(float(one) for one in gains if np.isfinite(one)),
             )
-            for steps, row in zip(self.race.schedule.arms, self.gains, strict=True)
-        ]
+            found.append(arm)
+        return found
 
-    def _curve(self, steps: int, seed: int) -> Curve | None:
-        return self.curves.get(Cell(self.race.request.batch // steps, steps, seed))
+    def _cells(self, steps: int) -> list[Cell]:
+        envs = self.race.request.batch // steps
+        every = [Cell(envs, steps, one) for one in self.race.seeds]
+        return [cell for cell in every if cell in self.curves]
 
-    def _samples(self, steps: int) -> tuple[int, ...]:
-        curve = self._curve(steps, self.seeds[0])
-        return () if curve is None else curve.samples
+    def _returns(self, cell: Cell) -> tuple[float, ...]:
+        return (self.untrained[cell.seed], *self.curves[cell].returns)
 
-    def _share(self, steps: int, samples: int) -> float:
-        return self.race.spent(steps, samples // self.race.request.batch)
-
-    def _returns(self, steps: int, seed: int) -> tuple[float, ...]:
-        curve = self._curve(steps, seed)
-        return (self.untrained[seed], *(() if curve is None else curve.returns))
-
-    def _at_moments(self, steps: int, seed: int) -> Float[np.ndarray, " moments"]:
+    def _at_moments(self, cell: Cell) -> Float[np.ndarray, " moments"]:
         race = self.race
-        cost = race.costs.of(steps) / race.request.batch
-        samples = np.array([0, *self._samples(steps)], float)
-        row = np.array([self._returns(steps, seed)])
+        cost = race.costs.of(cell.steps) / race.request.batch
+        samples = np.array([0, *self.curves[cell].samples], float)
+        row = np.array([self._returns(cell)])
         curve: np.ndarray = over_budget(row, samples, cost, FRACTION * race.budget, _MOMENTS)[0]
         return curve
 
     def _gain(self, steps: int, seed: int) -> float:
-        return float(promised(self._at_moments(steps, seed)) - self.start)
+        cell = Cell(self.race.request.batch // steps, steps, seed)
+        if cell not in self.curves:
+            return np.nan
+        return float(promised(self._at_moments(cell)) - self.start)
 
 
 Watch = Callable[[Evidence], None]
@@ -206,7 +207,7 @@ def hold_race(
         except (KeyboardInterrupt, RunInterruptedError):
             evidence.curves |= curves_of(grid, folder)
             evidence.interrupted = True
-            if not evidence.seeds:
+            if not evidence.judgeable:
                 raise
             return evidence
         evidence.curves |= curves_of(grid, folder)
@@ -239,11 +240,12 @@ def _train(
     grid: Grid, folder: Folder, runner: Runner | None, done: int, progress: Progress, race: Race
 ) -> None:
     cells = len(race.seeds) * len(grid.layouts)
-    made = {(one.envs, one.steps): length for one, (_, length) in _lengths(grid)}
 
     def told(tally: Tally) -> None:
         running = tally.running or {}
-        part = sum(len(job) * count / made[job[0][:2]] for job, count in running.items())
+        part = sum(
+            len(job) * count / race.updates(job[0].steps)[1] for job, count in running.items()
+        )
         names = ", ".join(sorted({f"{job[0].envs}x{job[0].steps}" for job in running})[:3])
         what = f"quarter trainings{f', {names}' if names else ''}"
         progress(what, round(100 * (done + tally.done + part)), 100 * cells)
@@ -251,4 +253,5 @@ def _train(
     # What failed before is tried again: the same command goes on.
     run_cells(grid, folder, runner=runner, retry_failed=True, progress=told)
     for failure in failures_of(grid, folder).values():
-        raise remade_failure(failure)
+        kind = TrainingError if failure.code == TrainingError.code else EnvError
+        raise remade(kind, failure.message, where=failure.where, fix=failure.fix)

@@ -1,14 +1,17 @@
-"""The sentences that go with an answer: why, what would help, and the numbers behind each.
+"""The sentences of an answer: what to use, what other T lose, and why.
 
-They are made from the data of the JSON output.
+No sentence is made where the interval of its number does not support it.
 """
 
 import re
 from collections.abc import Sequence
 
-from nbyt.advice.rank import Answer, Place
-from nbyt.results.values import Data
-from nbyt.stats.estimate import percent
+from nbyt.report.numbers import listed
+from nbyt.results.advice import Current, Goal, LayoutLoss, StageAdvice
+from nbyt.results.measurement import Gradient, MeasuredLayout
+from nbyt.results.prior import TrackRecord
+from nbyt.results.values import Estimate, OfLayout
+from nbyt.stats.race import CLOSE
 
 _SOURCES = {
     "sampling": "which states and actions were visited",
@@ -16,355 +19,225 @@ _SOURCES = {
     "credit": "later randomness that is credited to earlier actions",
     "coupling": "randomness that also decides what is visited next",
 }
-# A share of the variance, or a gain in alignment, that is worth a sentence.
-_NOTABLE = 0.1
-_SMALL = 0.03
-_POOR_CRITIC = 0.5
-_NOISY = 0.5
+# A share of the variance that is worth a sentence, and a loss with which a T hardly learns.
+_NOTABLE, _HARDLY = 0.1, 0.5
+# An update that takes so many times as long is worth a word.
+_SLOWER = 1.1
 
 
-def reasons(
-    answer: Answer,
-    stages: Sequence[Data],
-    stage: Data,
-    objective: str,
-    *,
-    timed: bool = False,
-    alone: Answer | None = None,
-) -> list[str]:
-    """Say what decides between the layouts: direction or noise, which term, which source, phase.
+def verdict(
+    goal: Goal, best: OfLayout, loss: Estimate, within: float | None, *, raced: bool
+) -> str:
+    """Return the answer in one sentence."""
+    head = {"time": "Fastest", "samples": "For the fewest samples"}[goal]
+    chance = "" if within is None else f"P(within 5 % of the best) = {_decimals(within)}; "
+    if raced:
+        return f"{head}: {in_words(best)}. {chance}Expected loss {percent(loss)}."
+    return f"{head}: {in_words(best)}, as on most tasks: expected loss {percent(loss)}."
 
-    stage: the one that counts most. timed: whether the answer is per second, so that time decides
-    too. alone: the answer for the actor alone, where actor and critic decide.
-    """
-    layouts = {one["steps"]: one for one in stage["layouts"]}
-    best = layouts[answer.best.steps]
-    found = [
-        *_sides(layouts, best, stage["name"], objective),
-        *(_time(layouts, best) if timed else []),
-        *(_critic(answer, alone, stages) if alone is not None else []),
-        *_terms(best, stage["name"], objective),
-        *_sources(stage, objective),
-        *_phase(stage, best, objective),
-        *_harm(answer),
-    ]
-    if answer.left_out:
-        lost = sum(one["weight"] for one in stages if one["name"] in answer.left_out)
-        found.append(
-            f"Left out, because no layout's gradient is clearly along the true one there: "
-            f"{listed(list(answer.left_out))}, {100 * lost:.0f} % of the weight."
-        )
+
+def not_learnt(best: OfLayout, trainings: int) -> str:
+    """Say that the race ranks nothing."""
+    return (
+        f"Nothing learnt: in {trainings} quarter trainings no layout got clearly beyond the "
+        f"untrained policy, so nothing is ranked. {in_words(best)} is the usual choice; try a "
+        "larger --total, or check that PPO learns this env at all."
+    )
+
+
+def alternatives(best: OfLayout, layouts: Sequence[LayoutLoss]) -> list[str]:
+    """Say what other T lose: which hardly learn, which are as good, which only take longer."""
+    others = [one for one in layouts if one.steps != best.steps and one.loss.value is not None]
+    hopeless = [one for one in others if _low(one) > _HARDLY]
+    worse = [one for one in others if _low(one) > CLOSE and one not in hopeless]
+    near = [one for one in others if one not in hopeless and one not in worse]
+    found = []
+    if near:
+        named = [f"T = {one.steps} {percent(one.loss)}{_longer(one)}" for one in near]
+        found.append(f"May be as good: expected loss at {listed(named)}.")
+    if worse:
+        named = [f"T = {one.steps} {percent(one.loss)}" for one in worse]
+        found.append(f"Clearly worse: {listed(named)}.")
+    if hopeless:
+        found.append(f"Hardly learn in the same budget: T = {_numbers(hopeless)}.")
     return found
 
 
-def remedies(answer: Answer, stage: Data, objective: str) -> list[str]:
-    """Say what else would help: lambda, the critic, staggered starts, more data."""
-    layouts = {one["steps"]: one for one in stage["layouts"]}
-    best = layouts[answer.best.steps]
-    return [
-        *_other_lambda(stage, best, objective),
-        *_better_critic(stage, layouts, objective),
-        *_staggered(stage, best, objective),
-        *_larger_batch(best, objective),
-    ]
+def record_words(record: TrackRecord) -> str:
+    """Say how good the rule was on tasks it had not seen, beside its rivals."""
+    where = "tasks it had not seen" if record.sealed else "reference tasks, each left out in turn,"
+    return (
+        f"On {record.tasks} {where} this rule lost {percent(record.race)}; always the same T "
+        f"{percent(record.constant)}; {record.search} at this cost {percent(record.search_loss)}."
+    )
 
 
-def _sides(layouts: dict[int, Data], best: Data, name: str, objective: str) -> list[str]:
+def current_words(own: OfLayout, best: OfLayout, loss: Estimate | None) -> str:
+    """Say what the user's own layout loses."""
+    name = f"Your {own.envs} x {own.steps}"
+    if (own.envs, own.steps) == (best.envs, best.steps):
+        return f"{name} is the layout advised: leave it."
+    if loss is None or loss.value is None:
+        return f"{name} was not compared."
+    return f"{name} loses {percent(loss)} against the best layout."
+
+
+def slower_words(current: Current, best: OfLayout, speedup: Estimate) -> str:
+    """Say how long the user's layout takes to get where the advised one gets."""
+    times = f"{speedup.value:.2g} [{speedup.low:.2g}, {speedup.high:.2g}]"
+    return (
+        f"{current.sentence} It takes {times} times as long as {best.envs} x {best.steps} to "
+        "reach the same return."
+    )
+
+
+def explanations(
+    stages: Sequence[StageAdvice], best: OfLayout, *, envs_known: bool = True
+) -> list[str]:
+    """Say why, from the gradients of frozen policies: direction or noise, terms, sources, phase."""
+    found: list[str] = []
+    for stage in stages[-1:]:
+        layouts = {one.steps: one for one in stage.layouts}
+        own = layouts.get(best.steps)
+        if own is None:
+            continue
+        found += _sides(layouts, own, stage.name)
+        found += [*_terms(own, stage.name), *_sources(stage), *_phase(stage, own)]
+    return found
+
+
+def remedies(stages: Sequence[StageAdvice], best: OfLayout) -> list[str]:
+    """Say what else would help, where the measurement shows it."""
+    for stage in stages[-1:]:
+        own = next((one for one in stage.layouts if one.steps == best.steps), None)
+        if own is not None and _phase(stage, own):
+            return ["Stagger the envs: let their first episodes begin at random lengths."]
+    return []
+
+
+def in_words(layout: OfLayout) -> str:
+    """Return a layout such as 64 envs x 32 steps."""
+    envs, steps = layout.envs, layout.steps
+    return f"{envs:,} env{'s' * (envs > 1)} x {steps:,} step{'s' * (steps > 1)}"
+
+
+def percent(loss: object) -> str:
+    """Return a loss with its interval, such as 2.4 % [0, 8]."""
+    value, low, high = (getattr(loss, end) for end in ("value", "low", "high"))
+    if value is None or low is None or high is None:
+        return "unknown"
+    return f"{_short(value)} % [{_short(low)}, {_short(high)}]"
+
+
+def _short(share: float) -> str:
+    share = 100 * share
+    text = f"{share:.1f}" if 0.05 < abs(share) < 9.95 else f"{share:.0f}"
+    return text.removesuffix(".0")
+
+
+def _low(one: LayoutLoss) -> float:
+    return 0.0 if one.loss.low is None else one.loss.low
+
+
+def _longer(one: LayoutLoss) -> str:
+    if one.update_cost is None or one.update_cost < _SLOWER:
+        return ""
+    return f" (an update takes {one.update_cost:.2g} times as long)"
+
+
+def _numbers(layouts: Sequence[LayoutLoss]) -> str:
+    return listed([str(one.steps) for one in layouts])
+
+
+_PHRASES = {
+    "bias_factor": ("loses direction", "the bias factor (cosine times its size)"),
+    "noise_factor": ("loses to noise", "the noise factor"),
+}
+
+
+def _sides(layouts: dict[int, MeasuredLayout], best: MeasuredLayout, name: str) -> list[str]:
+    """Compare with the shortest and the longest T, where the intervals lie apart."""
     found = []
     for word, steps in (("Shorter", min(layouts)), ("Longer", max(layouts))):
-        if steps == best["steps"]:
-            continue
         other = layouts[steps]
-        losses = {
-            factor: _loss(best[objective][factor], other[objective][factor])
-            for factor in ("bias_factor", "noise_factor")
-        }
-        known = {factor: loss for factor, loss in losses.items() if loss is not None}
-        if len(known) < 2 or max(known.values()) < _SMALL:
-            continue
-        factor = max(known, key=lambda one: known[one])
-        loses = {
-            "bias_factor": ("loses direction", "the bias factor (cosine times its size)"),
-            "noise_factor": ("loses to noise", "the noise factor"),
-        }[factor]
-        found.append(
-            f"{word} T {loses[0]}: at {name} {loses[1]} is {_said(other[objective][factor])} for "
-            f"{_split(other)}, and {_said(best[objective][factor])} for {_split(best)}."
-        )
+        for factor, (loses, what) in _PHRASES.items():
+            mine, theirs = best.actor.of(factor), other.actor.of(factor)
+            if steps != best.steps and _below(theirs, mine):
+                found.append(
+                    f"{word} T {loses}: at {name} {what} of the actor is {_said(theirs)} for "
+                    f"{_split(other)}, and {_said(mine)} for {_split(best)}."
+                )
     return found
 
 
-def _time(layouts: dict[int, Data], best: Data) -> list[str]:
-    known = [one for one in layouts.values() if one["seconds"]["value"] is not None]
-    if not known:
-        return []
-    slowest = max(known, key=lambda one: one["seconds"]["value"])
-    own = best["seconds"]
-    if slowest is best or slowest["seconds"]["value"] < (1 + _SMALL) * own["value"]:
-        return ["An update takes about the same time whatever the split."]
-    return [
-        f"An update takes {_milliseconds(slowest['seconds'])} with {_split(slowest)}, and "
-        f"{_milliseconds(own)} with {_split(best)}."
-    ]
+def _below(one: Estimate, other: Estimate) -> bool:
+    return None not in (one.high, other.low) and one.high < other.low  # type: ignore[operator]
 
 
-def _milliseconds(seconds: Data) -> str:
-    scale, unit = (1, "s") if seconds["value"] >= 1 else (1000, "ms")
-    value, low, high = (f"{scale * seconds[name]:.3g}" for name in ("value", "low", "high"))
-    return f"{value} {unit} [{low}, {high}]"
-
-
-def _loss(best: Data, other: Data) -> float | None:
-    if best["value"] is None or other["value"] is None or best["value"] <= 0:
-        return None
-    return 1 - other["value"] / best["value"]
-
-
-def _critic(answer: Answer, alone: Answer, stages: Sequence[Data]) -> list[str]:
-    """Say where the critic changes the answer: at the stage where it gains most."""
-    mine, other = answer.best.steps, alone.best.steps
-    gains = {}
-    for stage in stages:
-        known = {one["steps"]: one["critic"]["alignment"] for one in stage["layouts"]}
-        if None not in (known[mine]["value"], known[other]["value"]):
-            gain = stage["weight"] * (known[mine]["value"] - known[other]["value"])
-            gains[stage["name"]] = (gain, known)
-    if mine == other or not gains:
-        return []
-    name, (gain, known) = max(gains.items(), key=lambda one: one[1][0])
-    if gain <= 0:
-        return []
-    there = next(place for place in answer.places if place.steps == other)
-    return [
-        f"The critic decides too: for the actor alone it would be {there.envs}x{there.steps}, but "
-        f"at {name} the critic's alignment is {_said(known[other])} there, and "
-        f"{_said(known[mine])} for {answer.best.envs}x{answer.best.steps}."
-    ]
-
-
-def _terms(best: Data, name: str, objective: str) -> list[str]:
+def _terms(best: MeasuredLayout, name: str) -> list[str]:
     """Name the term of the variance that makes the noise, where its interval says so."""
-    gradient = best[objective]
-    whole, covariance = gradient["variance"]["value"], gradient["covariance"]
-    if not whole or None in (covariance["value"], covariance["low"], covariance["high"]):
+    whole, covariance = best.actor.variance.value, best.actor.covariance
+    if not whole or covariance.value is None or covariance.low is None or covariance.high is None:
         return []
-    share, low, high = (covariance[one] / whole for one in ("value", "low", "high"))
-    if share >= _NOTABLE and low > 0:
+    low, high = covariance.low / whole, covariance.high / whole
+    text = f"{100 * covariance.value / whole:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
+    if low > _NOTABLE:
         kind = "is in good part covariance between steps of one rollout:"
-    elif share <= -_NOTABLE and high < 0:
+    elif high < -_NOTABLE:
         kind = "is lowered by covariance between steps of one rollout:"
     elif low > -2 * _NOTABLE and high < 2 * _NOTABLE:
         kind = "is that of single steps; covariance between steps of one rollout makes up"
     else:
         return []
-    text = percent(covariance, whole)
     return [f"The noise of {_split(best)} at {name} {kind} {text} of the variance."]
 
 
-def _sources(stage: Data, objective: str) -> list[str]:
+def _sources(stage: StageAdvice) -> list[str]:
+    layouts = stage.closer.sources.layouts if stage.closer else ()
     found = []
-    looked = stage["closer"] or {"sources": {}}
-    for layout in looked["sources"].get("layouts", []):
-        parts = layout.get(objective)
-        if parts is None or not parts["variance"]["value"]:
-            continue
-        whole = parts["variance"]["value"]
-        name = max(_SOURCES, key=lambda one: parts[one]["value"] or 0.0)
-        found.append(
-            f"Its largest source at {_split(layout)} is {_SOURCES[name]}: "
-            f"{percent(parts[name], whole)} of the variance."
-        )
+    for layout in layouts or ():
+        parts, whole = layout.actor, layout.actor.variance.value
+        order = sorted(_SOURCES, key=lambda name: getattr(parts, name).value or 0.0, reverse=True)
+        first, second = (getattr(parts, name) for name in order[:2])
+        if whole and _below(second, first):
+            share = f"{100 * first.value / whole:.0f} %"
+            found.append(
+                f"Its largest source at {_split(layout)} is {_SOURCES[order[0]]}: {share} of the "
+                "variance."
+            )
     return found
 
 
-def _phase(stage: Data, best: Data, objective: str) -> list[str]:
-    ratio = _phase_ratio(stage, best, objective)
-    if ratio is None or ratio < _NOTABLE:
+def _phase(stage: StageAdvice, best: MeasuredLayout) -> list[str]:
+    """Say what synchronised starts add to the variance, where it is clearly something."""
+    layouts = stage.closer.layouts if stage.closer else ()
+    gradient: Gradient | None = next(
+        (one.actor for one in layouts if one.steps == best.steps), None
+    )  # phase is measured at the first lambda, which comes first
+    if gradient is None or not isinstance(gradient.phase, Estimate):
+        return []
+    part, whole = gradient.phase, gradient.variance.value
+    if part.value is None or not whole or (part.low or 0.0) / whole < _NOTABLE:
         return []
     return [
-        f"Envs that all start at a reset together would add {ratio:.1f} times the variance of "
-        f"{_split(best)}, which more envs do not remove."
+        f"Envs that all start at a reset together add {part.value / whole:.1f} times the variance "
+        f"of {_split(best)}, which more envs do not remove."
     ]
 
 
-def _phase_ratio(stage: Data, best: Data, objective: str) -> float | None:
-    """Return what synchronised starts add to the variance, as a multiple; None if unclear."""
-    looked = stage["closer"] or {"layouts": []}
-    own = [one for one in looked["layouts"] if one["steps"] == best["steps"]]
-    if not own:
-        return None
-    layout = own[0]  # phase is measured at the first lambda, which comes first
-    part, whole = layout[objective].get("phase"), layout[objective]["variance"]["value"]
-    if part is None or part["value"] is None or not whole or (part["low"] or 0) <= 0:
-        return None
-    return part["value"] / whole
+def _split(layout: OfLayout) -> str:
+    return f"{layout.envs}x{layout.steps}"
 
 
-def _harm(answer: Answer) -> list[str]:
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for place in sorted(answer.places, key=lambda place: place.steps):
-        if place.harmful:
-            groups.setdefault(place.harmful, []).append(f"{place.envs}x{place.steps}")
-    return [
-        f"Harmful at {listed(list(stages))}, where their gradient points away from the true one: "
-        f"{listed(layouts)}."
-        for stages, layouts in groups.items()
-    ]
-
-
-def _other_lambda(stage: Data, best: Data, objective: str) -> list[str]:
-    own = best[objective]["alignment"]
-    looked = stage["closer"] or {"layouts": []}
-    others = [one for one in looked["layouts"] if one["lambda"] != stage["lambda"]]
-    known = [one for one in others if one[objective]["alignment"]["value"] is not None]
-    if not known or own["value"] is None or own["high"] is None:
-        return []
-    top = max(known, key=lambda one: one[objective]["alignment"]["value"])
-    low = top[objective]["alignment"]["low"]
-    if low is None or low <= own["value"]:
-        return []
-    return [
-        f"Another lambda: {_split(top)} with lambda {top['lambda']:g} has alignment "
-        f"{_said(top[objective]['alignment'])} at {stage['name']}, against {_said(own)} with "
-        f"lambda {stage['lambda']:g}."
-    ]
-
-
-def _better_critic(stage: Data, layouts: dict[int, Data], objective: str) -> list[str]:
-    quality = stage["critic"]["explained_variance"]
-    short = layouts[min(layouts)][objective]["bias_factor"]
-    if quality["value"] is None or quality["value"] > _POOR_CRITIC:
-        return []
-    if short["value"] is None or short["value"] > _NOISY:
-        return []
-    return [
-        f"A better critic: at {stage['name']} it explains {_said(quality)} of the returns' "
-        "variance, and short T lean on it most."
-    ]
-
-
-def _staggered(stage: Data, best: Data, objective: str) -> list[str]:
-    ratio = _phase_ratio(stage, best, objective)
-    if ratio is None or ratio < _NOTABLE:
-        return []
-    return ["Staggered starts: let the envs begin at random phases of an episode."]
-
-
-def _larger_batch(best: Data, objective: str) -> list[str]:
-    noise = best[objective]["noise_factor"]
-    if noise["value"] is None or not 0 < noise["value"] < _NOISY:
-        return []
-    more = 4 * noise["value"] / (1 + 3 * noise["value"])
-    return [
-        f"A larger batch: the noise factor of {_split(best)} is {_said(noise)}; with four "
-        f"times the envs it would be about {more:.2f}."
-    ]
-
-
-def advice(
-    answer: Answer,
-    stages: Sequence[Data],
-    stage: Data,
-    libraries: Sequence[Data],
-    objective: str,
-    *,
-    timed: bool = False,
-    alone: Answer | None = None,
-) -> Data:
-    """Return one answer as in the JSON output, per sample or, if timed, per second.
-
-    stage: the one that counts most. alone: the answer for the actor alone, where actor and critic
-    decide.
-    """
-    best, samples = answer.best, sum(each["pool"]["samples"] for each in stages)
-    return {
-        "envs": best.envs,
-        "steps": best.steps,
-        "alignment": best.alignment.as_dict(),
-        "relative": best.relative.as_dict(),
-        "win_share": best.win_share,
-        "actor_alone": alone and [alone.best.envs, alone.best.steps],
-        "ties": [[place.envs, place.steps] for place in answer.ties],
-        "no_measurable_difference": answer.open,
-        "sentence": sentence(answer),
-        "to_settle": _to_settle(answer, samples),
-        "reasons": reasons(answer, stages, stage, objective, timed=timed, alone=alone),
-        "remedies": remedies(answer, stage, objective),
-        "left_out": list(answer.left_out),
-        "ranking": [_placed(place, libraries) for place in answer.places],
-    }
-
-
-def sentence(answer: Answer) -> str:
-    """Return the answer in one sentence."""
-    best = answer.best
-    ties = [f"{place.envs}x{place.steps}" for place in answer.ties]
-    if answer.open:
-        return f"No measurable difference between the layouts; {_name(best)} is slightly ahead."
-    share = f"best in {100 * best.win_share:.0f} % of the resamples"
-    if not ties:
-        return f"Use {_name(best)}: {share}, clearly better than all others."
-    return f"Use {_name(best)}: {share}; tied with {listed(ties)}."
-
-
-def current(answer: Answer, steps: int) -> Data:
-    """Return the user's own layout in the ranking, and whether to change it."""
-    place, best = answer.place(steps), answer.best
-    name = f"{place.envs}x{place.steps}"
-    if place is best:
-        words = f"Leave it: {name} is the layout advised."
-    elif place.tied:
-        words = f"Leave it: {name} is tied with {_name(best)}."
-    else:
-        words = (
-            f"Change it: {name} loses {percent(place.regret.as_dict())} of the alignment that "
-            f"{_name(best)} has."
-        )
-    return {**place.as_dict(), "sentence": words, "place": answer.places.index(place) + 1}
-
-
-def _split(layout: Data) -> str:
-    return f"{layout['envs']}x{layout['steps']}"
-
-
-def _name(place: Place) -> str:
-    return f"{place.envs} env{'s' * (place.envs > 1)} x {place.steps} step{'s' * (place.steps > 1)}"
-
-
-def _placed(place: Place, libraries: Sequence[Data]) -> Data:
-    layout = [place.envs, place.steps]
-    here = [one["library"] for one in libraries if one["placed_at"] == layout]
-    return {**place.as_dict(), "defaults_of": list(dict.fromkeys(here))}
-
-
-def _to_settle(answer: Answer, samples: int) -> Data | None:
-    """Return how many env steps would separate best and worst, where all tie."""
-    if not answer.open:
-        return None
-    more = answer.more_needed()
-    if more is None:
-        return {"sentence": "There is no gap that more chains would show.", "samples": None}
-    words = (
-        f"About {more:.1f} times the chains, {more * samples:,.0f} env steps, would separate the "
-        "best from the worst, if the gap stays the same."
-    )
-    return {"sentence": words, "samples": round(more * samples)}
-
-
-def listed(texts: list[str]) -> str:
-    """Join words with commas, and an "and" before the last."""
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
-
-
-def _said(number: Data) -> str:
+def _said(number: Estimate) -> str:
     """Format a number for a sentence, such as .31 [.27, .36]."""
-    if number["value"] is None:
+    if number.value is None:
         return "undetermined"
-    value, low, high = (_two_decimals(number[end]) for end in ("value", "low", "high"))
-    return f"{'about ' if number.get('approximate') else ''}{value} [{low}, {high}]"
+    value, low, high = (_decimals(number.value), _decimals(number.low), _decimals(number.high))
+    return f"{'about ' if number.approximate is True else ''}{value} [{low}, {high}]"
 
 
-def _two_decimals(x: float | None) -> str:
+def _decimals(x: float | None) -> str:
     if x is None:
         return "?"
     text = f"{x:.2f}" if abs(x) >= 0.095 or x == 0 else f"{x:.2g}"

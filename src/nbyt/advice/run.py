@@ -1,18 +1,23 @@
-"""nbyt.advise: train, measure, time and rank; every part is saved as soon as it is done."""
+"""nbyt.advise: race a few layouts and say which to use; every part is saved when it is done."""
 
 import platform
 import shlex
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nbyt.advice.assemble import AdviceInputs, advice_data
-from nbyt.train.costs import Costs, costs_from, measure_costs
-from nbyt.advice.estimate import startable
-from nbyt.advice.request import HOST_ENVS, OVERALL, AdviceRequest, make_advice_request
+from nbyt.advice.costs import UpdateCosts, known_costs, same_samples
+from nbyt.advice.estimate import startable, with_budget
+from nbyt.advice.race import Evidence, Race, Watch, hold_race
+from nbyt.advice.request import BATCH, OVERALL, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
 from nbyt.advice.stages import (
+    Measured,
     StageToMeasure,
     collected_by,
     diagnose_stage,
@@ -23,69 +28,93 @@ from nbyt.advice.stages import (
 )
 from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
-from nbyt.errors import UsageError
 from nbyt.measure.frozen_policy import Collector
 from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, SPLIT, require
 from nbyt.policy.actor_critic import Stage
-from nbyt.report.tables.advice import answer_lines, answers_shown
+from nbyt.prior import Known, load_prior
+from nbyt.report.tables.advice import answer_lines
 from nbyt.results import Advice as AdviceRecord
 from nbyt.results import plain
+from nbyt.results.advice import Answer, Cost, LayoutLoss, PriorFacts
 from nbyt.results.values import Data
 from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
 from nbyt.store.manifest import versions
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder
+from nbyt.sweep.cells import Runner
+from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
-from nbyt.train.plan import PPOSettings
+from nbyt.train.costs import costs_from, measure_costs
+from nbyt.train.plan import EPOCHS, HOST_ENVS, PPOPlan, PPOSettings, stage_updates
+from nbyt.train.timing import update_seconds
 
 
 @dataclass(frozen=True, repr=False)
 class Advice:
-    """The layouts advised by `nbyt.advise`; `print` shows the answer and what it cost.
+    """The layout advised by `nbyt.advise`; `print` shows the answer and what it rests on.
 
     Notebooks show a card. The page with all charts is at `report`.
 
     Attributes
     ----------
-    data
-        Everything that `nbyt advise --json` prints.
     record
-        The same as types.
+        Everything that `nbyt advise --json` prints, as types.
+    data
+        The same as plain data.
     """
 
-    data: Data
     record: AdviceRecord
+    data: Data
 
     @property
-    def per_sample(self) -> Data:
-        """Return the best layout for the same samples: envs, steps, ties, sentence, ranking."""
-        return self.data["advice"]["per_sample"]
+    def time(self) -> Answer | None:
+        """Return the layout to use for the same time; None if costs are not known."""
+        return self.record.advice.time
 
     @property
-    def per_second(self) -> Data | None:
-        """Return the best layout for the same time on this machine; None if not timed."""
-        return self.data["advice"]["per_second"]
+    def samples(self) -> Answer:
+        """Return the layout to use for the same samples."""
+        return self.record.advice.samples
+
+    @property
+    def safe_range(self) -> tuple[tuple[int, int], ...]:
+        """Return the layouts that lose at most 5 % with a probability of at least .9."""
+        return self.record.safe_range
+
+    @property
+    def layouts(self) -> tuple[LayoutLoss, ...]:
+        """Return every layout that was compared, with its expected loss."""
+        return self.record.layouts
+
+    @property
+    def cost(self) -> Cost:
+        """Return what the advice cost."""
+        return self.record.cost
+
+    @property
+    def prior(self) -> PriorFacts:
+        """Return which reference tasks it rests on."""
+        return self.record.prior
 
     @property
     def report(self) -> Path:
         """Return the path of the page."""
-        return Path(self.data["report"])
+        return Path(self.record.report)
 
     def as_dict(self) -> Data:
         """Return the data of the JSON output."""
         return self.data
 
     def __str__(self) -> str:
-        stages = self.data["stages"]
-        samples = sum(stage["pool"]["samples"] for stage in stages)
-        cost = f"cost: {samples:,} env steps to measure {len(stages)} frozen policies"
-        return "\n".join([*answer_lines(self.record), cost])
+        return "\n".join(answer_lines(self.record))
 
     def __repr__(self) -> str:
-        best = {kind: self.data["advice"][kind] for kind in answers_shown(self.record)}
-        words = [f"{kind}={one['envs']}x{one['steps']}" for kind, one in best.items()]
-        return f"Advice({self.data['env']!r}, batch={self.data['batch']}, {', '.join(words)})"
+        best = self.record.answer
+        return (
+            f"Advice({self.record.env!r}, batch={self.record.batch}, "
+            f"{self.record.objective}={best.envs}x{best.steps})"
+        )
 
     def _repr_html_(self) -> str:
         from nbyt.report.pages.advice import card
@@ -96,22 +125,33 @@ class Advice:
 def advise(
     env: Any,
     *,
-    batch: int,
-    effort: str = "normal",
-    stages_from: Sequence[Stage | Path | str] = (),
+    batch: int = BATCH,
+    objective: str = "time",
+    trainings: float | None = None,
+    costs: str | None = None,
+    total: int | None = None,
     current: tuple[int, int] | None = None,
-    per: str = "both",
-    weigh: str = "learning",
+    effort: str = "normal",
+    steps: Sequence[int] = (),
+    lambdas: Sequence[float] | None = None,
+    stages: int | None = None,
+    stages_from: Sequence[Stage | Path | str] = (),
+    minibatch: int | None = None,
+    epochs: int = EPOCHS,
+    settings: PPOSettings | None = None,
+    max_envs: int | None = None,
+    vector: str = "sync",
+    memory: int = 2**30,
+    seed: int = 0,
     out: Path | str | None = None,
     force: bool = False,
+    runner: Runner | None = None,
     progress: Progress = lambda what, done, total: None,
-    settings: PPOSettings | None = None,
-    **options: Any,
 ) -> Advice:
     """Advise on how many envs N and rollout steps T to split a batch into.
 
-    Trains PPO on the env, measures the gradient of a few of its policies under every layout N x T
-    of the batch, times updates, and ranks the layouts.
+    Races quarter trainings of a few layouts N x T with the same seeds, and says which reaches the
+    highest return for the same time, or for the same samples.
 
     Parameters
     ----------
@@ -119,72 +159,90 @@ def advise(
         A name such as "CartPole-v1" or "gym:Ant-v5", or a function that makes an env.
     batch
         Samples of a batch, N x T.
-    effort
-        "quick", "normal" or "thorough".
-    stages_from
-        Frozen policies to measure instead of training some: stages, or folders of stages or runs.
+    objective
+        What is compared: the return for the same "time" or for the same "samples".
+    trainings
+        What the race may cost, in whole trainings; 4 by default for time, 0 for samples. Without a
+        race the answer is the usual layout, and what it lost on the reference tasks.
+    costs
+        What an update costs: "measured" here, as on "parallel" hardware ("parallel:16" is T + 16
+        vector steps whatever N is), or a file of `nbyt time`.
+    total
+        Env steps of the training that the advice is for.
     current
         Your own (envs, steps), to learn whether a change is worth it.
-    per
-        Compare for the same samples ("sample"), for the same time ("second"), or "both".
-    weigh
-        Weigh stages by what was left to learn ("learning") or by their samples ("samples").
-    out
-        Folder of the advice. The same call continues what is there; by default a folder in `runs`.
-    force
-        Clear another advice from that folder.
+    effort
+        "quick", "normal" or "thorough": how many trainings, and how much is measured to explain.
+    steps
+        The T to compare; the divisors of the batch by default.
+    lambdas
+        Lambdas of GAE; the first is trained with, the others are measured where effort allows.
+    stages, stages_from
+        How many frozen policies are measured to explain the answer, or which.
+    minibatch, epochs, settings
+        How PPO learns.
+    max_envs
+        The most envs that a layout may have; 64 for host envs by default.
+    vector
+        Host envs in this process ("sync"), or in a process each ("async").
+    memory
+        Bytes that measuring may use.
+    seed
+        Seed of all randomness.
+    out, force
+        Folder of the advice, which the same call goes on with; True to clear another advice there.
+    runner
+        What trains. By default this process, or worker processes for a host env given by name.
     progress
         Called with the name of a part, how much of it is done, and its total.
-    settings
-        Settings of PPO.
-    options
-        Other arguments of `make_advice_request`: seed, total, steps, stages, lambdas, max_envs,
-        minibatch, epochs, objective, vector, memory.
 
     Returns
     -------
     Advice
-        The best layouts, how sure that is, and why.
+        The layout to use, how sure that is, why, and what it rests on.
 
     Examples
     --------
     >>> import tempfile
     >>> import nbyt
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     small = {"steps": [4, 16], "stages": 1, "total": 256, "per": "sample", "out": out}
-    ...     advice = nbyt.advise("FrozenLake-v1", batch=64, effort="quick", **small)
-    >>> advice.per_sample["envs"] * advice.per_sample["steps"]
+    ...     small = {"steps": [4, 16], "trainings": 1, "total": 1280, "stages": 0, "out": out}
+    ...     advice = nbyt.advise("FrozenLake-v1", batch=64, costs="parallel", **small)
+    >>> advice.time.envs * advice.time.steps
     64
-    >>> print(advice)  # doctest: +ELLIPSIS
-    per sample: ...
-    cost: ... env steps to measure 1 frozen policies
+    >>> advice.cost.trainings
+    1.0
     """
     found = resolve(env)
     given = given_stages(stages_from, found) if stages_from else []
-    (current,), _ = require(SPLIT, current=current), require(SIZE, max_envs=options.get("max_envs"))
+    (current,), _ = require(SPLIT, current=current), require(SIZE, max_envs=max_envs)
     if isinstance(found, HostEnv):
-        wanted = options.get("max_envs") or HOST_ENVS
-        options["max_envs"] = startable(
-            found, wanted, options.get("vector", "sync"), batch=SIZE.check(batch, "batch")
-        )
+        size = SIZE.check(batch, "batch")
+        max_envs = startable(found, max_envs or HOST_ENVS, vector, batch=size)
     request = make_advice_request(
         found,
         batch=batch,
+        objective=objective,
+        trainings=trainings,
+        costs=costs,
+        total=total,
         effort=effort_named(effort),
+        steps=steps,
         current=current and current[1],
+        lambdas=lambdas,
+        stages=stages,
+        minibatch=minibatch,
+        epochs=epochs,
         settings=as_trained(given, settings or PPOSettings()),
-        **options,
+        max_envs=max_envs,
+        vector=vector,
+        seed=seed,
+        memory=memory,
     )
-    folder = open_folder(request, given, out, force=force)
-    return answer_request(
-        request,
-        folder,
-        given=given,
-        own=current and current[1],
-        per=per,
-        weigh=weigh,
-        progress=progress,
-    )
+    folder = open_folder(request, out, given=given, force=force)
+    if runner is None and isinstance(env, str) and isinstance(found, HostEnv):
+        runner = Workers()
+    return answer_request(request, folder, given=given, runner=runner, progress=progress)
 
 
 def as_trained(given: Sequence[StageToMeasure], settings: PPOSettings) -> PPOSettings:
@@ -200,42 +258,58 @@ def answer_request(
     folder: Folder,
     *,
     given: Sequence[StageToMeasure] = (),
-    own: int | None = None,
-    per: str = "both",
-    weigh: str = "learning",
-    budget: Data | None = None,
+    runner: Runner | None = None,
     reproduce: str | None = None,
     collector: Collector | None = None,
     carried: Carried | None = None,
     remarks: Sequence[str] = (),
+    race_samples: int | None = None,
+    race_seconds: float | None = None,
     progress: Progress = lambda what, done, total: None,
+    watch: Watch = lambda evidence: None,
 ) -> Advice:
     """Make the advice and its page; what the folder already holds is not done again.
 
-    own: T of the user's layout. reproduce: the call that asks the same, instead of a command
-    line. collector: collects the chains of host envs; by default this process. carried: the user's
-    settings in the words of their library. remarks: warnings about the request.
+    given: frozen policies to measure instead of one of a training. reproduce: the call that asks
+    the same, instead of a command line. collector: collects the chains of host envs; by default
+    this process. carried: the user's settings in the words of their library. remarks: warnings
+    about the request. race_samples, race_seconds: limits of the race. watch: called after every
+    round of the race.
     """
-    _require_word("per", per, ("sample", "second", "both"))
-    _require_word("weigh", weigh, ("learning", "samples"))
-    parts = _Parts(progress, _count_parts(request, len(given)))
+    began = time.monotonic()
+    prior = load_prior()
+    parts = _Parts(progress, 4)
     with at_work(folder.path):
-        costs = None if per == "sample" else _costs(request, folder, progress)
+        costs = _costs(request, folder, progress)
         parts.done()
-        stages = given or train_stages(request, folder, progress)
+        updates = costs or same_samples(request.steps)
+        known = prior.under(request.steps, _values(costs), request.batch)
+        limits = (race_samples, race_seconds)
+        evidence = _race(request, folder, updates, known, limits, runner, progress, watch)
+        parts.done()
+        stopped = evidence is not None and evidence.interrupted
+        if stopped:
+            progress = _silent
+        inputs = AdviceInputs(request, prior, costs, evidence, (), {})
+        stages = [] if stopped else list(given) or _stages(inputs, folder, progress)
         stages = [collected_by(collector, stage) for stage in stages]
+        measured = measure(request, stages, folder, progress)
         parts.done()
-        finding = _measure(request, stages, folder, costs, weigh, progress, parts.done)
-        closer = _diagnose(finding, folder, progress, parts.done)
-        progress(OVERALL, parts.total, parts.total)
+        inputs = replace(inputs, measured=measured)
+        inputs = replace(inputs, looks=_diagnose(inputs, folder, progress))
+        if not stopped:
+            progress(OVERALL, parts.total, parts.total)
+        spent = 0 if evidence is None else evidence.samples
         data = {
-            **advice_data(
-                finding, own=own, closer=closer, per=per, carried=carried, remarks=remarks
-            ),
-            "budget": budget,
+            **advice_data(inputs, carried=carried, remarks=remarks),
+            "cost": {
+                "trainings": 0.0 if evidence is None else round(evidence.trainings, 6),
+                "samples": spent + _measured_samples(measured),
+                "seconds": round(time.monotonic() - began, 3),
+            },
             "machine": {"device": hardware.describe(), "platform": platform.platform()},
             "versions": versions(),
-            "reproduce": reproduce or command_line(request, given, per=per, weigh=weigh),
+            "reproduce": reproduce or command_line(request, given),
             "out": str(folder.path),
             "report": str(folder.path / PAGE.name),
         }
@@ -245,49 +319,94 @@ def answer_request(
         from nbyt.report.pages.advice import advice_page  # the last part of the work
 
         advice_page(record).write(folder.path / PAGE.name)
-    return Advice(data, record)
+    return Advice(record, data)
 
 
-def _measure(
+def _values(costs: UpdateCosts | None) -> np.ndarray | None:
+    return None if costs is None else costs.values
+
+
+def planned_race(
+    request: AdviceRequest, limits: tuple[int | None, float | None] = (None, None)
+) -> Race:
+    """Return the race as far as it is known before updates are timed.
+
+    limits: the most env steps and seconds that it may take.
+    """
+    timed = request.objective == "samples" or request.costs.timed_here
+    costs = None if timed else known_costs(request.costs, request.steps, request.batch)
+    known = load_prior().under(request.steps, _values(costs), request.batch)
+    schedule = known.schedule(request.trainings, request.own)
+    return with_budget(
+        Race(request, costs or same_samples(request.steps), known, schedule), *limits
+    )
+
+
+def total_for(request: AdviceRequest, seconds: float) -> int:
+    """Return the env steps that a training with the usual T makes in so many seconds here."""
+    known = load_prior().under(request.steps, None, request.batch)
+    layout = request.layout(known.constant)
+    update = update_seconds(request.env, request.settings, layout, vector=request.vector)
+    return max(1, int(seconds / update)) * request.batch
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Report no progress: after an interruption, what is left is quick."""
+
+
+def _race(
     request: AdviceRequest,
-    stages: Sequence[StageToMeasure],
     folder: Folder,
-    costs: Costs | None,
-    weigh: str,
+    costs: UpdateCosts,
+    known: Known,
+    limits: tuple[int | None, float | None],
+    runner: Runner | None,
     progress: Progress,
-    done: Callable[[], None],
-) -> AdviceInputs:
-    """Measure the stages, with more chains where all layouts tie."""
-    measured = measure(request, stages, folder, progress, done)
-    finding = AdviceInputs(request, measured, costs, weigh)
-    # An interrupted run has decided already; its mixture of few and many chains must not.
-    decided = any(each.record.pool.chains > request.effort.chains for each in measured)
-    if decided or _wants_more(finding):
-        more = measure(request, stages, folder, progress, times=request.effort.more)
-        finding = AdviceInputs(request, more, costs, weigh)
-    return finding
+    watch: Watch,
+) -> Evidence | None:
+    """Hold the race that the budget pays for; None where it pays for no seed."""
+    wanted = Race(request, costs, known, known.schedule(request.trainings, request.own))
+    race = with_budget(wanted, *limits)
+    if race.schedule.seeds == 0:
+        return None
+    return hold_race(race, folder, runner=runner, progress=progress, watch=watch)
 
 
-def command_line(
-    request: AdviceRequest, given: Sequence[StageToMeasure], *, per: str, weigh: str
-) -> str:
+def _stages(inputs: AdviceInputs, folder: Folder, progress: Progress) -> list[StageToMeasure]:
+    """Train the advised layout as in the race, for policies that explain the answer."""
+    request, evidence, judged = inputs.request, inputs.evidence, inputs.judged
+    if request.stages == 0 or evidence is None or judged is None:
+        return []
+    race = evidence.race
+    best = race.known.steps[judged.best]
+    arm = min(
+        race.schedule.arms, key=lambda steps: abs(race.known.steps.index(steps) - judged.best)
+    )
+    steps = best if best in race.schedule.arms else arm
+    updates = race.updates(steps)[1]
+    plan = PPOPlan(
+        request.env.id,
+        request.layout(steps),
+        updates * request.batch,
+        race.seeds[0],
+        request.settings,
+        stage_updates(updates, count=min(request.stages, updates)),
+        request.vector,
+    )
+    return train_stages(plan, request.env, folder, progress)
+
+
+def _measured_samples(measured: Sequence[Measured]) -> int:
+    """Return the env steps of the measurements, and of the training that was measured."""
+    trained = max((one.stage.samples or 0 for one in measured if not one.stage.source), default=0)
+    return trained + sum(one.record.pool.samples for one in measured)
+
+
+def command_line(request: AdviceRequest, given: Sequence[StageToMeasure]) -> str:
     """Return the command that asks the same again."""
     words = [request.command()]
-    words += [f"--per {per}"] if per != "both" else []
-    words += [f"--weigh {weigh}"] if weigh != "learning" else []
     paths = [shlex.quote(each.source) for each in given if each.source]
     return " ".join([*words, "--from", *paths] if paths else words)
-
-
-def _require_word(name: str, word: str, known: tuple[str, ...]) -> None:
-    if word not in known:
-        raise UsageError(f"{name} is '{word}'", where=name, fix=f"one of: {', '.join(known)}")
-
-
-def _wants_more(finding: AdviceInputs) -> bool:
-    """Return True if all layouts tie and extra chains are cheap (device envs)."""
-    cheap = not isinstance(finding.request.env, HostEnv)
-    return cheap and finding.request.effort.more > 1 and finding.answers()[0].open
 
 
 @dataclass
@@ -303,46 +422,37 @@ class _Parts:
         self.progress(OVERALL, self.finished, self.total)
 
 
-def _count_parts(request: AdviceRequest, given: int) -> int:
-    stages = given or request.stages * len(request.trained)
-    return 2 + stages + {"none": 0, "one": 1, "all": stages}[request.effort.diagnosed]
+def _costs(request: AdviceRequest, folder: Folder, progress: Progress) -> UpdateCosts | None:
+    """Return the costs of updates; None where only samples are compared."""
+    if request.objective == "samples":
+        return None
+    source, timed = request.costs, None
+    if source.timed_here:
+        kept = folder.read(COSTS)
+        if kept is None:
+            layouts = [request.layout(steps) for steps in request.steps]
+            found = measure_costs(
+                request.env, request.settings, layouts, vector=request.vector, progress=progress
+            )
+            folder.write(COSTS, found.as_dict())
+            kept = folder.read(COSTS)
+        assert kept is not None, "costs were written a moment ago"
+        timed = costs_from(kept)
+    return known_costs(source, request.steps, request.batch, timed)
 
 
-def _costs(request: AdviceRequest, folder: Folder, progress: Progress) -> Costs:
-    known = folder.read(COSTS)
-    if known is not None:
-        return costs_from(known)
-    layouts = [request.layout(steps) for steps in request.steps]
-    costs = measure_costs(
-        request.env,
-        request.settings,
-        layouts,
-        trained=request.trained[0],
-        vector=request.vector,
-        progress=progress,
-    )
-    folder.write(COSTS, costs.as_dict())
-    return costs
-
-
-def _diagnose(
-    finding: AdviceInputs, folder: Folder, progress: Progress, done: Callable[[], None]
-) -> dict[str, Data]:
-    """Diagnose the stage that decides, or all of them, around the advised layout."""
-    diagnosed = finding.request.effort.diagnosed
-    if diagnosed == "none":
+def _diagnose(inputs: AdviceInputs, folder: Folder, progress: Progress) -> dict[str, Data]:
+    """Diagnose the last stage around the advised layout, where the effort allows."""
+    request, measured = inputs.request, inputs.measured
+    if not request.effort.diagnosed or not measured:
         return {}
-    chosen = finding.measured if diagnosed == "all" else [finding.deciding()]
-    best = finding.answers()[0].best.steps
-    found = {}
-    for measured in chosen:
-        number = finding.measured.index(measured) + 1
-        known = folder.read(LOOK, number, best)
-        if known is None:
-            data = diagnose_stage(finding.request, measured, best, progress)
-            folder.write(LOOK, data, number, best)
-        else:
-            data = plain(known)
-        found[measured.stage.name] = data
-        done()
-    return found
+    known = inputs.known(request.objective)
+    best = known.constant if inputs.judged is None else known.steps[inputs.judged.best]
+    number = len(measured)
+    kept = folder.read(LOOK, number, best)
+    if kept is None:
+        data = diagnose_stage(request, measured[-1], best, progress)
+        folder.write(LOOK, data, number, best)
+    else:
+        data = plain(kept)
+    return {measured[-1].stage.name: data}

@@ -1,4 +1,4 @@
-"""The stages of an advice: train or read them, choose those to measure, and measure them."""
+"""The frozen policies that explain an advice: train or read them, and measure them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -8,44 +8,33 @@ from typing import Any
 
 import numpy as np
 
-from nbyt.advice.rank import (
-    Evidence,
-    chosen,
-    evidence_of,
-    learning_weights,
-    sample_weights,
-    summed_areas,
-)
 from nbyt.advice.request import AdviceRequest
-from nbyt.collect.evaluate import episode_returns
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import StoreError, UsageError
 from nbyt.gradients.spec import AdvantageScale
 from nbyt.measure.frozen_policy import Collector, FrozenPolicy, FrozenStage
-from nbyt.measure.measurement import Measurement
 from nbyt.measure.probe import NO_PHASE, examine
 from nbyt.measure.request import Progress, Request, Resources, make_request
 from nbyt.policy.actor_critic import Stage
 from nbyt.policy.files import read_stage, require_env
 from nbyt.results import decode
 from nbyt.results.measurement import Measurement as MeasurementRecord
-from nbyt.rng import numpy_stream, seeds
+from nbyt.rng import seeds
 from nbyt.stats.intervals import DEPENDABLE
-from nbyt.stats.pool import OBJECTIVES
-from nbyt.store.files import MEASUREMENT, RESULT, RETURNS, STAGE, TRAINING
+from nbyt.store.files import MEASUREMENT, RESULT, STAGE, TRAINING
 from nbyt.store.manifest import manifest
 from nbyt.store.run import Folder, open_run
 from nbyt.store.tensors import Template, Tensors, match
 from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.loop import Watch, kept_stages, train
+from nbyt.train.plan import PPOPlan
 
 
 @dataclass(frozen=True)
 class StageToMeasure:
     """A frozen policy, its samples so far, and the (envs, steps) of its training if known.
 
-    areas: its weight among the stages of its training, by way of weighing; None if unknown.
     source: the folder that it was read from, if the user gave one.
     """
 
@@ -54,88 +43,37 @@ class StageToMeasure:
     updates: int | None
     samples: int | None
     trained_with: tuple[int, int] | None
-    areas: dict[str, float] | None = None
     source: str = ""
 
 
 def open_folder(
     request: AdviceRequest,
-    given: Sequence[StageToMeasure],
     out: Path | str | None,
     *,
+    given: Sequence[StageToMeasure] = (),
     force: bool,
-    inner: bool = False,
 ) -> Folder:
-    """Create or resume the folder of the advice; refuse that of another request.
-
-    inner: it is part of another folder.
-    """
+    """Create or resume the folder of the advice; refuse that of another request."""
     identity = {**request.identity(), "from": [each.frozen_policy.fingerprint for each in given]}
-    device = hardware.describe()
-    env, effort = request.env.id.rpartition(":")[2], request.effort.name
-    name = slug(f"advise-{env}-{request.batch}-{effort}-seed{request.seed}")
-    made_by = manifest("advise", identity, request.seed, device)
+    env = request.env.id.rpartition(":")[2]
+    name = slug(f"advise-{env}-{request.batch}-{request.objective}-seed{request.seed}")
+    made_by = manifest("advise", identity, request.seed, hardware.describe())
     path = Path(out) if out is not None else Path("runs") / name
-    return open_run(path, identity, "advise", manifest=made_by, force=force, inner=inner)
+    return open_run(path, identity, "advise", manifest=made_by, force=force)
 
 
 def train_stages(
-    request: AdviceRequest, folder: Folder, progress: Progress
+    plan: PPOPlan, env: DeviceEnv | HostEnv, folder: Folder, progress: Progress
 ) -> list[StageToMeasure]:
-    """Train, or resume, and return the stages to measure."""
-    stages = []
-    for steps in request.trained:
-        plan = request.plan(steps)
-        envs = plan.layout.envs
-        made_by = manifest("advise", plan.identity(), plan.seed, hardware.describe())
-        path = folder.path_of(TRAINING, envs, steps)
-        run = open_run(path, plan.identity(), manifest=made_by, inner=True)
-        if run.read(RESULT) is None:
-            watch = Watch(progress, f"training with {envs}x{steps}", plan.updates)
-            train(plan, run, (watch,), env=request.env)
-        prefix = f"{envs}x{steps} " if len(request.trained) > 1 else ""
-        kept = kept_stages(plan, run)
-        returns = _returns(request, folder, (envs, steps), kept, progress)
-        stages += _worth_measuring(request, kept, returns, prefix)
-    return stages
-
-
-def _returns(
-    request: AdviceRequest,
-    folder: Folder,
-    training: tuple[int, int],
-    kept: Sequence[Stage],
-    progress: Progress,
-) -> list[float | None]:
-    """Return the mean return of every stage of a training; None where none is finite."""
-    known = folder.read(RETURNS, *training)
-    if known is not None and len(known.returns) == len(kept):
-        return list(known.returns)
-    found: list[float | None] = []
-    for number, stage in enumerate(kept, start=1):
-        played = episode_returns(request.env, stage.policy, stage.params, request.seed)
-        returns = played.returns[np.isfinite(played.returns)]
-        found.append(float(returns.mean()) if len(returns) else None)
-        progress("playing episodes", number, len(kept))
-    folder.write(RETURNS, {"returns": found}, *training)
-    return found
-
-
-def _worth_measuring(
-    request: AdviceRequest, kept: Sequence[Stage], returns: Sequence[float | None], prefix: str
-) -> list[StageToMeasure]:
-    """Choose stages where most was left to learn, and two late ones."""
-    samples = [stage.facts.get("steps", 0) for stage in kept]
-    ways = {"learning": learning_weights(samples, returns), "samples": sample_weights(samples)}
-    places = chosen(ways["learning"], samples, request.stages)
-    weights = {way: summed_areas(areas, samples, places) for way, areas in ways.items()}
-    return [
-        replace(
-            stage_to_measure(FrozenStage(request.env, kept[place]), prefix),
-            areas={way: float(areas[k]) for way, areas in weights.items()},
-        )
-        for k, place in enumerate(places)
-    ]
+    """Train, or resume, and return the stages of the plan."""
+    envs, steps = plan.layout.envs, plan.layout.steps
+    made_by = manifest("advise", plan.identity(), plan.seed, hardware.describe())
+    path = folder.path_of(TRAINING, envs, steps)
+    run = open_run(path, plan.identity(), manifest=made_by, inner=True, force=True)
+    if run.read(RESULT) is None:
+        watch = Watch(progress, f"training {envs}x{steps} for a policy to measure", plan.updates)
+        train(plan, run, (watch,), env=env)
+    return [stage_to_measure(FrozenStage(env, stage)) for stage in kept_stages(plan, run)]
 
 
 def given_stages(
@@ -180,12 +118,12 @@ def _stage_folders(path: Path) -> list[Path]:
     return folders
 
 
-def stage_to_measure(frozen_policy: FrozenPolicy, prefix: str = "") -> StageToMeasure:
+def stage_to_measure(frozen_policy: FrozenPolicy) -> StageToMeasure:
     """Return the frozen policy with what is known of its training."""
     facts = frozen_policy.facts
     layout = facts.get("layout")
     return StageToMeasure(
-        f"{prefix}update {facts['updates']}" if "updates" in facts else "the stage",
+        f"update {facts['updates']}" if "updates" in facts else "the stage",
         frozen_policy,
         facts.get("updates"),
         facts.get("steps"),
@@ -193,22 +131,13 @@ def stage_to_measure(frozen_policy: FrozenPolicy, prefix: str = "") -> StageToMe
     )
 
 
-DRAWS = 1000
-_ARRAYS = ("along", "mean_sq", "variance")
-
-
 @dataclass(frozen=True)
 class Measured:
-    """A stage's measurement, and the arrays to rank it with."""
+    """A stage's measurement, and the scale of advantages at every T."""
 
     stage: StageToMeasure
     record: MeasurementRecord
     tensors: Tensors
-
-    def evidence(self, objective: str) -> Evidence:
-        """Return what its chains say about one objective."""
-        arrays = [self.tensors[f"{objective}/{name}"] for name in _ARRAYS]
-        return Evidence(tuple(layout.steps for layout in self.record.layouts), *arrays)
 
 
 def measure(
@@ -217,53 +146,44 @@ def measure(
     folder: Folder,
     progress: Progress,
     done: Callable[[], None] = lambda: None,
-    times: int = 1,
 ) -> list[Measured]:
-    """Measure every stage, or read its measurement from the folder.
-
-    done: called after each of them. times: factor of the effort's chains.
-    """
+    """Measure every stage, or read its measurement from the folder. done: called after each."""
     measured = []
-    chains = times * request.effort.chains
     for number, stage in enumerate(stages, start=1):
         path = folder.path_of(MEASUREMENT, number)
         known = folder.read(MEASUREMENT, number)
-        if known is not None:
-            _require_own(request, path, *known)
-        if known is None or known[1].pool.chains < chains:
-            what = f"stage {number} of {len(stages)}"
-            what += f", {chains} chains" if times > 1 else ""
-            tensors, data = _probe(request, stage, number, chains, what, progress)
+        if known is None or not _is_of(request, stage, known[1]):
+            tensors, data = _probe(request, stage, number, len(stages), progress)
+            folder.remove(MEASUREMENT, number)
             folder.write(MEASUREMENT, (tensors, data), number)
             known = tensors, decode(data, MeasurementRecord, path)
+        _require_own(request, path, known[0])
         measured.append(Measured(stage, known[1], known[0]))
         done()
     return measured
 
 
-def _require_own(
-    request: AdviceRequest, path: Path, tensors: Tensors, record: MeasurementRecord
-) -> None:
-    """Raise a StoreError for a measurement whose layouts or arrays are not the request's."""
+def _is_of(request: AdviceRequest, stage: StageToMeasure, record: MeasurementRecord) -> bool:
+    """Return True for a measurement of this stage with the layouts and chains that are asked."""
     layouts = tuple((layout.envs, layout.steps) for layout in record.layouts)
-    if layouts != request.layouts:
-        message = f"{path} was measured with other layouts than those that are compared here"
-        fix = "delete that folder; the same command then measures it again"
-        raise StoreError(message, where=str(path), fix=fix)
-    each = ((1 + DRAWS, len(layouts)), float)
-    template: Template = {f"{one}/{name}": each for one in OBJECTIVES for name in _ARRAYS}
-    scale = ((len(layouts), 1), float)
-    match(tensors, {**template, "scale/mean": scale, "scale/spread": scale}, str(path))
+    return (
+        layouts == request.layouts
+        and record.pool.chains == request.effort.chains
+        and record.stage == stage.frozen_policy.fingerprint
+    )
+
+
+def _require_own(request: AdviceRequest, path: Path, tensors: Tensors) -> None:
+    """Raise a StoreError for arrays that are not the request's."""
+    scale = ((len(request.layouts), 1), float)
+    template: Template = {"scale/mean": scale, "scale/spread": scale}
+    match(tensors, template, str(path))
 
 
 def _probe(
-    request: AdviceRequest,
-    stage: StageToMeasure,
-    number: int,
-    chains: int,
-    what: str,
-    progress: Progress,
+    request: AdviceRequest, stage: StageToMeasure, number: int, stages: int, progress: Progress
 ) -> tuple[Tensors, dict[str, Any]]:
+    chains = request.effort.chains
     measured = examine(
         stage.frozen_policy,
         _probe_request(
@@ -271,10 +191,18 @@ def _probe(
         ),
         phase=False,
         resources=Resources(request.memory, request.max_envs, request.vector),
-        progress=lambda part, done, total: progress(f"{what}: {part}", done, total),
+        progress=lambda part, done, total: progress(
+            f"stage {number} of {stages}: {part}", done, total
+        ),
     )
-    data = {**measured.as_dict(), "warnings": list(measured.warnings)}
-    return _arrays(measured, request.seed, number), data
+    scale = measured.scale
+    assert scale is not None, "a probe keeps its scale"
+    data = {
+        **measured.as_dict(),
+        "warnings": list(measured.warnings),
+        "stage": stage.frozen_policy.fingerprint,
+    }
+    return {"scale/mean": scale.mean, "scale/spread": scale.spread}, data
 
 
 def _probe_request(
@@ -299,22 +227,6 @@ def _probe_request(
     )
 
 
-def _arrays(measured: Measurement, seed: int, number: int) -> Tensors:
-    """Return what the ranking needs, for every objective.
-
-    Chains are redrawn independently in every stage, and alike within a stage.
-    """
-    scale = measured.scale
-    assert scale is not None, "a probe keeps its scale"
-    arrays: Tensors = {"scale/mean": scale.mean, "scale/spread": scale.spread}
-    lam = measured.request.lambdas[0]
-    for objective in OBJECTIVES:
-        products = [measured.products[objective, steps, lam] for steps in measured.request.steps]
-        evidence = evidence_of(products, DRAWS, numpy_stream(seed, "advise", number))
-        arrays |= {f"{objective}/{name}": getattr(evidence, name) for name in _ARRAYS}
-    return arrays
-
-
 # T that are diagnosed with every lambda; the shortest, the longest and the advised are among them.
 _LENGTHS = 5
 # The cost of tracing sources grows with the square of T.
@@ -329,7 +241,6 @@ def diagnose_stage(
     from nbyt.measure.sources import sources_of
 
     stage, steps = measured.stage, request.steps
-    # Half of those that rank are enough for intervals that are not approximate.
     chains = max(DEPENDABLE, request.effort.chains // 2)
     ask = partial(_probe_request, request, stage, chains=chains)
     resources = Resources(request.memory, request.max_envs, request.vector)
@@ -345,7 +256,7 @@ def diagnose_stage(
     mean, spread = (measured.tensors[f"scale/{name}"] for name in ("mean", "spread"))
     scale = AdvantageScale(mean, spread, 0.0, 0.0, 1.0)
     traced = min(best, max(t for t in steps if t <= max(_LONGEST_TRACED, steps[0])))
-    pictured = tuple(sorted({steps[0], *request.trained, best, steps[-1]}))
+    pictured = tuple(sorted({steps[0], best, steps[-1]}))
     return {
         "lambdas": list(request.lambdas),
         "layouts": found.as_dict()["layouts"],

@@ -9,23 +9,32 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 from rich.console import Console
 
-from nbyt.advice.budget import BATCHES, SCOUT, Budget, budget_from, scout
 from nbyt.advice.estimate import affordable, in_words, startable
-from nbyt.advice.request import EPOCHS, HOST_ENVS, AdviceRequest, make_advice_request
+from nbyt.advice.race import Evidence
+from nbyt.advice.request import BATCH, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
-from nbyt.advice.run import Advice, answer_request, as_trained, command_line
+from nbyt.advice.run import (
+    Advice,
+    answer_request,
+    as_trained,
+    command_line,
+    planned_race,
+    total_for,
+)
 from nbyt.advice.stages import StageToMeasure, given_stages, open_folder
 from nbyt.cli.current import CurrentLayout, as_used, own_layout, remarks, with_own
 from nbyt.cli.options import EnvId, Learning
-from nbyt.cli.output import Common, Outcome, dry_run, facts_table, show, show_verbatim, talk, warn
+from nbyt.cli.output import Common, Outcome, dry_run, show, show_verbatim, talk, warn
 from nbyt.cli.progress import watched
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, RunInterruptedError, UsageError
 from nbyt.measure.frozen_policy import Collector
 from nbyt.numbers import (
+    BUDGET,
     DURATION,
     MEMORY,
     PROBABILITIES,
+    SAMPLES,
     SIZES,
     BudgetText,
     Count,
@@ -33,13 +42,22 @@ from nbyt.numbers import (
     MemoryText,
     Passes,
     ProbabilitiesText,
+    SamplesText,
     Seed,
     Size,
     SizesText,
     Steps,
+    Trainings,
+    read_if_given,
 )
-from nbyt.report.tables.advice import change_lines, facts, summary
+from nbyt.report.tables.advice import change_lines, summary
+from nbyt.sweep.cells import Runner
+from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
+from nbyt.train.plan import EPOCHS, HOST_ENVS
+
+_HIDDEN = Parameter(show=False)
+_INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -47,43 +65,49 @@ class AdviseOptions:
     """The options of `nbyt advise`."""
 
     batch: Size | None = None
-    """Samples of a batch, N x T; its splits are compared."""
+    """Samples of a batch, N x T; its splits are compared. Without, 2,048."""
+
+    total: Steps | None = None
+    """Environment steps of the training that you plan; without, at least 200,000."""
+
+    trainings: Trainings | None = None
+    """What the race may cost, in whole trainings; without, 4 for time and 0 for samples."""
+
+    objective: str = "time"
+    """The highest return for the same time, or for the same samples: time or samples."""
+
+    costs: str = ""
+    """What an update costs: measured, parallel, parallel:16, or the file of `nbyt time`."""
+
+    samples: SamplesText = ""
+    """The most env steps that the race may take, such as 2M."""
+
+    time: DurationText = ""
+    """About how long the race may take, such as 5m."""
 
     budget: BudgetText = ""
-    """Time such as 10m, or samples such as 2M, that a training run may cost; proposes a batch."""
+    """What the training that you plan may cost: samples such as 2M, or time such as 10m."""
 
     current: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = ()
     """Your own layout, such as 8x256, or settings, such as sb3 n_envs=8: is a change worth it?"""
 
     effort: Literal["quick", "normal", "thorough"] = "normal"
-    """How much may be spent."""
-
-    objective: Literal["both", "actor", "critic", "total"] = "both"
-    """Whose gradient decides; both: a layout counts as the weaker of actor and critic."""
-
-    per: Literal["sample", "second", "both"] = "both"
-    """Compare for the same samples, for the same time on this machine, or both."""
+    """How many trainings (2, 4 or 8), and how much is measured to explain the answer."""
 
     steps: SizesText = ""
     """Rollout steps T to compare, such as 8,32,128; without, the divisors of the batch to 2,048."""
 
     lam: ProbabilitiesText = ""
-    """Lambda of GAE; the first is trained with, all are compared, such as 0.95,0.9,1."""
+    """Lambda of GAE; the first is trained with, the others are measured with --effort thorough."""
 
     max_envs: Size | None = None
     """Most envs that may be advised; without, 64 for host envs."""
 
     from_: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = ()
-    """Stages to measure, or runs that hold some, instead of training."""
-
-    total: Steps | None = None
-    """Environment steps of the training whose stages are measured."""
+    """Stages, or runs that hold some, to measure for the explanation."""
 
     stages: Count | None = None
-    """How many stages to measure."""
-
-    weigh: Literal["learning", "samples"] = "learning"
-    """Stages count by what was still to be learned there, or by their samples alone."""
+    """How many frozen policies are measured to explain the answer."""
 
     minibatch: Size | None = None
     """Samples of one gradient step; without, 256 or the next divisor of the batch below."""
@@ -92,7 +116,7 @@ class AdviseOptions:
     """Passes over the batch in one update; without, 4."""
 
     time_limit: DurationText = "30m"
-    """The longest that it may take, by the forecast for slow envs."""
+    """The longest that all of it may take, by the forecast."""
 
     seed: Seed = 0
     """Seed of all randomness."""
@@ -110,13 +134,31 @@ class AdviseOptions:
     """Memory that measuring may use, such as 512M."""
 
     ray: str = ""
-    """Slow host envs: collect chains on Ray: auto, or a cluster's address (extra `ray`)."""
+    """Train host envs on Ray: auto, or a cluster's address (extra `ray`)."""
 
     device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
     """Where JAX computes."""
 
     dry_run: bool = False
     """Say what would be done, and what it costs, and stop."""
+
+    per: Annotated[str, _HIDDEN] = ""
+    weigh: Annotated[str, _HIDDEN] = ""
+
+
+# What the options of earlier versions are replaced with.
+_REPLACED = {
+    "per": {
+        "sample": "--objective samples",
+        "second": "--objective time",
+        "both": "nothing: both answers are given",
+    },
+    "objective": dict.fromkeys(
+        ("both", "actor", "critic", "total"),
+        "--objective time or samples: trainings decide, and no gradient",
+    ),
+    "weigh": {},
+}
 
 
 def run(
@@ -127,36 +169,45 @@ def run(
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
     """Say which N x T to split a batch into on this env, how sure that is, and why."""
-    budget = budget_from(options.budget) if options.budget else None
+    _refuse_replaced(options)
     own = own_layout(options.current, options.batch)
-    if options.batch is None and own is None and budget is None:
-        raise UsageError(
-            "no batch given", where="batch", fix="add --batch 2048, --current 8x256 or --budget 10m"
-        )
-    with _collector(options) as collector:  # Ray comes before JAX
+    with _ray(options) as (collector, cluster):  # Ray comes before JAX
         hardware.prepare(options.device, quiet=common.quiet)
         found = resolve(env)
         if collector is not None and not isinstance(found, HostEnv):
-            message = f"'{found.id}' runs on the device, where its chains are collected in moments"
+            message = f"'{found.id}' runs on the device, which trains all seeds in moments"
             fix = "leave --ray out; it is for host envs that are slow"
             raise UsageError(message, where="ray", fix=fix)
         console = talk(quiet=common.quiet)
         given = given_stages(options.from_, found) if options.from_ else []
         options = _with_startable(found, options, own, console)
-        asked = _Asked(found, options, settings, given, own, budget, collector)
+        runner = cluster or (Workers() if isinstance(found, HostEnv) else None)
+        asked = _Asked(found, options, settings, given, own, collector, runner)
         return _answer(asked, common, console)
 
 
+def _refuse_replaced(options: AdviseOptions) -> None:
+    """Raise a UsageError for an option or a value that no longer exists."""
+    for name, words in _REPLACED.items():
+        value = getattr(options, name)
+        if value and (name != "objective" or value in words):
+            raise UsageError(
+                f"--{name} {value} is no longer an option: a race of trainings decides",
+                where=name,
+                fix=f"use {words.get(value, 'the command without it')}",
+            )
+
+
 @contextmanager
-def _collector(options: AdviseOptions) -> Iterator[Collector | None]:
-    """Yield what collects the chains on Ray, or None for this process."""
+def _ray(options: AdviseOptions) -> Iterator[tuple[Collector | None, Runner | None]]:
+    """Yield what collects chains and what trains on Ray, or None for this machine."""
     if not options.ray or options.dry_run:
-        yield None
+        yield None, None
         return
-    from nbyt.sweep.cluster import ClusterPools, Connection
+    from nbyt.sweep.cluster import RETRIES, Cluster, ClusterPools, Connection
 
     with closing(Connection(options.ray)) as connection:
-        yield ClusterPools(connection)
+        yield ClusterPools(connection), Cluster(options.ray, None, RETRIES, connection=connection)
 
 
 def _with_startable(
@@ -166,7 +217,7 @@ def _with_startable(
     if not isinstance(env, HostEnv):
         return options
     wanted = options.max_envs or HOST_ENVS
-    size = options.batch or (own.envs * own.steps if own else max(BATCHES))
+    size = options.batch or (own.envs * own.steps if own else BATCH)
     most = startable(env, wanted, options.vector, batch=size)
     if most < wanted:
         warn(
@@ -176,7 +227,7 @@ def _with_startable(
 
 
 # Options that a request has too.
-_SAME = ("effort", "stages", "max_envs", "objective", "vector", "seed")
+_SAME = ("objective", "trainings", "stages", "max_envs", "vector", "seed")
 
 
 @dataclass(frozen=True)
@@ -188,8 +239,8 @@ class _Asked:
     settings: Learning
     given: list[StageToMeasure]
     own: CurrentLayout | None
-    budget: Budget | None
     collector: Collector | None
+    runner: Runner | None
 
     @property
     def flags(self) -> set[str]:
@@ -199,116 +250,121 @@ class _Asked:
         given = {name for name, value in {**named, "lambda": options.lam}.items() if value}
         return given | self.settings.given
 
-    def request(self, batch: int | None = None, **changes: Any) -> AdviceRequest:
+    @property
+    def limits(self) -> tuple[int | None, float | None]:
+        """Return the most env steps and seconds of the race."""
+        return (
+            read_if_given(SAMPLES, self.options.samples, "--samples"),
+            read_if_given(DURATION, self.options.time, "--time"),
+        )
+
+    def request(self) -> AdviceRequest:
+        """Return what is asked; a budget of time decides the total."""
         options, own = self.options, self.own
         settings = with_own(self.settings, own, self.flags)
-        numbers = {
+        values = {} if own is None else own.values
+        given: dict[str, Any] = {
             "steps": SIZES.read(options.steps, "--steps") if options.steps else (),
             "lambdas": PROBABILITIES.read(options.lam, "--lambda") if options.lam else None,
             "memory": int(MEMORY.read(options.memory, "--memory")),
-        }
-        values = {} if own is None else own.values
-        given: dict[str, Any] = {
-            **numbers,
             **{name: getattr(options, name) for name in _SAME},
+            "costs": options.costs or None,
             "current": own and own.steps,
             "total": options.total or values.get("total"),
             "minibatch": options.minibatch or values.get("minibatch"),
             "epochs": options.epochs or values.get("epochs", EPOCHS),
             "settings": as_trained(self.given, settings),
+            "effort": effort_named(options.effort),
         }
-        given |= changes
-        effort = effort_named(given.pop("effort"))
-        size = batch or options.batch or (own.envs * own.steps if own else 0)
-        return make_advice_request(self.env, batch=size, effort=effort, **given)
+        size = options.batch or (own.envs * own.steps if own else BATCH)
+        request = make_advice_request(self.env, batch=size, **given)
+        if not options.budget:
+            return request
+        if options.total is not None:
+            message = "a budget and a total say the same thing twice"
+            raise UsageError(message, where="budget", fix="leave one of them out")
+        return replace(request, total=self._total(request))
 
-    def scout(self, batch: int) -> AdviceRequest:
-        """Make the request of a scout, which comes before the batch is known."""
-        return self.request(batch, effort="quick", stages=None, total=None)
+    def _total(self, request: AdviceRequest) -> int:
+        """Return the env steps that a budget pays for: samples, or seconds on this machine."""
+        text = self.options.budget
+        amount = BUDGET.read(text, "--budget")
+        if text.strip().endswith(("s", "m", "h")):
+            return total_for(request, float(amount))
+        return max(int(amount), request.batch)
 
 
 def _answer(asked: _Asked, common: Common, console: Console) -> Outcome:
-    options, proposal = asked.options, None
-    if asked.budget is None:
-        request = asked.request()
-    elif options.dry_run:
-        request = asked.scout(SCOUT)  # the scout comes first, so its costs are shown
-    else:
-        proposal = _proposal(asked, asked.budget, console)
-        request = asked.request(proposal["batch"])
-    command = request.command()
+    options, request = asked.options, asked.request()
+    race = planned_race(request, asked.limits)
+    timed = request.objective == "time" and request.costs.timed_here
     limit = DURATION.read(options.time_limit, "--time-limit")
-    timed = options.per != "sample"
-    data = affordable(request, limit, trained=not asked.given, timed=timed).as_dict()
+    data = affordable(race, limit, timed=timed).as_dict()
     about = in_words(data["seconds"])
     said = remarks(asked.own, request, asked.flags)
     if options.dry_run:
-        data = {"batch": request.batch, "layouts": len(request.steps), **data}
+        arms = [f"{request.batch // steps}x{steps}" for steps in race.schedule.arms]
+        data = {
+            "batch": request.batch,
+            "layouts": len(request.steps),
+            "arms": ", ".join(arms),
+            "seeds": race.schedule.seeds,
+            **data,
+        }
         warn(console, said)
         return dry_run(data, common, said)
-    console.print(f"{command}\nabout {about}")
-    advice = _advise(request, asked, proposal, said, console)
+    console.print(f"{request.command()}\nabout {about}")
+    advice = _advise(request, asked, said, console)
     data, record = advice.data, advice.record
-    tables = None if common.json else (facts(record), summary(record), change_lines(record))
     warn(console, data["warnings"])
-    if tables is not None:
-        things, rows, changes = tables
-        show(facts_table(things), "", *rows)
-        for line in changes:
+    if not common.json:
+        show(*summary(record))
+        for line in change_lines(record):
             show_verbatim(line)
         show(f"report: {data['report']}")
+    if any(one.startswith("interrupted") for one in data["warnings"]):
+        return Outcome(data, data["warnings"], "interrupted", _INTERRUPTED)
     return Outcome(data, data["warnings"])
 
 
-def _proposal(asked: _Asked, budget: Budget, console: Console) -> dict[str, Any]:
-    """Return the batch that a scout proposes for a budget."""
-    if asked.options.batch is not None or asked.own is not None:
-        message = "a budget proposes a batch; it cannot be given too"
-        fix = "leave --batch and --current out, or --budget"
-        raise UsageError(message, where="budget", fix=fix)
-    try:
-        with watched(console) as progress:
-            out, collector = asked.options.out, asked.collector
-            return scout(asked.scout, budget, out, collector, progress=progress)
-    except (KeyboardInterrupt, RunInterruptedError) as error:
-        message = "what the scout has trained and measured so far is saved"
-        fix = "give the same command again to go on"
-        raise RunInterruptedError(message, where="budget", fix=fix) from error
-
-
-def _advise(
-    request: AdviceRequest,
-    asked: _Asked,
-    proposal: dict[str, Any] | None,
-    said: list[str],
-    console: Console,
-) -> Advice:
+def _advise(request: AdviceRequest, asked: _Asked, said: list[str], console: Console) -> Advice:
     options = asked.options
     carried = as_used(asked.own, request, asked.flags)
+    samples, seconds = asked.limits
     with watched(console) as progress:
-        folder = open_folder(request, asked.given, options.out, force=options.force)
+        folder = open_folder(request, options.out, given=asked.given, force=options.force)
         try:
             return answer_request(
                 request,
                 folder,
                 given=asked.given,
-                own=None if asked.own is None else asked.own.steps,
+                runner=asked.runner,
+                collector=asked.collector,
                 carried=carried,
                 remarks=said,
-                per=options.per,
-                weigh=options.weigh,
-                budget=proposal,
-                collector=asked.collector,
+                race_samples=samples,
+                race_seconds=seconds,
                 progress=progress,
+                watch=lambda evidence: console.print(_so_far(evidence)),
             )
         except (KeyboardInterrupt, RunInterruptedError) as error:
-            line = command_line(request, asked.given, per=options.per, weigh=options.weigh)
-            message = "what was trained and measured so far is saved"
+            line = command_line(request, asked.given)
+            message = "what was trained so far is saved"
             fix = f"give the same command again to go on: {line} --out {folder.path}"
             raise RunInterruptedError(message, where=str(folder.path), fix=fix) from error
         except EnvError as error:
-            rest = (
-                f"what was measured is kept in {folder.path}: the same command goes on from there"
-            )
+            rest = f"what was trained is kept in {folder.path}: the same command goes on from there"
             fix = "; ".join(filter(None, [error.fix, rest]))
             raise EnvError(error.message, where=error.where, fix=fix) from error.__cause__
+
+
+def _so_far(evidence: Evidence) -> str:
+    """Return the answer that the race would give now, in a line."""
+    judged, race = evidence.judged(), evidence.race
+    count = len(evidence.curves)
+    if not judged.learnt:
+        return f"after {count} quarter trainings: nothing learnt so far"
+    steps = race.known.steps[judged.best]
+    loss = judged.losses[judged.places.index(judged.best)].value or 0.0
+    name = f"{race.request.batch // steps}x{steps}"
+    return f"after {count} quarter trainings: {name}, expected loss {100 * loss:.0f} %"

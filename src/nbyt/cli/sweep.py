@@ -74,7 +74,7 @@ class SweepOptions:
     """Most envs of a layout; by default 64 for host envs."""
 
     advice: Annotated[bool, Parameter(negative="--no-advice")] = True
-    """Also ask for the advice, and compare it with the trainings."""
+    """Also say what would have been advised, and compare it with the trainings."""
 
     retries: Retries = 0
     """How often a cell that failed is tried again at once."""

@@ -57,7 +57,6 @@ class Untrained(Record, frozen=True, kw_only=True):
 
     seeds: Annotated[tuple[Seed, ...], Meta(min_length=1, max_length=LONGEST)]
     returns: Reals
-    samples: Count
 
     def __post_init__(self) -> None:
         require_same_length(seeds=self.seeds, returns=self.returns)

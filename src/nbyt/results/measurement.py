@@ -223,7 +223,10 @@ class Engine(Record, frozen=True, kw_only=True):
 
 
 class Measurement(Record, frozen=True, kw_only=True):
-    """measurement.json of an advice: a frozen stage's gradient under every layout of one batch."""
+    """measurement.json of an advice: a frozen stage's gradient under every layout of one batch.
+
+    stage: the fingerprint of the policy that was measured.
+    """
 
     env: Text
     batch: Size
@@ -242,6 +245,7 @@ class Measurement(Record, frozen=True, kw_only=True):
     precision: Precision
     engine: Engine
     warnings: Texts
+    stage: Text | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         layouts = {_place(one) for one in self.layouts}

@@ -132,9 +132,11 @@ class Verdict(OfLayout, frozen=True, kw_only=True):
 
 
 class AdviceComparison(OfLayout, frozen=True, kw_only=True):
-    """The advised layout, compared with what the trainings reached."""
+    """The layout that would have been advised, compared with what the trainings reached.
 
-    ties: Splits
+    foretold: what each layout was expected to lose; null where nothing was said of it.
+    """
+
     sentence: Text
     is_best: bool
     regret: Estimate | None

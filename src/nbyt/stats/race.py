@@ -21,6 +21,8 @@ CLOSE = 0.05
 # Below so many trainings, P(within 5 %) was no better than the base rate on the proving ground.
 CALIBRATED_FROM = 4
 _SAFE = 0.9
+# A race ends early when its choice loses at most so much with at least this probability.
+_NEAR, _SURE = 0.03, 0.8
 # Of the smoothing: length in octaves, height and noise of a mean in units of the best gain. The
 # loss hardly depends on them (proving ground).
 LENGTH, HEIGHT, NOISE = 2.0, 0.3, 0.1
@@ -36,7 +38,8 @@ class Judged(NamedTuple):
     places: the candidates, as indices of T: all from the shortest to the longest that was tried.
     losses: the expected loss of each candidate. best: the index of the T to use. within: the
     probability that it loses at most 5 %, None where that is not calibrated. safe: the indices of
-    all T that lose at most 5 % with a probability of at least .9.
+    all T that lose at most 5 % with a probability of at least .9. close: the probability of each
+    candidate that it loses at most 5 %. sure: True if more trainings are not worth their price.
     """
 
     learnt: bool
@@ -45,6 +48,8 @@ class Judged(NamedTuple):
     best: int
     within: float | None
     safe: tuple[int, ...]
+    close: tuple[float, ...]
+    sure: bool
 
 
 def over_budget(
@@ -127,13 +132,16 @@ def judge_race(
     best = best_between(octaves, tried, np.nanmean(gains, axis=1))
     lost = losses_given(octaves, tried, gains, references, generator)
     close = (lost <= CLOSE).mean(0)
+    calibrated = trainings >= CALIBRATED_FROM - 1e-9
     return Judged(
         learnt=_learnt(gains),
         places=places,
         losses=tuple(_estimate(lost[:, place]) for place in places),
         best=best,
-        within=float(close[best]) if trainings >= CALIBRATED_FROM - 1e-9 else None,
+        within=float(close[best]) if calibrated else None,
         safe=tuple(place for place in places if close[place] >= _SAFE),
+        close=tuple(float(close[place]) for place in places),
+        sure=calibrated and bool((lost[:, best] <= _NEAR).mean() >= _SURE),
     )
 
 

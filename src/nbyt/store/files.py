@@ -260,19 +260,9 @@ ADVICE = Sealed(
 )
 COSTS = Sealed("costs.json", kind="costs", record=results.Costs)
 LOOK = Sealed("look-{:d}-{:d}.json", kind="look", record=results.Look)
-RETURNS = Sealed("returns-{:d}x{:d}.json", kind="returns", record=results.Returns)
+UNTRAINED = Sealed("untrained.json", kind="untrained", record=results.Untrained, remade=True)
 MEASUREMENT = Arrays("measured-{:d}", kind="measurement", record=results.Measurement)
 TRAINING = Inner("training-{:d}x{:d}", entries=_TRAINING)
-_ADVICE = (ADVICE, COSTS, PAGE, MEASUREMENT, LOOK, RETURNS, TRAINING)
-
-SWEEP = Sealed(
-    "sweep.json",
-    kind="sweep",
-    record=results.Sweep,
-    absent=("no finished sweep", f"give the folder that `nbyt sweep` wrote; {_AGAIN}"),
-)
-TABLE = Text("table.csv")
-TIMES = Sealed("times.json", kind="times", record=results.Costs)
 CELL = Sealed("cell-{}.json", "cell" + _CELL, kind="cell", record=results.CellCurve, remade=True)
 FAILED = Sealed(
     "failed-{}.json",
@@ -282,8 +272,17 @@ FAILED = Sealed(
     remade=True,
     foreign=True,
 )
-SWEEP_ADVICE = Inner("advice", entries=_ADVICE)
-_SWEEP = (SWEEP, TABLE, TIMES, PAGE, CELL, FAILED, SWEEP_ADVICE)
+_ADVICE = (ADVICE, COSTS, PAGE, MEASUREMENT, LOOK, UNTRAINED, CELL, FAILED, TRAINING)
+
+SWEEP = Sealed(
+    "sweep.json",
+    kind="sweep",
+    record=results.Sweep,
+    absent=("no finished sweep", f"give the folder that `nbyt sweep` wrote; {_AGAIN}"),
+)
+TABLE = Text("table.csv")
+TIMES = Sealed("times.json", kind="times", record=results.Costs)
+_SWEEP = (SWEEP, TABLE, TIMES, PAGE, CELL, FAILED)
 
 STUDY = Sealed(
     "study.json",

@@ -176,7 +176,7 @@ class Cluster:
     """Runs jobs as tasks of a cluster; make it before JAX runs in this process.
 
     step_limit, cell_limit: as for `Workers`. retries: how often a job is given to another worker
-    when its worker or node has died.
+    when its worker or node has died. connection: one that is there already.
     """
 
     def __init__(
@@ -185,8 +185,9 @@ class Cluster:
         cell_limit: float | None = None,
         retries: int = RETRIES,
         step_limit: float = STEP_LIMIT,
+        connection: Connection | None = None,
     ) -> None:
-        self._connection = Connection(address)
+        self._connection = connection or Connection(address)
         self._cell_limit, self._step_limit, self._retries = cell_limit, step_limit, retries
 
     def __enter__(self) -> "Cluster":

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from nbyt.train.costs import Costs, Split
 from nbyt.results.sweep import Standing
 from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.runs import DRAWS, NO_SEED, behind, improvement, interval, iqm, redrawn, regrets
+from nbyt.train.costs import Costs, Split
 
 
 class Pace(NamedTuple):

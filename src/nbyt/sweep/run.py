@@ -27,7 +27,7 @@ from nbyt.store.text import slug
 from nbyt.sweep.cells import InProcessRunner, Job, Runner, make_jobs
 from nbyt.sweep.grid import Cell, Grid, make_grid
 from nbyt.sweep.summary import summarise
-from nbyt.sweep.timing_and_advice import add_timing_and_advice, load_advice, load_costs
+from nbyt.sweep.timing import add_times, load_costs
 from nbyt.sweep.workers import STEP_LIMIT, Workers
 from nbyt.train import hardware
 from nbyt.train.curves import Curve
@@ -218,7 +218,7 @@ def run_sweep(
         What trains the cells. By default this process does, or worker processes for a host env
         that is given by its name.
     advice
-        Also ask for the advice, and compare it with the trainings.
+        Also say what would have been advised, and compare it with the trainings.
     **options
         Other arguments of `nbyt.sweep.grid.make_grid`, and retries and retry_failed of
         `nbyt.sweep.run.run_cells`.
@@ -281,15 +281,13 @@ def conclude(
     table = folder.write(TABLE, table_text(grid, curves, failures))
     left_out: list[str] = []
     if curves:
-        left_out = add_timing_and_advice(
-            grid, folder, advice=advice, step_limit=step_limit, progress=progress
-        )
+        left_out = add_times(grid, folder, step_limit=step_limit, progress=progress)
     result = summarise(
         grid,
         curves,
         failures,
         costs=load_costs(folder),
-        advice=load_advice(folder) if advice else None,
+        advice=advice,
         cells=tally.counts,
         left_out=tuple(left_out),
         versions=versions(),

@@ -8,10 +8,9 @@ import numpy as np
 from msgspec import convert
 from msgspec.structs import asdict
 
-from nbyt.train.costs import Costs
 from nbyt.dialects.defaults import defaults
 from nbyt.report.numbers import listed
-from nbyt.results.advice import Answer, Answers, Library
+from nbyt.results.advice import Library
 from nbyt.results.sweep import (
     AdviceComparison,
     CellCounts,
@@ -31,8 +30,10 @@ from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate, mapped, undetermined
 from nbyt.stats.runs import iqm, rank_agreement
+from nbyt.sweep.advice import Advised, replayed_race, usual_advice
 from nbyt.sweep.grid import Cell, Grid
 from nbyt.sweep.layout_comparison import LayoutComparison, Pace, Split, pace_of, record, slowed
+from nbyt.train.costs import Costs
 from nbyt.train.curves import Curve
 
 NOT_TIMED = "the seconds of an update were not measured"
@@ -44,7 +45,7 @@ def summarise(
     failures: Mapping[Cell, Failure],
     *,
     costs: Costs | None,
-    advice: Answers | None,
+    advice: bool,
     cells: CellCounts,
     **facts: Any,
 ) -> Sweep:
@@ -70,7 +71,7 @@ def summarise(
         answer=ByKind(per_sample=verdict(samples), per_second=verdict(seconds)),
         defaults=libraries,
         wins=ByKind(per_sample=_wins(samples), per_second=_wins(seconds)),
-        advice=None if advice is None else _compare_with_advice(advice, samples, seconds, start),
+        advice=_advice(grid, costs, samples, seconds, start) if advice else None,
         failures=tuple(FailedCell(**cell._asdict(), **asdict(failures[cell])) for cell in failed),
         cells=cells,
         **facts,
@@ -91,54 +92,57 @@ def _grid_facts(grid: Grid) -> dict[str, Any]:
     }
 
 
-def _compare_with_advice(
-    advice: Answers,
+def _advice(
+    grid: Grid,
+    costs: Costs | None,
     samples: LayoutComparison,
     seconds: LayoutComparison | None,
     start: float | None,
-) -> ByKind[AdviceComparison]:
+) -> ByKind[AdviceComparison] | None:
+    """Compare with what would have been advised; None where there is nothing to compare."""
+    if len(grid.layouts) < 2 or start is None:
+        return None
+    raced = None if costs is None else replayed_race(grid, samples, costs, start)
     return ByKind(
-        per_sample=compare_with_advice(advice.per_sample, samples, start),
-        per_second=compare_with_advice(advice.per_second, seconds, start),
+        per_sample=compare_with_advice(usual_advice(grid), samples, start),
+        per_second=compare_with_advice(raced, seconds, start),
     )
 
 
 def compare_with_advice(
-    answer: Answer | None, comparison: LayoutComparison | None, start: float | None
+    advised: Advised | None, comparison: LayoutComparison | None, start: float | None
 ) -> AdviceComparison | None:
     """Compare one answer of the advice, per sample or per second, with the trainings.
 
     start: where the curves begin; losses are also given as a share of the way from there to the
     best.
     """
-    if answer is None or comparison is None or start is None:
+    if advised is None or comparison is None or start is None:
         return None
-    predicted = {(layout.envs, layout.steps): layout.relative for layout in answer.ranking}
-    advised = (answer.envs, answer.steps)
-    place = comparison.layouts.index(advised) if advised in comparison.layouts else None
-    loss = None if place is None else comparison.regrets.get(place)
+    place = comparison.layouts.index(advised.split)
+    loss = comparison.regrets.get(place)
     return AdviceComparison(
-        envs=answer.envs,
-        steps=answer.steps,
-        ties=answer.ties,
-        sentence=answer.sentence,
-        is_best=place is not None and place == comparison.best,
+        envs=advised.split[0],
+        steps=advised.split[1],
+        sentence=advised.sentence,
+        is_best=place == comparison.best,
         regret=None if loss is None else record(loss),
         regret_share=_share(loss, comparison, start),
-        best_wins=None if place is None else comparison.wins(comparison.best, place),
-        correlation=_correlation(predicted, comparison),
-        foretold=tuple(predicted.get(split) for split in comparison.layouts),
+        best_wins=comparison.wins(comparison.best, place),
+        correlation=_correlation(advised.losses, comparison),
+        foretold=tuple(
+            record(advised.losses[split]) if split in advised.losses else None
+            for split in comparison.layouts
+        ),
     )
 
 
-def _correlation(
-    predicted: dict[Split, EstimateRecord], comparison: LayoutComparison
-) -> EstimateRecord:
-    """Return Spearman's, over the layouts with a prediction and a finished seed."""
+def _correlation(losses: Mapping[Split, Estimate], comparison: LayoutComparison) -> EstimateRecord:
+    """Return Spearman's of what was kept and reached, over the layouts with a finished seed."""
     pairs = [
-        (scores, predicted[split].value)
+        (scores, 1 - losses[split].value)  # type: ignore[operator]
         for split, scores in zip(comparison.layouts, comparison.scores, strict=True)
-        if len(scores) and split in predicted and predicted[split].value is not None
+        if len(scores) and split in losses and losses[split].value is not None
     ]
     values = np.array([value for _, value in pairs], float)
     scores = [scores for scores, _ in pairs]

@@ -50,8 +50,8 @@ class _TaskServer:
         try:
             if "pool" in task:
                 outcomes = self._collect(task)
-            elif "part" in task:
-                outcomes = self._add_part(task)
+            elif "times" in task:
+                outcomes = self._time(task)
             else:
                 outcomes = self._train(task)
         except NbytError as error:
@@ -66,12 +66,13 @@ class _TaskServer:
         grid = self._grid(task["grid"], job[0].seed)
         return train_job(grid, job, lambda job, updates: self._report(updates=updates))
 
-    def _add_part(self, task: dict[str, Any]) -> list[Any]:
-        from nbyt.sweep.timing_and_advice import add_part
+    def _time(self, task: dict[str, Any]) -> list[Any]:
+        """Time updates into the folder that the task names."""
+        from nbyt.sweep.timing import time_layouts_of
 
         grid = self._grid(task["grid"], task["grid"]["seeds"][0])
-        folder = Folder(Path(task["folder"]))
-        add_part(task["part"], grid, folder, lambda *what: self._report(progress=what))
+        folder = Folder(Path(task["times"]))
+        time_layouts_of(grid, folder, lambda *what: self._report(progress=what))
         return []
 
     def _collect(self, task: dict[str, Any]) -> list[Any]:

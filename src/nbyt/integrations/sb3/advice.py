@@ -1,21 +1,15 @@
 """Advice on a live Stable-Baselines3 model, with the answer and page of `nbyt advise`."""
 
-import copy
-import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nbyt.train.costs import Costs, spread_out, time_layouts
 from nbyt.advice.estimate import startable
-from nbyt.advice.request import HOST_ENVS, AdviceRequest, make_advice_request
+from nbyt.advice.request import AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
 from nbyt.advice.run import Advice, answer_request
 from nbyt.advice.stages import open_folder, stage_to_measure
-from nbyt.errors import UsageError
-from nbyt.gradients.engines.torch_policy import undisturbed
-from nbyt.integrations.sb3.envs import Given, host_env, vec_env
+from nbyt.integrations.sb3.envs import Given, host_env
 from nbyt.integrations.sb3.frozen_policy import FrozenSB3Policy, loss_of
 from nbyt.integrations.sb3.policy import (
     engine_of,
@@ -23,89 +17,38 @@ from nbyt.integrations.sb3.policy import (
     require_as_trained,
     require_measurable,
 )
-from nbyt.layout import Layout
+from nbyt.integrations.sb3.race import SB3Runner, measure_costs
 from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, require
 from nbyt.store.files import COSTS
-from nbyt.train.plan import PPOSettings
-from nbyt.train.timing import updates_of_a_turn
+from nbyt.train.plan import HOST_ENVS, PPOSettings
 
-# An update takes long enough to be timed well, and long enough not to be timed often.
-_ROUNDS = 3
-
-
-def measure_costs(
-    model: Any, env: Any, layouts: Sequence[Layout], trained: int | None, progress: Progress
-) -> Costs:
-    """Time updates of throw-away models like this one, at a few of the layouts.
-
-    All envs of a model are in one process, in a DummyVecEnv.
-    """
-    with undisturbed(0):
-        chosen, start = spread_out(layouts, trained), partial(_Throwaway, model, env)
-        return time_layouts(chosen, start, rounds=_ROUNDS, progress=progress)
-
-
-class _Throwaway:
-    """A fresh model of the same kind at one layout, warmed up."""
-
-    def __init__(self, model: Any, env: Any, layout: Layout) -> None:
-        self.layout = layout
-        self._envs = vec_env(model, env, layout.envs)
-        self._model = _like(model, self._envs, layout)
-        self._updates = updates_of_a_turn(self._go(1))
-
-    def seconds(self) -> float:
-        """Return the seconds of one update, averaged over a turn."""
-        return self._go(self._updates) / self._updates
-
-    def close(self) -> None:
-        self._envs.close()
-
-    def _go(self, updates: int) -> float:
-        began = time.perf_counter()
-        self._model.learn(updates * self.layout.batch, reset_num_timesteps=False)
-        return time.perf_counter() - began
-
-
-def _like(model: Any, envs: Any, layout: Layout) -> Any:
-    given: dict[str, Any] = {
-        "n_steps": layout.steps,
-        "gamma": model.gamma,
-        "gae_lambda": model.gae_lambda,
-        "policy_kwargs": copy.deepcopy(model.policy_kwargs),
-        "device": model.device,
-        "verbose": 0,
-    }
-    if hasattr(model, "n_epochs"):
-        given |= {"batch_size": layout.minibatch, "n_epochs": layout.epochs}
-    try:
-        return type(model)(model.policy_class, envs, **given)
-    except TypeError as error:
-        raise UsageError(
-            f"a second {type(model).__name__} cannot be made to time it: {error}",
-            where="model",
-            fix='ask per="sample", which times nothing',
-        ) from error
+# A model that was trained for less is taken to be at its beginning.
+_LEAST_UPDATES = 20
 
 
 def advise(
     model: Any,
     *,
     batch: int | None = None,
-    effort: str = "normal",
-    per: str = "both",
+    objective: str = "time",
+    trainings: float | None = None,
+    costs: str | None = None,
+    total: int | None = None,
+    effort: str = "quick",
+    steps: Sequence[int] = (),
     env: Given | None = None,
     max_envs: int = HOST_ENVS,
     out: Path | str | None = None,
     force: bool = False,
     seed: int = 0,
     progress: Progress = lambda what, done, total: None,
-    **options: Any,
 ) -> Advice:
-    """Advise which N x T to split a batch into, measured on the model's policy as it is now.
+    """Advise which N x T to split a batch into, by trainings of models like this one.
 
-    The answer and the page are those of `nbyt advise`. The model is not trained or changed.
+    The answer and the page are those of `nbyt advise`; what is raced are new models of the same
+    class, policy and settings. The model itself is not trained or changed; its policy as it is now
+    is measured to explain the answer.
 
     Parameters
     ----------
@@ -113,10 +56,15 @@ def advise(
         A PPO or A2C model; not a file.
     batch
         Samples of a batch; the model's own by default.
+    objective, trainings, costs
+        As for `nbyt.advise`; costs are those of models like this one by default.
+    total
+        Env steps of the training that the advice is for; by default what the model has been
+        trained for.
     effort
-        "quick", "normal" or "thorough".
-    per
-        "sample", "second" (timed with throw-away models) or "both".
+        "quick", "normal" or "thorough": 2, 4 or 8 trainings.
+    steps
+        The T to compare; the divisors of the batch by default.
     env
         A function that makes an env, or an id, if the model's own cannot be copied.
     max_envs
@@ -124,23 +72,21 @@ def advise(
     out, force
         The folder of the advice, and whether to clear another advice from it.
     seed
-        Seed of the measurement.
+        Seed of all randomness.
     progress
         Called with what is under way, how much of it is done, and how much there is.
-    **options
-        Other arguments of `nbyt.advice.request.make_advice_request`, such as steps or lambdas.
 
     Returns
     -------
     Advice
-        per_sample and per_second, all numbers in data, and the page in report.
+        The layout to use for the same time and for the same samples, and the page in report.
 
     Examples
     --------
     >>> from stable_baselines3 import PPO
     >>> model = PPO("MlpPolicy", "CartPole-v1", n_steps=64, seed=0).learn(64)
-    >>> advice = advise(model, effort="quick", out="runs/advice")  # doctest: +SKIP
-    >>> advice.per_sample["envs"] * advice.per_sample["steps"]  # doctest: +SKIP
+    >>> advice = advise(model, trainings=1, out="runs/advice")  # doctest: +SKIP
+    >>> advice.time.envs * advice.time.steps  # doctest: +SKIP
     64
     """
     batch, max_envs = require(SIZE, batch=batch, max_envs=max_envs)
@@ -156,31 +102,41 @@ def advise(
     request = make_advice_request(
         copied,
         batch=batch,
+        objective=objective,
+        trainings=trainings,
+        costs=costs,
+        total=total or _trained_for(model, batch),
         effort=effort_named(effort),
+        steps=steps,
         current=current,
         minibatch=None if batch % minibatch else minibatch,
         epochs=getattr(model, "n_epochs", 1),
         settings=settings_of(model),
         max_envs=most,
+        stages=1,
         seed=seed,
-        **options,
     )
     with preserve_policy(model.policy):
         target = stage_to_measure(FrozenSB3Policy(model, copied))
-    folder = open_folder(request, [target], out, force=force)
-    if per != "sample" and folder.read(COSTS) is None:
-        layouts = [request.layout(steps) for steps in request.steps]
+    folder = open_folder(request, out, given=[target], force=force)
+    if request.objective == "time" and request.costs.timed_here and folder.read(COSTS) is None:
+        layouts = [request.layout(one) for one in request.steps]
         folder.write(COSTS, measure_costs(model, env, layouts, current, progress).as_dict())
     with preserve_policy(model.policy):
         return answer_request(
             request,
             folder,
             given=[target],
-            own=current,
-            per=per,
-            reproduce=_call(request, per, options),
+            runner=SB3Runner(model, env),
+            reproduce=_call(request),
             progress=progress,
         )
+
+
+def _trained_for(model: Any, batch: int) -> int | None:
+    """Return the env steps that the model was asked to train for; None if hardly any."""
+    known = int(getattr(model, "_total_timesteps", 0))
+    return known if known >= _LEAST_UPDATES * batch else None
 
 
 def settings_of(model: Any) -> PPOSettings:
@@ -197,11 +153,16 @@ def settings_of(model: Any) -> PPOSettings:
     )
 
 
-def _call(request: AdviceRequest, per: str, options: dict[str, Any]) -> str:
+def _call(request: AdviceRequest) -> str:
     """Return the call that repeats the request on the same model."""
-    words = {"batch": request.batch, "effort": request.effort.name, "seed": request.seed}
-    words |= {"per": per} if per != "both" else {}
+    words: dict[str, Any] = {
+        "batch": request.batch,
+        "trainings": request.trainings,
+        "total": request.total,
+        "seed": request.seed,
+    }
+    words |= {"objective": request.objective} if request.objective != "time" else {}
+    words |= {"costs": request.costs.text} if not request.costs.timed_here else {}
     words |= {"max_envs": request.max_envs} if request.max_envs != HOST_ENVS else {}
-    words |= options
     given = ", ".join(f"{name}={value!r}" for name, value in words.items())
     return f"nbyt.integrations.sb3.advise(model, {given})"

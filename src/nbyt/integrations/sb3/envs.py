@@ -7,6 +7,7 @@ is not reset, not stepped, and its random numbers are not drawn.
 import copy
 import dataclasses
 import random
+import warnings
 from collections.abc import Callable
 from functools import partial
 from inspect import getattr_static
@@ -52,9 +53,15 @@ def host_env(model: Any, env: Given | None = None) -> HostEnv:
 
 
 def vec_env(model: Any, env: Given | None, envs: int) -> Any:
-    """Return fresh copies of the env in a DummyVecEnv, inside the model's vec wrappers."""
+    """Return fresh copies of the env in a DummyVecEnv, inside the model's vec wrappers.
+
+    Infos of ended episodes hold their returns, before any wrapper of the model scales rewards.
+    """
     make, around = _made_of(model, env)
-    made = module("common.vec_env").DummyVecEnv([make] * envs)
+    vectors = module("common.vec_env")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about envs that have a Monitor of their own, too
+        made = vectors.VecMonitor(vectors.DummyVecEnv([make] * envs))
     for layer in around:
         made = layer(made)
     return made

@@ -1,4 +1,4 @@
-"""The advice compared with the trainings: what it predicted of each layout, and the returns."""
+"""The advice compared with the trainings: the losses it expected, and the returns."""
 
 from typing import NamedTuple
 
@@ -40,9 +40,10 @@ def advice_section(sweep: Sweep) -> Part:
         return section("advice", title, None, why, link=link)
     charts = [_block(sweep, kind, advised) for kind, advised in compared.items()]
     lead = (
-        "The advice measures the gradients of a few frozen policies, and predicts what share of "
-        "the best layout's alignment each keeps. If that is what decides, the points go up from "
-        "left to right."
+        "What `nbyt advise` would have said: for the same samples the T that loses least on the "
+        "reference tasks; for the same time a race of quarter trainings, replayed on the first "
+        "seeds of this sweep. If its expectations come true, the points go down from left to "
+        "right."
     )
     drawn = wrap("div", *charts, class_="row")
     tables = join(_table(sweep, kind, advised) for kind, advised in compared.items())
@@ -53,20 +54,25 @@ def advice_section(sweep: Sweep) -> Part:
 def _why(sweep: Sweep) -> str:
     if sweep.answer.per_sample is None:
         return "No training was finished, so there is nothing to compare an advice with."
-    return "There is no advice: none was asked for, or it could not be given."
+    return "There is no advice: none was asked for, or there are too few layouts or seeds."
 
 
 def _block(sweep: Sweep, kind: Kind, advised: AdviceComparison) -> Part:
     title = KINDS[kind].capitalize()
     drawn = chart(
         f"advice-{kind}",
-        f"What was reached against what was predicted, {KINDS[kind]}.",
+        f"What was reached against the loss that was expected, {KINDS[kind]}.",
         [_chart(sweep, kind, advised)],
         title,
     )
     notes = [
         tag("p", "Advised: ", advice_words(advised)),
-        tag("p", "Rank correlation of the two: ", shown(advised.correlation), "."),
+        tag(
+            "p",
+            "Rank correlation of what was kept and what was reached: ",
+            shown(advised.correlation),
+            ".",
+        ),
     ]
     return drawn.inside(tag("div", drawn.html, *notes))
 
@@ -82,7 +88,7 @@ def _chart(sweep: Sweep, kind: Kind, advised: AdviceComparison) -> Data:
         [*map(_point, rows), *_marks(sweep, kind, rows)],
         340,
         xaxis=x_axis(
-            "predicted: share of the best alignment", reach([each.predicted for each in rows])
+            "expected loss against the best layout", reach([each.predicted for each in rows])
         ),
         yaxis=y_axis("reached: mean return over training", reach([each.reached for each in rows])),
         margin=MARGIN,
@@ -91,7 +97,7 @@ def _chart(sweep: Sweep, kind: Kind, advised: AdviceComparison) -> Data:
 
 def _point(point: Row) -> Data:
     name = point.layout.name
-    text = f"{name}: predicted {words(point.predicted)}, reached {words(point.reached)}"
+    text = f"{name}: expected loss {words(point.predicted)}, reached {words(point.reached)}"
     bars = {
         axis: {**spread([number], f"{point.colour}:0.45"), "width": 0}
         for axis, number in (("error_x", point.predicted), ("error_y", point.reached))
@@ -126,7 +132,7 @@ def _key(sweep: Sweep) -> Markup:
 
 
 def _table(sweep: Sweep, kind: Kind, advised: AdviceComparison) -> Markup:
-    head: list[Child] = ["N × T", "predicted", "reached", "behind the best"]
+    head: list[Child] = ["N × T", "expected loss", "reached", "behind the best"]
     rows = []
     for layout, predicted in zip(sweep.layouts, advised.foretold, strict=True):
         standing = layout.standing(kind)
@@ -140,4 +146,4 @@ def _table(sweep: Sweep, kind: Kind, advised: AdviceComparison) -> Markup:
             )
         )
     title = KINDS[kind].capitalize()
-    return join([tag("h4", title), table(f"Predicted and reached, {KINDS[kind]}", head, rows)])
+    return join([tag("h4", title), table(f"Expected and reached, {KINDS[kind]}", head, rows)])

@@ -173,7 +173,7 @@ def _advice(sweep: Sweep) -> Markup | None:
     ]
     if not rows:
         return None
-    head = tag("p", tag("strong", "The advice, given without these trainings"))
+    head = tag("p", tag("strong", "What would have been advised"))
     return tag("div", head, tag("ul", *rows), class_="notice beside")
 
 

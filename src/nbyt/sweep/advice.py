@@ -1,0 +1,85 @@
+"""What `nbyt advise` would have said: the usual T, and a race replayed on a sweep's first seeds."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from nbyt.prior import load_prior
+from nbyt.report.numbers import layout_name
+from nbyt.results.values import OfLayout
+from nbyt.rng import numpy_stream
+from nbyt.stats.estimate import Estimate
+from nbyt.stats.race import FRACTION, judge_race, over_budget, promised
+from nbyt.sweep.grid import Grid
+from nbyt.sweep.layout_comparison import LayoutComparison, Split
+from nbyt.train.costs import Costs
+
+# Trainings of a race that is not told how many.
+_TRAININGS = 4
+_MOMENTS = 11
+
+
+class Advised(NamedTuple):
+    """The layout that would have been advised, and what each was expected to lose."""
+
+    split: Split
+    sentence: str
+    losses: Mapping[Split, Estimate]
+
+
+def usual_advice(grid: Grid) -> Advised:
+    """Return the usual T for the same samples, which needs no training."""
+    steps = tuple(sorted(one.steps for one in grid.layouts))
+    known = load_prior().under(steps, None, grid.batch)
+    losses = {(grid.batch // t, t): known.expected(t) for t in known.steps}
+    split = grid.batch // known.constant, known.constant
+    sentence = f"{_name(split)}, as on most tasks, without any training."
+    return Advised(split, sentence, losses)
+
+
+def replayed_race(
+    grid: Grid, comparison: LayoutComparison, costs: Costs, start: float
+) -> Advised | None:
+    """Return what a race of quarter trainings would have advised for the same time.
+
+    The quarters are those of the sweep's own first trainings. None where an arm has none.
+    """
+    steps = tuple(sorted(one.steps for one in grid.layouts))
+    splits = [(grid.batch // one, one) for one in steps]
+    seconds = np.array([float(one.value or 0.0) for one in costs.seconds(splits)])
+    known = load_prior().under(steps, seconds, grid.batch)
+    schedule = known.schedule(_TRAININGS)
+    octaves = np.log2(np.array(steps, float))
+    unit = float(np.exp(np.interp(5.0, octaves, np.log(seconds))))
+    budget = FRACTION * unit * grid.points[-1]
+    rows = []
+    for arm in schedule.arms:
+        place = comparison.layouts.index((grid.batch // arm, arm))
+        returns = comparison.returns[place][: schedule.seeds]
+        curves = np.hstack([np.full((len(returns), 1), start), returns])
+        points = np.array([0, *grid.points], float)
+        cost = float(seconds[steps.index(arm)])
+        rows.append(promised(over_budget(curves, points, cost, budget, _MOMENTS)) - start)
+    seeds = min(map(len, rows), default=0)
+    if seeds == 0 or len(rows) < 2:
+        return None
+    judged = judge_race(
+        octaves,
+        [steps.index(arm) for arm in schedule.arms],
+        np.array([row[:seeds] for row in rows]),
+        references=known.references,
+        trainings=FRACTION * len(rows) * seeds,
+        generator=numpy_stream(grid.seeds[0], "sweep.race"),
+    )
+    split = splits[judged.best] if judged.learnt else (grid.batch // known.constant, known.constant)
+    sentence = (
+        f"{_name(split)}, by a race of {len(rows) * seeds} quarter trainings, which are the first "
+        "quarters of trainings of this sweep."
+    )
+    losses = {splits[k]: loss for k, loss in zip(judged.places, judged.losses, strict=True)}
+    return Advised(split, sentence, losses)
+
+
+def _name(split: Split) -> str:
+    return layout_name(OfLayout(envs=split[0], steps=split[1]))
