@@ -103,6 +103,12 @@ def known_costs(
         return UpdateCosts(source.text, steps, np.array(steps, float) + source.overhead)
     costs = source.file or timed
     assert costs is not None, "costs are timed, or read from a file"
+    if len(costs.batches) == 1 and batch not in costs.batches:
+        raise UsageError(
+            f"the costs are of a batch of {min(costs.batches)}, not of {batch}",
+            where="costs",
+            fix=f"time that batch too: nbyt time ENV --batch {batch} --out FILE",
+        )
     seconds = costs.seconds([(batch // one, one) for one in steps])
     return UpdateCosts(
         source.text, steps, np.array([float(one.value or 0.0) for one in seconds]), costs

@@ -31,6 +31,7 @@ from nbyt.processes.signals import TerminatedError, sigterm_raises
 # Each command: where its function is, and its line of help.
 _COMMANDS = {
     "advise": ("advise:run", "Say which N x T to use on an env, how certain that is, and why."),
+    "time": ("time:run", "Time updates with different N, to advise for the machine that trains."),
     "report": (
         "report:run",
         "Rebuild the page of a stored advice, sweep, study or probed training.",

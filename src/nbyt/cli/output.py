@@ -177,11 +177,15 @@ def facts_table(rows: list[tuple[str, str]]) -> Table:
     return table
 
 
-def dry_run(data: dict[str, int], common: Common, warnings: Sequence[str] = ()) -> "Outcome":
-    """Show what a dry run would do, as numbers under their names, and return it."""
+def dry_run(data: dict[str, Any], common: Common, warnings: Sequence[str] = ()) -> "Outcome":
+    """Show what a dry run would do, under the names of its parts, and return it."""
     if not common.json:
-        show(facts_table([(name.replace("_", " "), f"{n:,}") for name, n in data.items()]))
+        show(facts_table([(name.replace("_", " "), _said(one)) for name, one in data.items()]))
     return Outcome(data, list(warnings))
+
+
+def _said(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def show(*things: Any) -> None:

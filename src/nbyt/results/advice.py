@@ -52,6 +52,14 @@ class Costs(Record, frozen=True, kw_only=True):
         require(len(rounds) == 1, "layouts were timed in different numbers of rounds")
 
 
+class TimedLayout(OfLayout, frozen=True, kw_only=True):
+    """The time of an update with a layout."""
+
+    seconds: Estimate
+    milliseconds: Estimate
+    steps_per_second: NotNegative
+
+
 class Untrained(Record, frozen=True, kw_only=True):
     """untrained.json: the mean return of the policy that each seed of a race begins with."""
 

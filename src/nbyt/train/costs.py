@@ -11,12 +11,15 @@ from typing import Any, Protocol
 
 import numpy as np
 from jaxtyping import Float
+from msgspec import convert
 from scipy import optimize, special
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
 from nbyt.results.advice import Costs as KeptCosts
-from nbyt.stats.estimate import LEVEL, Estimate
+from nbyt.results.advice import TimedLayout
+from nbyt.results.values import Estimate as EstimateRecord
+from nbyt.stats.estimate import LEVEL, Estimate, mapped
 from nbyt.train.loop import Progress
 from nbyt.train.plan import PPOSettings
 from nbyt.train.timing import TimedPPO
@@ -67,6 +70,22 @@ class Costs:
         found = np.array([_fit(design, row) for row in rounds])
         misfit = np.log(design @ found.T).mean(1) - np.log(rounds.T).mean(1)
         return np.log(_design(layouts, known) @ found.T), float(np.sqrt(np.mean(misfit**2)))
+
+    @property
+    def batches(self) -> set[int]:
+        """Return the batch sizes that were timed."""
+        return {envs * steps for envs, steps in self.timed}
+
+    def measured(self, split: Split) -> TimedLayout:
+        """Return the time of an update of a layout that was timed, without the fit."""
+        seconds = _estimate(np.log(np.array(self.timed[split])), 0.0)
+        return TimedLayout(
+            envs=split[0],
+            steps=split[1],
+            seconds=convert(seconds.as_dict(), EstimateRecord),
+            milliseconds=convert(mapped(seconds, lambda x: 1000 * x).as_dict(), EstimateRecord),
+            steps_per_second=split[0] * split[1] / float(seconds.value or 1.0),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the data of costs.json, which `costs_from` reads."""
