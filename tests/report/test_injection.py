@@ -33,9 +33,7 @@ def sweep() -> Data:
     return finished(grid, curves_of(grid), grid.cells[:1])
 
 
-ADVICE_CHOICES = {
-    *("objective", "per", "decided_by", "advantages", "start", "gradients", "weigh", "method")
-}
+ADVICE_CHOICES = {"objective", "rests_on", "advantages", "start", "gradients", "method"}
 # Of each kind of page: data, how it is drawn, keys whose values choose what is shown, and
 # mappings from names that are free text; the page looks some of those up.
 PAGES: dict[str, tuple[Callable[[], Data], Callable[[Data], str], set[str], set[str]]] = {

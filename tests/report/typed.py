@@ -1,11 +1,10 @@
 """Pages of JSON data: read as types, as the store reads them, and rendered."""
 
-import gzip
-import json
 from pathlib import Path
 from typing import Any
 
 from msgspec import convert
+from tests.report import made_up_advice
 
 from nbyt.report.pages import advice, probes, study
 from nbyt.results import Advice, ProbedTraining, Study
@@ -15,13 +14,8 @@ Data = dict[str, Any]
 
 
 def advice_sample() -> Data:
-    """Return an advice on CartPole, measured with normal effort, with all that is optional."""
-    raw = (Path(__file__).parent / "pages" / "advice" / "sample.json.gz").read_bytes()
-    data: Data = json.loads(gzip.decompress(raw))
-    data["warnings"] = ["A warning about the whole."]
-    data["reproduce"] = "nbyt advise gymnax:CartPole-v1 --batch 2048 --seed 0"
-    data["versions"] = {"nbyt": "0.0.0", "numpy": "2.4.6"}
-    return data
+    """Return an advice on CartPole with a race, probed stages, and all that is optional."""
+    return made_up_advice.sample()
 
 
 def number(value: float | None, low: Any = None, high: Any = None, **more: Any) -> Number:

@@ -29,40 +29,37 @@ TERMS = {
         "How much of a batch's gradient is signal: the square of its mean over its mean square, "
         "from 0 to 1.",
     ),
-    "relative": (
-        "relative alignment",
-        "A layout's alignment over the largest of its stage, as a weighted mean over the stages.",
+    "expected_loss": (
+        "expected loss",
+        "The share of the way from the untrained policy to the best layout that a layout is "
+        "expected to miss: 0 % is as good as the best, 100 % learns nothing.",
     ),
-    "regret": (
-        "regret",
-        "The share of the best layout's alignment that is lost by using this one instead.",
+    "within_5": (
+        "within 5 %",
+        "The probability that a layout loses at most 5 %; shown only where such numbers came "
+        "true on the reference tasks.",
     ),
-    "win_share": (
-        "win share",
-        "The share of resamples of the data in which this layout comes out best.",
+    "safe": (
+        "safe",
+        "A layout that loses at most 5 % with a probability of at least .9.",
     ),
-    "tie": (
-        "tie",
-        "A layout that the data cannot tell apart from the best one: the interval of the gap "
-        "between them includes zero.",
+    "race": (
+        "race",
+        "Short trainings of a few layouts with the same seeds; it decides which layout to use.",
     ),
-    "harmful": (
-        "harmful",
-        "At the stages named, the layout's gradient clearly points away from the true one.",
+    "quarter_training": (
+        "quarter training",
+        "A training that is stopped after a quarter of its budget.",
     ),
+    "reference_task": (
+        "reference task",
+        "A task on which all layouts were trained beforehand; what happened there is what is "
+        "known before a race.",
+    ),
+    "untrained": ("untrained", "The policy before its first update, and its mean return."),
     "stage": (
         "stage",
         "A policy and its critic, frozen at a moment of training; every number belongs to one.",
-    ),
-    "weight": (
-        "weight",
-        "How much a stage counts in the ranking: the share of training, or of learning, that it "
-        "stands for.",
-    ),
-    "left_out": (
-        "left out",
-        "At this stage no layout's gradient is clearly along the true one, so it orders nothing "
-        "and is not part of the ranking.",
     ),
     "chain": (
         "chain",

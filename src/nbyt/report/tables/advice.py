@@ -1,150 +1,145 @@
-"""An advice as tables and lines for a terminal of 80 columns, from the data of the JSON output."""
+"""An advice as lines and tables for a terminal of 80 columns."""
+
+import re
+import textwrap
 
 from msgspec import UNSET
 from rich.console import RenderableType
 from rich.table import Table
 
-from nbyt.report.numbers import cell, known, layout_name
+from nbyt.report.advice_words import (
+    SAME,
+    chance_words,
+    loss_words,
+    marks,
+    others_words,
+    part_words,
+    rests_words,
+    track_words,
+)
+from nbyt.report.numbers import WIDTH, layout_name
 from nbyt.report.tables import filled
-from nbyt.results.advice import Advice, Answer, Budget, RankedLayout
-from nbyt.results.sweep import KINDS
-from nbyt.results.values import Kind, Number
-from nbyt.stats.estimate import rounded
+from nbyt.results.advice import Advice, Goal, LayoutLoss
+from nbyt.store.text import plain
+
+_INDENT = "  "
+# Words that stay on one line: an interval with its unit, and the names after "T =".
+_WHOLE = re.compile(
+    r"(?:[~\d.,]+ % )?\[[^\][]{1,24}\]|[\d.,]+ (?:%|x|s|min|h)\b|[\d.,]+ %|T [=<]+ \d+"
+)
+_MOST_DEFAULTS = 2
 
 
-def summary(data: Advice) -> list[RenderableType]:
-    """Return the tables and sentences that `nbyt advise` prints."""
-    kinds = answers_shown(data)
-    main, budget = _answer(data, kinds[0]), data.budget
-    shown: list[RenderableType] = [stage_table(data), ""]
-    if isinstance(budget, Budget):
-        shown += [budget_table(budget), "", budget.sentence, ""]
-    for kind in kinds:
-        shown += [ranking_table(data, kind), ""]
-    shown.append("* best   = tied with it   [95 % interval]   ~ approximate")
-    shown += ["¹ share of the returns' variance that it explains", ""]
-    shown += [f"- {line}" for line in main.reasons]
-    if main.remedies:
-        shown += ["", "What else would help:"]
-        shown += [f"- {line}" for line in main.remedies]
-    shown.append("")
-    current = data.current.per_sample if data.current else None
-    extras = [data.agreement, main.to_settle, current]
-    shown += [extra.sentence for extra in extras if extra is not None]
-    return shown + answer_lines(data)
+def summary(record: Advice) -> list[RenderableType]:
+    """Return what `nbyt advise` prints: answer, layouts, reasons, and what it rests on."""
+    shown: list[RenderableType] = [*_answers(record), "", layout_table(record), ""]
+    shown += _legend(record)
+    reasons = _reasons(record)
+    if reasons:
+        shown += ["", *(line for reason in reasons for line in _wrapped(f"- {reason}"))]
+    return [*shown, "", *_grounds(record)]
 
 
-def facts(data: Advice) -> list[tuple[str, str]]:
+def answer_lines(record: Advice) -> list[str]:
+    """Return the answer without its table: the verdict first, and last what it rests on."""
+    return [*_answers(record), *_grounds(record)]
+
+
+def layout_table(record: Advice) -> Table:
+    """Show what every layout is expected to lose, by its T."""
+    layouts = sorted(record.layouts, key=lambda one: one.steps)
+    known = any(one.within_5 is not None for one in layouts)
+    heads = ["N x T", "expected loss", "trained", "an update", ""]
+    rows = [_row(record, one) for one in layouts]
+    if known:
+        heads.insert(2, "P(<= 5 %)")
+        for cells, one in zip(rows, layouts, strict=True):
+            cells.insert(2, "-" if one.within_5 is None else chance_words(one.within_5))
+    return filled(f"layouts, {SAME[record.objective]}", heads, rows, padding=2)
+
+
+def facts(record: Advice) -> list[tuple[str, str]]:
     """Return what the advice is about, as names and values."""
-    both = data.decided_by == "both"
-    decider = "actor and critic" if both else f"{data.decided_by}'s gradient"
+    costs = f", costs: {record.costs_from}" if record.costs_from else ""
     return [
-        ("env", f"{data.env}, batch {data.batch:,}, {decider}"),
-        ("learning", f"gamma {data.gamma:g}, lambda {data.lam:g}, seed {data.seed}"),
+        ("env", f"{record.env}, batch {record.batch:,}, {record.total:,} steps in all"),
+        ("compared", f"{SAME[record.objective]}{costs}"),
+        ("learning", f"gamma {record.gamma:g}, lambda {record.lam:g}, seed {record.seed}"),
     ]
 
 
-def ranking_table(data: Advice, kind: Kind = "per_sample") -> Table:
-    """Return all layouts, best first: what each keeps of the best, and what it would lose."""
-    answer = _answer(data, kind)
-    word = "for the same samples" if kind == "per_sample" else "for the same time"
-    last = "alignment" if kind == "per_sample" else "ms/update"
-    heads = ("N x T", "~share of best", "wins", last, "")
-    seconds = {one.steps: one.seconds for one in data.stages[0].layouts}
-    rows = []
-    for number, place in enumerate(answer.ranking):
-        mark = "*" if number == 0 else "=" if place.tied_with_best else " "
-        own = cell(place.alignment)
-        if kind == "per_second":
-            own = _milliseconds(seconds[place.steps])
-        cells = [cell(place.relative), f"{100 * place.win_share:.0f} %", own]
-        rows.append([f"{layout_name(place)}{mark}", *cells, _remark(place)])
-    return filled(f"layouts, {word}", heads, rows)
-
-
-def stage_table(data: Advice) -> Table:
-    """Return the measured stages: their return, weight, critic and best layout."""
-    heads = ("stage", "mean return", "weight", "critic¹", "best alignment")
-    rows = []
-    for stage in data.stages:
-        best = stage.ranking.of(data.objective)[0]
-        own = next(one for one in stage.layouts if one.steps == best.steps)
-        name = f"{layout_name(best)} {cell(own.of(data.objective).alignment)}"
-        rows.append(
-            [
-                stage.name,
-                cell(stage.mean_return),
-                f"{100 * stage.weight:.0f} %",
-                _rounded(stage.critic.explained_variance),
-                name if stage.clear else "none clear: left out",
-            ]
-        )
-    return filled("stages", heads, rows)
-
-
-def budget_table(data: Budget) -> Table:
-    """Return the best layout of every batch, and what each gets out of the budget."""
-    words = {"seconds": "second", "samples": "sample"}
-    title = f"batches, by alignment per {words[data.kind]}"
-    heads = ("batch", "N x T", "~share of best", "updates", "gradient steps")
-    rows = [
-        [
-            f"{row.batch}{'*' if row.batch == data.batch else ' '}",
-            layout_name(row),
-            cell(row.relative),
-            f"{row.updates:,}",
-            f"{row.gradient_steps:,}",
-        ]
-        for row in data.rows
-    ]
-    return filled(title, heads, rows, padding=2)
-
-
-def answer_lines(data: Advice) -> list[str]:
-    """Return the answer in a line per sample and a line per second."""
-    kinds = answers_shown(data)
-    return [f"{kind.replace('_', ' ')}: {_answer(data, kind).sentence}" for kind in kinds]
-
-
-def change_lines(data: Advice) -> list[str]:
+def change_lines(record: Advice) -> list[str]:
     """Return what changes in the user's own settings, in the words of their library."""
-    own = next((one for one in data.settings if one.changes is not UNSET), None)
+    own = next((one for one in record.settings if one.changes is not UNSET), None)
     if own is None:
         return []
     said = own.paste or "nothing changes: it is what you have"
     return f"in {own.library}: {said}".replace(": ", ":\n", "\n" in said).split("\n")
 
 
-def answers_shown(data: Advice) -> list[Kind]:
-    """Return which of the two answers the user asked for."""
-    return [
-        kind
-        for kind in KINDS
-        if data.per in ("both", kind.removeprefix("per_")) and data.advice.of(kind) is not None
+def _answers(record: Advice) -> list[str]:
+    """Return the verdict, what the other T lose, the other goal, and the user's own layout."""
+    others = others_words(record)
+    lines = [
+        *_wrapped(record.answer.sentence),
+        *(_wrapped(others, _INDENT) if others else []),
+        *_wrapped(_other_goal(record)),
     ]
+    return lines + (_wrapped(record.current.sentence) if record.current else [])
 
 
-def _answer(data: Advice, kind: Kind) -> Answer:
-    answer = data.advice.of(kind)
-    assert answer is not None, "only answers that were given are shown"
-    return answer
+def _other_goal(record: Advice) -> str:
+    other: Goal = "samples" if record.objective == "time" else "time"
+    answer = record.advice.of(other)
+    if answer is None:
+        return "The cost of an update is unknown, so nothing is said about time."
+    return answer.sentence
 
 
-def _rounded(number: Number) -> str:
-    return "-" if number.value is None else rounded(number.value, 2)
+def _grounds(record: Advice) -> list[str]:
+    """Return what the answer rests on, and the track record."""
+    track = track_words(record)
+    return [*_wrapped(rests_words(record)), *(_wrapped(track) if track else [])]
 
 
-def _remark(place: RankedLayout) -> str:
-    harm = ["harmful"] if place.harmful_at else []
-    return ", ".join([*harm, *place.defaults_of[:2]])
+def _legend(record: Advice) -> list[str]:
+    """Explain the star, the intervals, and what was trained."""
+    lines = ["* advised   [95 % interval]"]
+    if record.race is not None:
+        lines[0] += f"   trained: {part_words(record.race)}"
+    if not all(one.trainings for one in record.layouts):
+        lines.append("- not trained: the loss follows from other layouts and the reference tasks")
+    return lines
 
 
-def _milliseconds(seconds: Number) -> str:
-    if not known(seconds):
-        return "-"
-    low, value, high = (_short(1000 * x) for x in (seconds.low, seconds.value, seconds.high))
-    return f"{value} [{low} {high}]"
+def _reasons(record: Advice) -> list[str]:
+    """Return the reasons of all answers, those of the goal first, each once."""
+    answers = [record.answer, record.advice.time, record.advice.samples]
+    return list(dict.fromkeys(one for answer in answers if answer for one in answer.reasons))
 
 
-def _short(x: float) -> str:
-    return f"{x:.0f}" if x >= 100 else f"{x:.3g}"
+def _row(record: Advice, one: LayoutLoss) -> list[str]:
+    roles = marks(record, one)
+    star = "*" if "advised" in roles else " "
+    cost = "-" if one.update_cost is None else f"{one.update_cost:.2g} x"
+    names = list(dict.fromkeys(one.defaults_of))[:_MOST_DEFAULTS]
+    defaults = [f"default of {' and '.join(map(plain, names))}"] if names else []
+    remark = ", ".join([*(role for role in roles if role != "advised"), *defaults])
+    trainings = str(one.trainings or "-")
+    lost = "-" if one.loss.value is None else loss_words(one.loss)
+    return [f"{layout_name(one)}{star}", lost, trainings, cost, remark]
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    """Break a sentence between words, but never inside an interval."""
+    kept = _WHOLE.sub(lambda found: found[0].replace(" ", "\0"), plain(text))
+    width = WIDTH - 1
+    lines = textwrap.wrap(
+        kept,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + _INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace("\0", " ") for line in lines]

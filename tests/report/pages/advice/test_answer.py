@@ -1,57 +1,61 @@
-"""The answer on the page: its sentences, settings to copy, and a loud tie."""
+"""The answer on the page: one verdict, the other goal and the user's layout beside it."""
 
-import re
 from typing import Any
 
 import pytest
-from tests.report.hostile import Elements, words_of
-from tests.report.typed import card, render
+from msgspec import convert
+from tests.report import made_up_advice
+from tests.report.hostile import words_of
+
+from nbyt.report.pages.advice.answer import answer_section, chance
+from nbyt.results import Advice
 
 Data = dict[str, Any]
-NOTHING = {"value": None, "low": None, "high": None}
 
 
-@pytest.mark.usefixtures("light")
-def test_the_answer_is_on_the_page(data: Data) -> None:
-    words = words_of(render(data))
-    for answer in data["advice"].values():
-        for sentence in (*answer["reasons"], *answer["remedies"]):
-            assert sentence in words
-    for one in data["current"].values():
-        assert one["sentence"] in words
-    for said in ("A warning about the whole.", data["schedule"]["sentence"], data["reproduce"]):
-        assert said in words
+def section(data: Data) -> str:
+    """The section as HTML."""
+    return answer_section(convert(data, Advice)).html
 
 
-@pytest.mark.usefixtures("light")
-def test_settings_are_there_letter_by_letter(data: Data) -> None:
-    found = re.findall(r'<pre id="paste-\d+"[^>]*><code>(.*?)</code>', render(data), re.DOTALL)
-    pasted = [Elements(f"<p>{one}</p>").words for one in found]
-    assert ["".join(one) for one in pasted] == [one["paste"] for one in data["settings"]]
-    lost = [message for one in data["settings"] for message in one["lost"]]
-    assert lost and all(message in words_of(render(data)) for message in lost)
+def test_there_is_one_verdict_with_both_goals_and_the_users_layout(data: Data) -> None:
+    html = section(data)
+    words = words_of(html)
+    said = [one["sentence"] for one in (*data["advice"].values(), data["current"])]
+    assert all(sentence in words for sentence in said)
+    assert html.count('class="answer"') == 1 and html.count("<article") == 3
+    assert html.index(">64<") < html.index(">256<") < html.index(">16<")
+    assert "probability to be within 5 % of the best 89 %" in words
+    assert "A warning about the whole." in words
 
 
-@pytest.mark.usefixtures("light")
-def test_nothing_is_called_lost_or_kept_that_is_not(data: Data) -> None:
-    one = {**data["settings"][0], "exact": True, "lost": []}
-    changed = {**one, "paste": "n_envs=64", "changes": {"n_envs": 64}}
-    for own, words in (
-        (one, "Nothing is lost: this is the same layout."),
-        ({**one, "unsaid": ["clip=0.1"]}, "The same layout. Not said here: clip=0.1."),
-        (changed, "Only what changes: all your other settings stay as they are."),
-        ({**changed, "paste": "", "changes": {}}, "Nothing changes: this is what you have."),
-    ):
-        said = words_of(render({**data, "settings": [own]}))
-        assert words in said and ("Nothing is lost" in said) == (own is one)
+def test_a_probability_that_is_not_calibrated_is_not_shown(data: Data) -> None:
+    words = words_of(section(made_up_advice.without_stages(data)))
+    assert "probability to be" not in words and "2.4 % [0.0, 8.0]" in words
+    assert "safe layouts" not in words and "safe layouts" in words_of(section(data))
 
 
-@pytest.mark.usefixtures("light")
-def test_no_measurable_difference_is_said_loudly(data: Data) -> None:
-    for answer in data["advice"].values():
-        answer["no_measurable_difference"] = True
-        answer["to_settle"] = {"sentence": "About 2 times the chains.", "samples": 2}
-    html = render(data)
-    assert "No measurable difference between the layouts" in words_of(html)
-    assert "Per sample: About 2 times the chains." in words_of(html)
-    assert 'class="notice loud"' in html and 'class="loud"' in card(data)
+def test_a_probability_is_never_certain() -> None:
+    assert [chance(p) for p in (0.0, 0.004, 0.891, 1.0)] == ["< 1 %", "< 1 %", "89 %", "> 99 %"]
+
+
+def test_a_race_that_taught_nothing_is_said_loudly(data: Data, unlearnt: Data) -> None:
+    html = section(unlearnt)
+    assert "Nothing was learnt No layout did clearly better" in words_of(html)
+    assert 'class="answer open"' in html and "answer open" not in section(data)
+    assert html.index("Nothing was learnt") < html.index('class="verdict"')
+
+
+def test_without_costs_nothing_is_said_about_time(data: Data) -> None:
+    found = made_up_advice.without_time(data)
+    html = section(found)
+    assert "nothing is said about time" in words_of(html)
+    assert html.index("For the fewest samples") < html.index("Fastest")
+    assert "Your layout" not in words_of(html)
+
+
+@pytest.mark.parametrize("key", ["loss", "speedup"])
+def test_what_is_unknown_of_the_users_layout_is_left_out(data: Data, key: str) -> None:
+    rows = section(data).count("<dt>")
+    data["current"][key] = None
+    assert section(data).count("<dt>") == rows - 1

@@ -1,21 +1,26 @@
-"""Diagnostics: a quick advice has none, and says so."""
+"""Diagnostics: without a closer look they say so, and nothing unclear is framed as the best."""
 
 from typing import Any
 
-import pytest
-from tests.report.hostile import charts_of, words_of
-from tests.report.typed import card, render
+from msgspec import convert
+from tests.report.hostile import words_of
+
+from nbyt.report.pages.advice.diagnostics import closer_sections
+from nbyt.results import Advice
 
 Data = dict[str, Any]
-NOTHING = {"value": None, "low": None, "high": None}
 
 
-@pytest.mark.usefixtures("light")
-def test_a_quick_advice_says_what_it_lacks(quick: Data) -> None:
-    html = render(quick)
-    words = words_of(html)
-    assert "no stage was diagnosed" in words
-    assert "there is no answer per second" in words
-    assert "The cost of an update was not measured." in words
-    assert not {"chart-cost", "chart-sources"} & set(charts_of(html))
-    assert "Per second" not in words_of(card(quick))
+def test_stages_without_a_closer_look_say_so(data: Data) -> None:
+    for stage in data["stages"]:
+        stage["closer"] = None
+    part = closer_sections(convert(data, Advice))
+    assert "No stage was looked at closely" in words_of(part.html) and not part.charts
+
+
+def test_only_a_clear_best_is_framed(data: Data) -> None:
+    assert closer_sections(convert(data, Advice)).html.count(" top") == 1
+    for stage in data["stages"]:
+        for one in stage["closer"]["layouts"] if stage["closer"] else ():
+            one["actor"]["alignment"]["low"] = -0.1
+    assert closer_sections(convert(data, Advice)).html.count(" top") == 0

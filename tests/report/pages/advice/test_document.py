@@ -7,16 +7,29 @@ import re
 from typing import Any
 
 import pytest
-from tests.report.hostile import PAYLOADS, Elements, poisoned, scripts_of, words_of
+from tests.report import made_up_advice
+from tests.report.hostile import (
+    PAYLOADS,
+    Elements,
+    charts_of,
+    poisoned,
+    scripts_of,
+    words_of,
+)
 from tests.report.typed import card, render, write_page
 
 from nbyt.report.html.page import behaviour
 
 Data = dict[str, Any]
 BYTES = 6_000_000
-NOTHING = {"value": None, "low": None, "high": None}
+FORMS = [
+    made_up_advice.without_stages,
+    made_up_advice.without_race,
+    made_up_advice.without_time,
+    made_up_advice.unlearnt,
+]
 # These choose what is shown, so they are never free text.
-_CHOICES = {"objective", "per", "decided_by", "advantages", "start", "gradients", "weigh", "method"}
+_CHOICES = {"objective", "rests_on", "advantages", "start", "gradients", "method"}
 
 
 _CLEAN: list[Any] = []
@@ -49,19 +62,22 @@ def test_the_test_above_would_see_markup(data: Data) -> None:
     assert sum("<script>" in word for word in shown) > 100
 
 
-@pytest.mark.parametrize(
-    ("decided_by", "said"),
-    [
-        ("both", "decided by the weaker of actor and critic,"),
-        ("critic", "decided by the critic's gradient,"),
-        ("total", "decided by the gradient of actor and critic together,"),
-        (None, "decided by the actor's gradient,"),
-    ],
-)
 @pytest.mark.usefixtures("light")
-def test_the_subtitle_says_who_decided(data: Data, decided_by: str | None, said: str) -> None:
-    known = {} if decided_by is None else {"decided_by": decided_by}  # older advice does not say
-    assert said in words_of(render({**data, **known}))
+def test_sections_are_in_order(data: Data, bare: Data) -> None:
+    html = render(data)
+    names = ("answer", "curves", "losses", "why", "tradeoff", "cost", "settings", "rests")
+    places = [html.index(f'<section id="{name}"') for name in names]
+    assert places == sorted(places)
+    assert "compared for the same time" in words_of(html)
+    assert not {"chart-factors", "chart-cost"} & set(charts_of(render(bare)))
+
+
+@pytest.mark.usefixtures("light")
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_an_advice_has_a_page_and_a_card(data: Data, form: Any) -> None:
+    html = render(form(data))
+    assert "None" not in words_of(html) and "nan" not in words_of(html)
+    assert 'id="chart-losses"' in html and "<details>" in card(form(data))
 
 
 def test_the_page_holds_all_it_needs_and_stays_small(data: Data) -> None:
@@ -105,17 +121,10 @@ def test_other_shapes_of_data(data: Data) -> None:
     other = copy.deepcopy(data)
     other["stages"] = other["stages"][2:3]
     other["stages"][0]["closer"] |= {"plane": [], "sources": {"reason": "no clones"}}
-    other |= {"settings": [], "training": []}
-    said = "Two trainings say two things."
-    other["agreement"] = {"agree": False, "best": {"a": [4, 512]}, "sentence": said}
-    number = {"value": 0.5, "low": 0.4, "high": 0.6}
-    sizes = dict.fromkeys(("batch", "updates", "minibatch", "minibatches", "gradient_steps"), 7)
-    row = {**sizes, "envs": 4, "steps": 512, "relative": number, "regret": number, "win_share": 1}
-    budget = {"given": "1h", "kind": "seconds", "sentence": "A larger budget would not help."}
-    other["budget"] = {**row, **budget, "rows": [row]}
+    other["layouts"] = other["layouts"][4:5]
+    other |= {"settings": [], "safe_range": []}
     words = words_of(render(other))
-    for said in ("no clones", "Two trainings say two things.", "would not help.", "gradient steps"):
-        assert said in words
+    assert "no clones" in words and "T below 32 or above 32" in words
 
 
 def test_a_page_is_written_whole(data: Data, tmp_path: Any) -> None:
@@ -128,6 +137,11 @@ def test_a_page_is_written_whole(data: Data, tmp_path: Any) -> None:
 def test_a_card_has_the_answer_and_no_script(data: Data) -> None:
     html = card(data)
     assert "<script" not in html and len(html) < 30_000
-    for answer in data["advice"].values():
-        assert answer["sentence"] in words_of(html)
-    assert html.count("<tr>") == 2 + sum(len(one["ranking"]) for one in data["advice"].values())
+    for one in (*data["advice"].values(), data["current"]):
+        assert one["sentence"] in words_of(html)
+    assert html.count("<tr>") == 1 + len(data["layouts"])
+    assert "On 12 tasks it had not seen" in words_of(html)
+
+
+def test_a_card_warns_of_a_race_that_taught_nothing(data: Data, unlearnt: Data) -> None:
+    assert 'class="loud"' in card(unlearnt) and 'class="loud"' not in card(data)

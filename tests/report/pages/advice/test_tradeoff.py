@@ -7,7 +7,7 @@ from msgspec import convert
 from tests.report.hostile import charts_of, scripts_of, words_of
 from tests.report.typed import render
 
-from nbyt.report.pages.advice.tradeoff import start_of
+from nbyt.report.pages.advice.tradeoff import advised, start_of
 from nbyt.results import Advice
 
 Data = dict[str, Any]
@@ -32,21 +32,15 @@ def test_what_is_undetermined_is_not_drawn_and_says_why(data: Data) -> None:
     assert "NaN" not in html and "Infinity" not in scripts_of(html)[0][1]
 
 
-@pytest.mark.parametrize("objective", ["critic", "total"])
-@pytest.mark.usefixtures("light")
-def test_the_objective_decides_what_is_drawn(data: Data, objective: str) -> None:
-    actor = charts_of(render(data))
-    html = render({**data, "objective": objective})
-    own = charts_of(html)
-    assert own["chart-factors"] != actor["chart-factors"]
-    assert own["chart-terms-actor"] == actor["chart-terms-actor"]
-    assert f"The picture is of the actor; the advice is about the {objective}." in words_of(html)
-
-
-def test_the_page_opens_at_the_heaviest_stage_that_is_clear(data: Data) -> None:
-    for place, stage in enumerate(data["stages"]):
-        stage |= {"weight": place / 10, "clear": place != len(data["stages"]) - 1}
-    assert start_of(convert(data, Advice)) == len(data["stages"]) - 2
+def test_the_page_opens_at_the_stage_that_was_looked_at(data: Data) -> None:
+    closer = [stage["closer"] is not None for stage in data["stages"]]
+    assert start_of(convert(data, Advice)) == closer.index(True)
     for stage in data["stages"]:
-        stage["clear"] = False
-    assert start_of(convert(data, Advice)) == len(data["stages"]) - 1
+        stage["closer"] = None
+    assert start_of(convert(data, Advice)) == len(data["stages"]) // 2
+
+
+def test_both_advised_layouts_are_marked(data: Data) -> None:
+    assert [word for word, _ in advised(convert(data, Advice))] == ["for time", "for samples"]
+    data["advice"]["samples"] |= {"envs": 64, "steps": 32}
+    assert [word for word, _ in advised(convert(data, Advice))] == ["for time and samples"]

@@ -13,6 +13,7 @@ from nbyt.report.html.key import key
 from nbyt.report.html.page import Content, Part, chart, merged, section, side_by_side, table, wrap
 from nbyt.report.html.quantity import layout_mark, shown
 from nbyt.report.numbers import divided, known, layout_name, words
+from nbyt.report.pages.advice.tradeoff import GRADIENT
 from nbyt.results.advice import Advice, StageAdvice
 from nbyt.results.measurement import (
     Gradient,
@@ -30,20 +31,21 @@ Gradients = Literal["actor", "critic"]
 def surface_section(data: Advice, stage: StageAdvice, looked: Look) -> Part:
     """Return the alignment for every T and lambda that was measured."""
     lambdas = sorted(looked.lambdas)
-    top = _best(data, looked.layouts)
+    top = _best(looked.layouts)
     lead = join(
         [
             f"At {stage.name}: ",
             term("alignment"),
-            f" of the {data.objective} for each T and ",
+            f" of the {GRADIENT}'s gradient for each T and ",
             term("lambda"),
             ". Shortening T and lowering lambda do similar things. A deeper colour is better; "
-            "the frame marks the highest value, hatching what is undetermined.",
+            "a frame marks the highest value if its interval is above zero, hatching what is "
+            "undetermined.",
         ]
     )
     head: list[Child] = ["N × T", *(_column(data, lam) for lam in lambdas)]
     rows = [
-        _row(data, [one for one in looked.layouts if one.steps == steps], lambdas, top)
+        _row([one for one in looked.layouts if one.steps == steps], lambdas, top)
         for steps in sorted({one.steps for one in looked.layouts})
     ]
     body = table("Alignment by T and lambda", head, rows, class_="map")
@@ -54,31 +56,36 @@ def _column(data: Advice, lam: float) -> str:
     return f"λ = {lam:g}, in use" if lam == data.lam else f"λ = {lam:g}"
 
 
-def _best(data: Advice, layouts: Sequence[MeasuredLayout]) -> MeasuredLayout | None:
-    seen = [one for one in layouts if known(one.of(data.objective).alignment)]
-    return max(seen, key=lambda one: one.of(data.objective).alignment.value or 0.0, default=None)
+def _best(layouts: Sequence[MeasuredLayout]) -> MeasuredLayout | None:
+    seen = [one for one in layouts if known(one.of(GRADIENT).alignment)]
+    return max(seen, key=lambda one: one.of(GRADIENT).alignment.value or 0.0, default=None)
+
+
+def _is_clear(one: MeasuredLayout) -> bool:
+    """Return True if the interval says that the gradient points along the true one."""
+    number = one.of(GRADIENT).alignment
+    return known(number) and number.low > 0
 
 
 def _row(
-    data: Advice,
     layouts: Sequence[MeasuredLayout],
     lambdas: list[float],
     top: MeasuredLayout | None,
 ) -> Markup:
     own = {one.lam: one for one in layouts}
-    cells = [_cell(data, own.get(lam), top) for lam in lambdas]
+    cells = [_cell(own.get(lam), top) for lam in lambdas]
     return tag("tr", tag("th", layout_mark(layouts[0]), scope="row"), *cells)
 
 
-def _cell(data: Advice, one: MeasuredLayout | None, top: MeasuredLayout | None) -> Markup:
+def _cell(one: MeasuredLayout | None, top: MeasuredLayout | None) -> Markup:
     if one is None or top is None:
         return tag("td", "not measured" if one is None else "undetermined", class_="unknown")
-    number = one.of(data.objective).alignment
+    number = one.of(GRADIENT).alignment
     if not known(number):
         return tag("td", shown(number), class_="unknown")
-    value, highest = number.value, abs(top.of(data.objective).alignment.value or 0.0) or 1.0
+    value, highest = number.value, abs(top.of(GRADIENT).alignment.value or 0.0) or 1.0
     look = "negative" if value < 0 else "positive"
-    frame = " top" if one is top else ""
+    frame = " top" if one is top and _is_clear(one) else ""
     style = f"--depth:{min(1.0, abs(value) / highest):.3f}"
     return tag("td", shown(number, mark=False), class_=f"{look}{frame}", style=style)
 
@@ -137,18 +144,15 @@ def closer_sections(data: Advice) -> Part:
     looked = [(stage, stage.closer) for stage in data.stages if stage.closer is not None]
     if not looked:
         words = (
-            f"With effort \u201c{data.effort}\u201d no stage was diagnosed: there is no "
-            "picture of the bias, no split into sources of noise, and no map over T and lambda. "
-            "A normal or thorough effort makes them."
+            "No stage was looked at closely: there is no picture of the bias, no split into "
+            "sources of noise, and no map over T and lambda."
         )
         return section("closer", "Diagnostics", words, link="Diagnostics")
-    both = max(looked, key=lambda pair: pair[0].weight)
-    return merged(
-        [_bias_section(data, *both), _source_section(*both), surface_section(data, *both)]
-    )
+    both = looked[0]
+    return merged([_bias_section(*both), _source_section(*both), surface_section(data, *both)])
 
 
-def _bias_section(data: Advice, stage: StageAdvice, looked: Look) -> Part:
+def _bias_section(stage: StageAdvice, looked: Look) -> Part:
     plane = sorted(looked.plane, key=lambda one: one.steps)
     lead = join(
         [
@@ -164,7 +168,7 @@ def _bias_section(data: Advice, stage: StageAdvice, looked: Look) -> Part:
         return section("bias", "Bias, seen", lead, words, link="Bias")
     seen = views(plane)
     drawn = side_by_side(_picture(one, view) for one, view in zip(plane, seen, strict=True))
-    notes = [tag("p", one, class_="muted") for one in _remarks(data, seen)]
+    notes = [tag("p", one, class_="muted") for one in _remarks(seen)]
     return section("bias", "Bias, seen", lead, _key(), drawn, *notes, link="Bias")
 
 
@@ -174,7 +178,7 @@ def _picture(one: LayoutCloud, view: View) -> Part:
     return chart(f"plane-{one.steps}", words, [plane_chart(one, view)], title)
 
 
-def _remarks(data: Advice, seen: list[View]) -> list[str]:
+def _remarks(seen: list[View]) -> list[str]:
     same = len({(one.low, one.high) for one in seen}) == 1
     found = [
         "Both axes have the same scale, and all pictures share it."
@@ -187,8 +191,6 @@ def _remarks(data: Advice, seen: list[View]) -> list[str]:
             "The arrow goes on beyond the right edge: batch gradients here are much shorter than "
             "the true one, and its end is left out so that they can be seen."
         )
-    if data.objective != "actor":
-        found.append(f"The picture is of the actor; the advice is about the {data.objective}.")
     return found
 
 

@@ -1,94 +1,91 @@
 """The whole page of an advice: its sections in order."""
 
+from nbyt.report.advice_words import SAME, loss_words, marks, others_words, rests_words, track_words
 from nbyt.report.html.element import Child, Markup, join, raw, tag
-from nbyt.report.html.page import Page, row, wrap
-from nbyt.report.html.quantity import layout_mark, shown
-from nbyt.report.numbers import share
+from nbyt.report.html.page import Page, row
+from nbyt.report.html.quantity import layout_mark
 from nbyt.report.pages.advice.answer import answer_section
-from nbyt.report.pages.advice.assumptions import assumption_sections
-from nbyt.report.pages.advice.diagnostics import closer_sections
-from nbyt.report.pages.advice.ranking import cost_section, ranking_section
-from nbyt.report.pages.advice.tradeoff import deciding_words, stage_bar, tradeoff_section
-from nbyt.report.pages.advice.variance import variance_section
-from nbyt.results.advice import Advice, Answer, RankedLayout
-from nbyt.results.values import Kind
+from nbyt.report.pages.advice.costs import cost_section
+from nbyt.report.pages.advice.curves import curves_section
+from nbyt.report.pages.advice.losses import by_steps, loss_section
+from nbyt.report.pages.advice.sceptic import sceptic_sections
+from nbyt.report.pages.advice.settings import settings_section
+from nbyt.report.pages.advice.why import why_sections
+from nbyt.results.advice import GOALS, Advice, LayoutLoss
 
-_KINDS: dict[Kind, str] = {"per_sample": "Per sample", "per_second": "Per second"}
 _STYLE = """
 .nbyt-card{font:14px/1.5 system-ui,sans-serif;max-width:60rem}
-.nbyt-card h4{margin:.8em 0 .2em;font-size:1em}
 .nbyt-card p{margin:.2em 0}
 .nbyt-card table{border-collapse:collapse;font-size:inherit;margin:.4em 0}
 .nbyt-card table{font-variant-numeric:tabular-nums}
 .nbyt-card th,.nbyt-card td{padding:.2em .8em .2em 0;text-align:left;background:none}
 .nbyt-card .number,.nbyt-card .layout{white-space:nowrap}
-.nbyt-card .interval{opacity:.75}
-.nbyt-card .loud{border-left:4px solid #d55e00;padding-left:.7em;font-weight:600}
+.nbyt-card .muted{opacity:.75}
+.nbyt-card .loud{border-left:4px solid #d55e00;padding-left:.7em}
 """
-_HEAD = ("", "N × T", "relative alignment", "regret", "win share", "standing")
+_HEAD = ("N × T", "expected loss", "trainings", "an update", "")
+_SECTIONS = (
+    answer_section,
+    curves_section,
+    loss_section,
+    why_sections,
+    cost_section,
+    settings_section,
+    sceptic_sections,
+)
 
 
-def card(data: Advice) -> str:
-    """Return the answers, how sure they are, and the ranking, as a piece of HTML."""
-    title = tag("p", tag("strong", f"{data.env}, batch {data.batch:,}"))
-    blocks = [
-        _block(_KINDS[kind], one, unfolded=kind == "per_sample")
-        for kind in _KINDS
-        if (one := data.advice.of(kind)) is not None
+def card(record: Advice) -> str:
+    """Return the answers and the layouts as a piece of HTML, for notebooks."""
+    other = next(goal for goal in GOALS if goal != record.objective)
+    beside = record.advice.of(other)
+    unsure = record.race is not None and not record.race.learnt
+    said = [
+        others_words(record),
+        beside.sentence if beside else None,
+        record.current.sentence if record.current else None,
     ]
-    return tag("div", tag("style", raw(_STYLE)), title, *blocks, class_="nbyt-card")
-
-
-def _block(word: str, one: Answer, *, unfolded: bool) -> Markup:
-    loud = "loud" if one.no_measurable_difference else None
-    unsettled = one.to_settle
-    lines: list[Child] = [
-        tag("h4", word),
-        tag("p", one.sentence, class_=loud),
-        tag("p", unsettled.sentence) if unsettled else None,
-        tag("p", "Alignment ", shown(one.alignment)),
-    ]
+    grounds = [rests_words(record), track_words(record)]
     head = tag("tr", *(tag("th", text) for text in _HEAD))
-    rows = [_row(place, layout) for place, layout in enumerate(one.ranking)]
-    folded = tag("details", tag("summary", "Ranking"), tag("table", head, *rows), open=unfolded)
-    return join([*lines, folded])
+    rows = [_row(record, one) for one in by_steps(record)]
+    title = f"{record.env}, batch {record.batch:,}, {SAME[record.objective]}"
+    verdict = tag("strong", record.answer.sentence)
+    return tag(
+        "div",
+        tag("style", raw(_STYLE)),
+        tag("p", title, class_="muted"),
+        tag("p", verdict, class_="loud" if unsure else None),
+        *(tag("p", line) for line in said if line),
+        tag("details", tag("summary", "All layouts"), tag("table", head, *rows)),
+        *(tag("p", line, class_="muted") for line in grounds if line),
+        class_="nbyt-card",
+    )
 
 
-def _row(place: int, layout: RankedLayout) -> Markup:
-    word = "advised" if place == 0 else "tie" if layout.tied_with_best else "behind"
-    harm = f", harmful at {', '.join(layout.harmful_at)}" if layout.harmful_at else ""
+def _row(record: Advice, one: LayoutLoss) -> Markup:
     cells: list[Child] = [
-        str(place + 1),
-        layout_mark(layout),
-        shown(layout.relative, mark=False),
-        shown(layout.regret, 100, " %", mark=False),
-        share(layout.win_share),
-        word + harm,
+        layout_mark(one),
+        loss_words(one.loss),
+        str(one.trainings or "\u2013"),
+        "\u2013" if one.update_cost is None else f"{one.update_cost:.2g} ×",
+        ", ".join(marks(record, one)),
     ]
     return row(*cells)
 
 
-def advice_page(data: Advice) -> Page:
+def advice_page(record: Advice) -> Page:
     """Build the page of an advice."""
     about = (
-        f"A batch of {data.batch:,} samples, decided by {deciding_words(data)}, "
-        f"effort {data.effort}, seed {data.seed}"
+        f"A batch of {record.batch:,} samples, {record.total:,} steps of training, compared "
+        f"{SAME[record.objective]}"
     )
-    staged = [stage_bar(data), tradeoff_section(data), variance_section(data)]
     return Page(
         kind="advice",
-        title=f"N by T: {data.env}, batch {data.batch}",
+        title=f"N by T: {record.env}, batch {record.batch}",
         brand="nbyt advise",
-        heading=join(["How to split the batch on ", tag("span", data.env, class_="env")]),
+        heading=join(["How to split the batch on ", tag("span", record.env, class_="env")]),
         about=[about],
         skip="Skip to the answer",
-        sections=[
-            answer_section(data),
-            ranking_section(data),
-            wrap("div", *staged, class_="by-stage"),
-            closer_sections(data),
-            cost_section(data),
-            assumption_sections(data),
-        ],
+        sections=[build(record) for build in _SECTIONS],
         lazy=False,
     )

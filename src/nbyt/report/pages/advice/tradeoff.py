@@ -20,20 +20,20 @@ from nbyt.report.html.page import (
     table,
 )
 from nbyt.report.html.quantity import layout_mark, reasons_of, shown
-from nbyt.report.numbers import known, share, words
+from nbyt.report.numbers import known, words
 from nbyt.results.advice import Advice, Answer, StageAdvice
 from nbyt.results.measurement import MeasuredLayout
-from nbyt.results.values import Data
+from nbyt.results.values import Data, Objective
 
 
 def start_of(data: Advice) -> int:
-    """Return the place of the stage with the largest weight: the page opens there."""
-    clear = [stage for stage in data.stages if stage.clear] or data.stages
-    return data.stages.index(max(clear, key=lambda stage: stage.weight))
+    """Return the place of the stage that was looked at closely, or of the middle one."""
+    closer = [place for place, stage in enumerate(data.stages) if stage.closer is not None]
+    return closer[0] if closer else len(data.stages) // 2
 
 
 def stage_bar(data: Advice) -> Part:
-    """Return the slider with the name, mean return and weight of its stage."""
+    """Return the slider with the name, mean return and critic of its stage."""
     stages, start = data.stages, start_of(data)
     label = tag("label", "Stage", for_="stage")
     texts = [valuetext(one) for one in stages]
@@ -45,27 +45,20 @@ def stage_bar(data: Advice) -> Part:
 
 def valuetext(stage: StageAdvice) -> str:
     """Return what a screen reader says for a stage."""
-    out = "" if stage.clear else ", left out of the ranking"
-    mean = words(stage.mean_return)
-    return f"{stage.name}, mean return {mean}, weight {share(stage.weight)}{out}"
+    return f"{stage.name}, mean return {words(stage.mean_return)}"
 
 
 def _about(stage: StageAdvice) -> Markup:
     facts = [
         tag("strong", stage.name, class_="stage-name"),
         tag("span", "mean return ", shown(stage.mean_return)),
-        tag("span", term("weight"), f" {share(stage.weight)}"),
-        tag("span", term("explained_variance"), " ", _critic(stage)),
+        tag("span", term("explained_variance"), " ", shown(stage.critic.explained_variance)),
     ]
-    if not stage.clear:
-        facts.append(tag("span", term("left_out", "left out of the ranking"), class_="flag harm"))
     return join(facts)
 
 
-def _critic(stage: StageAdvice) -> Markup:
-    return shown(stage.critic.explained_variance)
-
-
+GRADIENT: Objective = "actor"
+"""Whose gradient the charts show."""
 FACTORS: dict[str, Data] = {
     "bias_factor": {"colour": "vermillion", "dash": "dash", "symbol": "square", "size": 6},
     "noise_factor": {"colour": "green", "dash": "dot", "symbol": "triangle-up", "size": 7},
@@ -76,26 +69,26 @@ _LOWEST, _HIGHEST = -1.15, 2.0
 
 def factor_charts(data: Advice) -> list[Data]:
     """Return one chart for each stage, all with the same top."""
-    top = max(_bounds(data, stage)[1] for stage in data.stages)
-    return [_chart(data, stage, [_bounds(data, stage)[0], top]) for stage in data.stages]
+    top = max(_bounds(stage)[1] for stage in data.stages)
+    return [_chart(data, stage, [_bounds(stage)[0], top]) for stage in data.stages]
 
 
 def advised(data: Advice) -> list[tuple[str, Answer]]:
-    """Return each advised layout with what it is best for."""
-    first, second = data.advice.per_sample, data.advice.per_second
-    if second is None:
-        return [("per sample", first)]
-    if first.steps == second.steps:
-        return [("per sample and per second", first)]
-    return [("per sample", first), ("per second", second)]
+    """Return each advised layout with what it is advised for."""
+    time, samples = data.advice.time, data.advice.samples
+    if time is None:
+        return [("for samples", samples)]
+    if (time.envs, time.steps) == (samples.envs, samples.steps):
+        return [("for time and samples", time)]
+    return [("for time", time), ("for samples", samples)]
 
 
 def _chart(data: Advice, stage: StageAdvice, bounds: list[float]) -> Data:
-    layouts, objective = stage.layouts, data.objective
+    layouts = stage.layouts
     traces: list[Data] = []
     # Alignment first: where noise is all that matters its thick line would hide the other.
     for name in ("alignment", "bias_factor", "noise_factor"):
-        numbers = [one.of(objective).of(name) for one in layouts]
+        numbers = [one.of(GRADIENT).of(name) for one in layouts]
         traces += line(layouts, numbers, name.replace("_", " "), FACTORS[name])
     traces += [_stars(data, stage), _factors_defaults(data, layouts, bounds)]
     # Below zero a gradient points away from the true one.
@@ -112,9 +105,9 @@ def _chart(data: Advice, stage: StageAdvice, bounds: list[float]) -> Data:
     )
 
 
-def _bounds(data: Advice, stage: StageAdvice) -> list[float]:
+def _bounds(stage: StageAdvice) -> list[float]:
     """Return the range from below the smallest value to above the largest."""
-    numbers = [one.of(data.objective).of(name) for one in stage.layouts for name in FACTORS]
+    numbers = [one.of(GRADIENT).of(name) for one in stage.layouts for name in FACTORS]
     values = [one.value for one in numbers if known(one)]
     low, high = min([0.0, *values]) - 0.06, max([1.0, *values]) + 0.14
     return [max(low, _LOWEST), min(high, _HIGHEST)]
@@ -122,7 +115,7 @@ def _bounds(data: Advice, stage: StageAdvice) -> list[float]:
 
 def _stars(data: Advice, stage: StageAdvice) -> Data:
     """Mark the advised points on the line of alignments."""
-    own = {one.steps: one.of(data.objective).alignment for one in stage.layouts}
+    own = {one.steps: one.of(GRADIENT).alignment for one in stage.layouts}
     at = [one.steps for _, one in advised(data) if known(own.get(one.steps))]
     look = {"symbol": "star", "size": 17, "color": "@star", "line": {"color": "@ink", "width": 1.3}}
     return scatter(at, [own[steps].value for steps in at], "advised", marker=look)
@@ -157,8 +150,8 @@ def _note(text: str, at: int, height: float, right: bool) -> Data:
 
 def _factors_defaults(data: Advice, layouts: Sequence[MeasuredLayout], bounds: list[float]) -> Data:
     """Mark every T that is some library's default, near the top."""
-    named = {row.steps: row.defaults_of for row in data.advice.per_sample.ranking}
-    at = [one.steps for one in layouts if named.get(one.steps)]
+    named = _named(data)
+    at = [one.steps for one in layouts if one.steps in named]
     return scatter(
         at,
         [bounds[1] - 0.035 * (bounds[1] - bounds[0])] * len(at),
@@ -168,28 +161,27 @@ def _factors_defaults(data: Advice, layouts: Sequence[MeasuredLayout], bounds: l
     )
 
 
-def gradient_words(objective: str) -> str:
-    """Return the name of an objective's gradient, as used after "the"."""
-    if objective == "total":
-        return "gradient of actor and critic together"
-    return f"{objective}'s gradient"
-
-
-def deciding_words(data: Advice) -> str:
-    """Return whose gradient decides; charts show one gradient even where two decide."""
-    who = data.decided_by or data.objective
-    return "the weaker of actor and critic" if who == "both" else f"the {gradient_words(who)}"
+def _named(data: Advice) -> dict[int, list[str]]:
+    """Return the libraries by the T that is nearest to their default."""
+    found: dict[int, list[str]] = {}
+    for one in data.libraries:
+        found.setdefault(one.placed_at[1], []).append(one.library)
+    return found
 
 
 _COLUMNS = (*FACTORS, "cosine", "ess_ratio")
+_DESCRIPTION = (
+    "Bias factor, noise factor and alignment of the actor's gradient against T, for the chosen "
+    "stage. The numbers are in the table below the chart."
+)
 
 
 def tradeoff_section(data: Advice) -> Part:
     """Return the chart of the factors, the libraries' defaults, and the numbers."""
     start = start_of(data)
-    drawn = chart("factors", _description(data), factor_charts(data))
-    missing = by_stage([_missing(data, stage) for stage in data.stages], start)
-    tables = by_stage([_table(data, stage) for stage in data.stages], start)
+    drawn = chart("factors", _DESCRIPTION, factor_charts(data))
+    missing = by_stage([_missing(stage) for stage in data.stages], start)
+    tables = by_stage([_table(stage) for stage in data.stages], start)
     content: list[Content] = [
         _key(),
         drawn,
@@ -197,29 +189,21 @@ def tradeoff_section(data: Advice) -> Part:
         _defaults(data),
         numbers("The numbers", tables),
     ]
-    return section("tradeoff", "The trade-off", _lead(data), *content, link="Trade-off")
+    return section("tradeoff", "The trade-off", _lead(), *content, link="Trade-off")
 
 
-def _lead(data: Advice) -> Markup:
+def _lead() -> Markup:
     return join(
         [
-            "A long rollout needs the critic less, so its gradient points better (",
+            "Long rollouts need the critic less, which can make the gradient point better (",
             term("bias_factor"),
-            "). Many envs give steps that are less alike, so it scatters less (",
+            "). Many envs give steps that are less alike, which can make it scatter less (",
             term("noise_factor"),
             "). Their product is the ",
             term("alignment"),
-            ". All numbers are of the ",
-            gradient_words(data.objective),
-            "; bands are 95 % intervals.",
+            ". All numbers are of the actor's gradient; bands are 95 % intervals, and where two "
+            "of them overlap the difference may be chance.",
         ]
-    )
-
-
-def _description(data: Advice) -> str:
-    return (
-        f"Bias factor, noise factor and alignment of the {gradient_words(data.objective)} "
-        "against T, for the chosen stage. The numbers are in the table below the chart."
     )
 
 
@@ -233,9 +217,9 @@ def _key() -> Markup:
     )
 
 
-def _missing(data: Advice, stage: StageAdvice) -> Markup | None:
+def _missing(stage: StageAdvice) -> Markup | None:
     return reasons_of(
-        (name.replace("_", " "), one.steps, one.of(data.objective).of(name))
+        (name.replace("_", " "), one.steps, one.of(GRADIENT).of(name))
         for name in FACTORS
         for one in stage.layouts
     )
@@ -243,18 +227,16 @@ def _missing(data: Advice, stage: StageAdvice) -> Markup | None:
 
 def _defaults(data: Advice) -> Markup | None:
     """Return which library's default T is nearest to which compared T."""
-    rows = sorted(data.advice.per_sample.ranking, key=lambda row: row.steps)
     items = [
-        tag("li", tag("strong", f"T = {row.steps} "), ", ".join(row.defaults_of))
-        for row in rows
-        if row.defaults_of
+        tag("li", tag("strong", f"T = {steps} "), ", ".join(names))
+        for steps, names in sorted(_named(data).items())
     ]
     if not items:
         return None
     return tag("div", tag("h3", "Library defaults by T"), tag("ul", *items, class_="defaults"))
 
 
-def _table(data: Advice, stage: StageAdvice) -> Markup:
+def _table(stage: StageAdvice) -> Markup:
     head: list[Child] = [
         "N × T",
         term("bias_factor"),
@@ -264,7 +246,7 @@ def _table(data: Advice, stage: StageAdvice) -> Markup:
         join([term("ess"), " / NT"]),
     ]
     rows = [
-        row(layout_mark(one), *(shown(one.of(data.objective).of(name)) for name in _COLUMNS))
+        row(layout_mark(one), *(shown(one.of(GRADIENT).of(name)) for name in _COLUMNS))
         for one in stage.layouts
     ]
     return table(f"Factors at {stage.name}", head, rows)
