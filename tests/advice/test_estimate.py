@@ -1,45 +1,64 @@
-"""The forecast: what it counts, what it refuses, and what it offers instead."""
+"""The forecast: what it counts, what it refuses, and how limits cut a race."""
 
 import gymnasium
 import pytest
 
-from nbyt.advice.estimate import Pace, forecast, in_words, require_time, startable, step_pace
+from nbyt.advice.estimate import (
+    Pace,
+    forecast,
+    in_words,
+    race_samples,
+    require_time,
+    startable,
+    step_pace,
+    with_budget,
+)
 from nbyt.advice.request import effort, make_advice_request
+from nbyt.advice.run import planned_race
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 
-ALL = {"trained": True, "timed": True}
 
-
-def _question(word="normal"):
-    return make_advice_request(resolve("gym:CartPole-v1"), batch=2048, effort=effort(word))
+def _race(word="normal", **options):
+    env = resolve("gym:CartPole-v1")
+    return planned_race(make_advice_request(env, effort=effort(word), **options))
 
 
 def test_more_effort_costs_more_and_slow_steps_cost_in_proportion() -> None:
     seconds = [
-        forecast(_question(word), Pace(1e-4), **ALL).seconds
+        forecast(_race(word), Pace(1e-4), timed=True).seconds
         for word in ("quick", "normal", "thorough")
     ]
-    assert seconds == sorted(seconds) and seconds[2] > 3 * seconds[1]
-    free = forecast(_question(), Pace(0.0), **ALL)
-    slow = forecast(_question(), Pace(0.001), **ALL)
-    steps = free.training + free.pools + free.timing
-    assert slow.seconds - free.seconds == pytest.approx(0.001 * steps)
+    assert seconds == sorted(seconds) and seconds[2] > 2 * seconds[0]
+    free = forecast(_race(), Pace(0.0), timed=True)
+    once, twice = (forecast(_race(), Pace(pace), timed=True).seconds for pace in (0.001, 0.002))
+    assert twice - free.seconds == pytest.approx(2 * (once - free.seconds))
 
 
-def test_what_is_not_done_is_not_counted() -> None:
-    found = forecast(_question(), Pace(0.001), trained=False, timed=False)
-    assert found.training == found.timing == 0 and found.pools > 0
+def test_four_trainings_cost_four_trainings() -> None:
+    """For the same samples; how much is trained again to be measured is counted too."""
+    race = _race(objective="samples", trainings=4, stages=None)
+    assert race_samples(race, race.schedule.seeds) == pytest.approx(4 * 204_800, rel=0.03)
+
+
+def test_no_race_costs_next_to_nothing() -> None:
+    found = forecast(_race(trainings=0), Pace(0.001), timed=False)
+    assert found.race == found.pools == found.timing == 0 and found.seconds < 10
+
+
+def test_a_limit_of_samples_cuts_seeds() -> None:
+    race = _race()
+    one = race_samples(race, 1)
+    assert with_budget(race, 2 * one, None).schedule.seeds == 2
+    assert with_budget(race, one - 1, None).schedule.seeds == 0
+    assert with_budget(race, 10**12, None).schedule.seeds == race.schedule.seeds
 
 
 def test_too_long_a_time_is_refused_with_an_offer() -> None:
-    assert require_time(_question(), Pace(0.0), 600, **ALL).seconds < 600
+    assert require_time(_race(), Pace(0.0), 600, timed=True).seconds < 600
     with pytest.raises(UsageError, match="this would take about") as refused:
-        require_time(_question(), Pace(0.01), 600, **ALL)
-    assert "--effort quick (about" in refused.value.fix and "--time-limit" in refused.value.fix
-    with pytest.raises(UsageError) as refused:
-        require_time(_question("quick"), Pace(0.1), 600, **ALL)
-    assert "--total" in refused.value.fix
+        require_time(_race(), Pace(0.01), 600, timed=True)
+    assert "--trainings" in refused.value.fix and "--time-limit" in refused.value.fix
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(40, "40s"), (700, "12m"), (9000, "3h")])

@@ -1,20 +1,10 @@
-"""Libraries' defaults in a ranking, and the advised layout in their words."""
+"""The advised layout in the words of every library."""
 
-from nbyt.advice.libraries import defaults, settings
+from nbyt.advice.libraries import settings
 from nbyt.dialects import explain
 from nbyt.dialects.carrying import carried
 from nbyt.dialects.dialect import load
 from nbyt.layout import Layout
-
-LAYOUTS = [(2048 // 2**power, 2**power) for power in range(12)]
-
-
-def test_a_library_stands_at_the_layout_whose_t_is_nearest_to_its_own() -> None:
-    placed = {one["id"]: one for one in defaults(LAYOUTS)}
-    assert placed["sb3"]["placed_at"] == [1, 2048] and placed["sb3"]["exact"]
-    assert placed["cleanrl"]["placed_at"] == [16, 128]
-    assert placed["rllib"]["steps"] == 2000 and not placed["rllib"]["exact"]
-    assert placed["brax"]["steps"] == 10  # where advantages are cut, not what one env gives
 
 
 def test_the_layout_is_written_out_for_every_library() -> None:

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from nbyt.advice.request import effort, make_advice_request, stage_updates
+from nbyt.advice.request import effort, make_advice_request
 from nbyt.cli import main
 from nbyt.envs import resolve
 from nbyt.errors import LayoutError, UsageError
@@ -45,25 +45,41 @@ def test_one_split_is_nothing_to_compare(batch: int, options: dict) -> None:
         _question(batch=batch, **options)
 
 
-def test_more_stages_are_kept_than_measured_closer_together_early_on() -> None:
-    assert stage_updates(30, 4) == (1, 2, 3, 5, 6, 9, 12, 16, 22, 30)
-    assert stage_updates(3, 3) == (1, 2, 3) and stage_updates(1, 1) == (1,)
-    with pytest.raises(UsageError, match="stages"):
-        stage_updates(3, 4)
+def test_time_is_raced_and_samples_are_answered_without_a_race() -> None:
+    assert _question().objective == "time" and _question().trainings == 4
+    assert _question(objective="samples").trainings == 0
+    assert _question(objective="samples", trainings=2).trainings == 2
+    efforts = [
+        make_advice_request(ENV, effort=effort(name)).trainings
+        for name in ("quick", "normal", "thorough")
+    ]
+    assert efforts == [2, 4, 8]
 
 
-def test_thorough_trains_with_two_opposite_layouts() -> None:
-    found = make_advice_request(ENV, batch=2048, effort=effort("thorough"))
-    assert found.trained == (8, 256)
-    small = make_advice_request(ENV, batch=8, effort=effort("thorough"), minibatch=8)
-    assert small.trained == (8,)  # no batch that small has two
+def test_costs_are_timed_only_where_a_race_is_held() -> None:
+    assert _question().costs.timed_here
+    assert _question(trainings=0).costs.overhead == 16
+    assert _question(trainings=0, costs="measured").costs.timed_here
+    assert _question(costs="parallel:4").costs.overhead == 4
 
 
-def test_quick_measures_the_trained_lambda_only() -> None:
-    assert make_advice_request(ENV, batch=64, effort=effort("quick")).lambdas == (0.95,)
-    assert _question(settings=PPOSettings(lam=0.9)).lambdas == (0.9, 0.0, 0.8, 0.95, 1.0)
+def test_a_training_has_at_least_a_hundred_updates() -> None:
+    assert _question(batch=512).total == 200_000
+    assert _question(batch=8192).total == 819_200
+
+
+def test_other_lambdas_are_measured_with_the_largest_effort_only() -> None:
+    assert _question().lambdas == (0.95,)
+    thorough = make_advice_request(ENV, effort=effort("thorough"), settings=PPOSettings(lam=0.9))
+    assert thorough.lambdas == (0.9, 0.0, 0.8, 0.95, 1.0)
     assert _question(lambdas=[0.7, 1.0]).lambdas == (0.7, 1.0)
     assert _question(lambdas=[0.7, 1.0]).settings.lam == 0.7  # the first is trained with
+
+
+def test_a_larger_race_goes_on_in_the_same_folder() -> None:
+    few, many = _question(trainings=1), _question(trainings=8)
+    assert few.identity() == many.identity()
+    assert few.identity() != _question(trainings=1, total=300_000).identity()
 
 
 def test_the_command_asks_the_same_question_again() -> None:
@@ -72,13 +88,21 @@ def test_the_command_asks_the_same_question_again() -> None:
         steps=[4, 32],
         lambdas=[0.9, 1.0],
         total=40_000,
-        stages=2,
+        trainings=2,
+        objective="samples",
         seed=3,
         settings=PPOSettings(lam=0.9, learning_rate=1e-3, normalise_rewards=True),
     )
     words = shlex.split(asked.command())
     assert words[:3] == ["nbyt", "advise", "tabular:FrozenLake-v1"]
-    for pair in (("--batch", "1024"), ("--steps", "4,32"), ("--lambda", "0.9,1"), ("--seed", "3")):
+    for pair in (
+        ("--batch", "1024"),
+        ("--steps", "4,32"),
+        ("--lambda", "0.9,1"),
+        ("--seed", "3"),
+        ("--trainings", "2"),
+        ("--objective", "samples"),
+    ):
         assert words[words.index(pair[0]) + 1] == pair[1]
     assert "--normalise-rewards" in words and "--epochs" not in words
     assert main.run([*words[1:], "--dry-run", "--quiet"]) == 0
@@ -86,7 +110,13 @@ def test_the_command_asks_the_same_question_again() -> None:
 
 @pytest.mark.parametrize(
     ("options", "where"),
-    [({"objective": "nobody"}, "objective"), ({"lambdas": [1.5]}, "lambda")],
+    [
+        ({"objective": "nobody"}, "objective"),
+        ({"lambdas": [1.5]}, "lambda"),
+        ({"costs": "no such file"}, "costs"),
+        ({"costs": "parallel:much"}, "costs"),
+        ({"trainings": -1}, "trainings"),
+    ],
 )
 def test_values_that_make_no_sense_are_refused(options: dict, where: str) -> None:
     with pytest.raises(UsageError) as refused:

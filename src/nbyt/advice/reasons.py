@@ -46,21 +46,37 @@ def not_learnt(best: OfLayout, trainings: int) -> str:
 
 
 def alternatives(best: OfLayout, layouts: Sequence[LayoutLoss]) -> list[str]:
-    """Say what other T lose: which hardly learn, which are as good, which only take longer."""
+    """Say what other T lose: which are about as good, which are worse, which hardly learn."""
     others = [one for one in layouts if one.steps != best.steps and one.loss.value is not None]
-    hopeless = [one for one in others if _low(one) > _HARDLY]
-    worse = [one for one in others if _low(one) > CLOSE and one not in hopeless]
-    near = [one for one in others if one not in hopeless and one not in worse]
+    groups: dict[str, list[LayoutLoss]] = {name: [] for name in _GROUPS}
+    for one in others:
+        groups[_group(one)].append(one)
     found = []
-    if near:
-        named = [f"T = {one.steps} {percent(one.loss)}{_longer(one)}" for one in near]
-        found.append(f"May be as good: expected loss at {listed(named)}.")
-    if worse:
-        named = [f"T = {one.steps} {percent(one.loss)}" for one in worse]
-        found.append(f"Clearly worse: {listed(named)}.")
-    if hopeless:
-        found.append(f"Hardly learn in the same budget: T = {_numbers(hopeless)}.")
+    for name, said in _GROUPS.items():
+        words = [
+            f"T = {one.steps}{f' {percent(one.loss)}{_longer(one)}' if said else ''}"
+            for one in groups[name]
+        ]
+        if words:
+            found.append(f"{name}: {listed(words)}.")
     return found
+
+
+# How others compare with the best, and whether their losses are said.
+_GROUPS = {
+    "About as good": True,
+    "Probably worse": True,
+    "Clearly worse": True,
+    "Hardly learn in the same budget": False,
+}
+
+
+def _group(one: LayoutLoss) -> str:
+    if _low(one) > _HARDLY:
+        return "Hardly learn in the same budget"
+    if _low(one) > CLOSE:
+        return "Clearly worse"
+    return "About as good" if (one.loss.value or 0.0) <= CLOSE else "Probably worse"
 
 
 def record_words(record: TrackRecord) -> str:
@@ -143,10 +159,6 @@ def _longer(one: LayoutLoss) -> str:
     if one.update_cost is None or one.update_cost < _SLOWER:
         return ""
     return f" (an update takes {one.update_cost:.2g} times as long)"
-
-
-def _numbers(layouts: Sequence[LayoutLoss]) -> str:
-    return listed([str(one.steps) for one in layouts])
 
 
 _PHRASES = {
