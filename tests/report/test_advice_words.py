@@ -8,6 +8,7 @@ from tests.report import made_up_advice
 
 from nbyt.report.advice_words import (
     chance_words,
+    claimed_steps,
     count_words,
     loss_words,
     marks,
@@ -16,7 +17,6 @@ from nbyt.report.advice_words import (
     rests_words,
     time_words,
     track_words,
-    tried_steps,
 )
 from nbyt.results import Advice
 from nbyt.results.prior import Loss
@@ -91,11 +91,20 @@ def test_neighbours_safe_layouts_and_hopeless_ones_are_named(data: Data) -> None
         "T = 16 loses 6 % [0, 19]; safe too: T = 64 (an update takes 1.2 x as long); T <= 4 "
         "loses more than half."
     )
+    data["safe_range"] = [[256, 8], [32, 64], [16, 128]]
+    said = others_words(record(data))
+    assert said is not None
+    assert "safe too: T = 8, 64 and 128 (an update takes 0.56, 1.2 and 1.7 x as long)" in said
     data["safe_range"] = []
     data["layouts"] = data["layouts"][1:5]
     assert others_words(record(data)) == "T = 16 loses 6 % [0, 19]; T = 4 loses more than half."
     data["layouts"] = data["layouts"][-1:]
     assert others_words(record(data)) is None
+
+
+def test_losses_of_an_answer_without_evidence_are_those_of_the_references(data: Data) -> None:
+    said = others_words(record(made_up_advice.without_race(data)))
+    assert said is not None and said.startswith("On the reference tasks T = 16 loses 6 %")
 
 
 def test_a_loss_that_may_be_small_is_not_called_hopeless(data: Data) -> None:
@@ -109,5 +118,5 @@ def test_marks_are_those_of_the_layout(data: Data) -> None:
     found = {one.steps: marks(own, one) for one in own.layouts}
     assert found[32] == ["advised"] and found[64] == ["safe"] and found[128] == ["yours"]
     assert marks(own, OfLayout(envs=1, steps=32)) == []
-    assert tried_steps(own) == (2, 128)
-    assert tried_steps(record(made_up_advice.without_race(data))) == (2, 128)
+    assert claimed_steps(own) == (2, 128)
+    assert claimed_steps(record(made_up_advice.without_race(data))) == (2, 128)

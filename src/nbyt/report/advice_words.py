@@ -114,16 +114,23 @@ def others_words(record: Advice) -> str | None:
     ]
     safe = [one for one in rows if is_safe(record, one) and not _same(one, record.answer)]
     if safe:
-        said.append(f"safe too: {listed([_safe_words(one) for one in safe])}")
+        said.append(f"{'safe too:' if said else 'Safe too:'} {_safe_words(safe)}")
     if hopeless:
         several = "T = " if len(hopeless) == 1 else "T <= "
         said.append(f"{several}{hopeless[-1].steps} loses more than half")
-    return f"{'; '.join(said)}." if said else None
+    if not said:
+        return None
+    where = "On the reference tasks " if record.answer.rests_on == "prior" else ""
+    return f"{where}{'; '.join(said)}."
 
 
-def _safe_words(one: LayoutLoss) -> str:
-    cost = one.update_cost
-    return f"T = {one.steps}" + (f" (an update takes {cost:.2g} x as long)" if cost else "")
+def _safe_words(safe: Sequence[LayoutLoss]) -> str:
+    """Name safe layouts with the time of an update over the advised one's."""
+    named = f"T = {listed([str(one.steps) for one in safe])}"
+    costs = [one.update_cost for one in safe if one.update_cost is not None]
+    if len(costs) < len(safe):
+        return named
+    return f"{named} (an update takes {listed([f'{cost:.2g}' for cost in costs])} x as long)"
 
 
 def _hopeless(rows: Sequence[LayoutLoss]) -> list[LayoutLoss]:
@@ -152,10 +159,9 @@ def marks(record: Advice, layout: OfLayout) -> list[str]:
     return [word for word, holds in roles.items() if holds]
 
 
-def tried_steps(record: Advice) -> tuple[int, int]:
+def claimed_steps(record: Advice) -> tuple[int, int]:
     """Return the shortest and the longest T that something is claimed of."""
-    tried = [one.steps for one in record.layouts if one.trainings]
-    steps = tried or [one.steps for one in record.layouts]
+    steps = [one.steps for one in record.layouts]
     return min(steps), max(steps)
 
 

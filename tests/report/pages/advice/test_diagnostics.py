@@ -24,3 +24,15 @@ def test_only_a_clear_best_is_framed(data: Data) -> None:
         for one in stage["closer"]["layouts"] if stage["closer"] else ():
             one["actor"]["alignment"]["low"] = -0.1
     assert closer_sections(convert(data, Advice)).html.count(" top") == 0
+
+
+def test_a_phase_that_no_interval_shows_is_not_claimed(data: Data) -> None:
+    words = words_of(closer_sections(convert(data, Advice)).html)
+    assert "staggered starts do" in words
+    for stage in data["stages"]:
+        for one in stage["closer"]["layouts"] if stage["closer"] else ():
+            for name in ("actor", "critic", "total"):
+                if one[name].get("phase"):
+                    one[name]["phase"]["low"] = -1.0
+    words = words_of(closer_sections(convert(data, Advice)).html)
+    assert "staggered starts do" not in words and "No interval is above zero" in words

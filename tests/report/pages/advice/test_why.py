@@ -30,3 +30,9 @@ def test_no_reasons_are_no_error(data: Data) -> None:
     for answer in data["advice"].values():
         answer["reasons"] = []
     assert "No reasons were found." in words_of(why_sections(convert(data, Advice)).html)
+
+
+def test_the_race_is_named_only_where_it_decides(data: Data) -> None:
+    assert "The race decides" in words_of(why_sections(convert(data, Advice)).html)
+    data["advice"]["time"]["rests_on"] = "prior"
+    assert "The race decides" not in words_of(why_sections(convert(data, Advice)).html)

@@ -23,7 +23,7 @@ from nbyt.results.measurement import (
     MeasuredLayout,
     Sources,
 )
-from nbyt.results.values import Data, Estimate, Number
+from nbyt.results.values import OBJECTIVES, Data, Estimate, Number
 
 Gradients = Literal["actor", "critic"]
 
@@ -257,12 +257,20 @@ def _phase_block(looked: Look) -> Markup | None:
         "p",
         "Variance that envs at the same ",
         term("phase"),
-        " add, as a multiple of what the layout has by itself. More envs do not remove it; "
-        "staggered starts do.",
+        " add, as a multiple of what the layout has by itself. ",
+        _phase_words(rows),
         class_="lead",
     )
     body = table("Variance of synchronised starts", head, cells)
     return join([tag("h3", "If all envs start together"), words, body])
+
+
+def _phase_words(rows: Sequence[MeasuredLayout]) -> str:
+    """Say what helps against it, if any interval shows that there is something."""
+    parts = [one.of(name).phase for one in rows for name in OBJECTIVES]
+    if any(isinstance(part, Estimate) and known(part) and part.low > 0 for part in parts):
+        return "Where its interval is above zero: more envs do not remove it, staggered starts do."
+    return "No interval is above zero, so nothing of the kind is shown here."
 
 
 def _multiple(gradient: Gradient) -> Markup:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import log10, sqrt
 
-from nbyt.report.advice_words import CLOSE, SAME, loss_words, marks, part_words, tried_steps
+from nbyt.report.advice_words import CLOSE, SAME, claimed_steps, loss_words, marks, part_words
 from nbyt.report.figures.parts import band, figure, level, scatter, shaded, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import term
@@ -19,6 +19,7 @@ _TITLE = "Expected loss against T"
 _TICKS = (0, 2, 5, 10, 20, 40, 70, 100)
 _FINE_TICKS = (0, 0.5, 1, 2, 5, 10, 20, 40)
 _NAMED = 2
+_OCTAVE = log10(2)
 _HALF = sqrt(2)  # from a T to halfway to its neighbour
 _QUIET = {"showarrow": False, "font": {"size": 11, "color": "@muted"}}
 
@@ -43,7 +44,7 @@ def _lead(data: Advice) -> Markup:
 
 
 def _silent(data: Advice) -> str:
-    low, high = tried_steps(data)
+    low, high = claimed_steps(data)
     beyond = f"Nothing is claimed of T below {low} or above {high}."
     if data.race is None:
         return (
@@ -150,17 +151,16 @@ def _defaults(rows: Sequence[LayoutLoss], top: float) -> list[Data]:
 
 def _shapes(data: Advice, across: Sequence[float]) -> tuple[list[Data], list[Data]]:
     """Draw the 5 % line, the safe range, and what lies outside of all that was tried."""
-    low, high = tried_steps(data)
+    low, high = claimed_steps(data)
     ends = {"yref": "paper", "y0": 0, "y1": 1}
     shapes = [level(sqrt(100 * CLOSE))]
-    words = {"text": "within 5 % of the best", "x": 0, "xref": "paper", "xanchor": "left"}
-    notes: list[Data] = [{**words, **_at(sqrt(100 * CLOSE)), "yanchor": "top"}]
+    notes: list[Data] = []
     for first, last in _runs(data):
         shapes.append(shaded("@green:0.13", **ends, x0=first / _HALF, x1=last * _HALF))
         middle = (log10(first) + log10(last)) / 2
         notes.append({"text": "safe", "x": middle, **_at(0, "paper")})
     for x0, x1 in ((across[0], log10(low / _HALF)), (log10(high * _HALF), across[1])):
-        if x1 - x0 > 1e-9:
+        if x1 - x0 > _OCTAVE / 2:
             shapes.append(shaded("@ink:0.07", **ends, x0=10**x0, x1=10**x1))
             notes.append({"text": "not tried", "x": (x0 + x1) / 2, **_at(0, "paper")})
     return shapes, notes
@@ -206,6 +206,7 @@ def _key(data: Advice) -> Markup:
         ("blue", "circle", "solid", "trained"),
         ("blue", "circle-open", "solid", "not trained"),
         ("star", "star", None, "advised"),
+        ("muted", "none", "dash", "5 %: as good as the best"),
     ]
     if data.race is None:
         entries.pop(0)

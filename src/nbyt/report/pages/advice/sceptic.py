@@ -3,11 +3,11 @@
 from msgspec import UNSET, to_builtins
 
 from nbyt.report.advice_words import (
+    claimed_steps,
     count_words,
     part_words,
     time_words,
     tracked_tasks,
-    tried_steps,
 )
 from nbyt.report.html.element import Child, Markup, bullets, join, tag
 from nbyt.report.html.glossary import definitions, term
@@ -82,7 +82,7 @@ def _cost(data: Advice) -> Markup:
 
 def unmeasured(data: Advice) -> list[str]:
     """List what the advice says nothing about."""
-    low, high = tried_steps(data)
+    low, high = claimed_steps(data)
     found = [] if data.race is None else _beyond(data.race, data)
     if data.race is None:
         found.append(

@@ -177,8 +177,9 @@ def _lead() -> Markup:
             term("individual"),
             ") plus what they scatter together (",
             term("covariance"),
-            "). Where covariance is large, more envs and fewer steps help; where it is near "
-            "zero, they do not. Below zero it lowers the variance.",
+            "). Where covariance is clearly above zero, more envs and fewer steps help; where it "
+            "is clearly below, it lowers the variance; where its interval holds zero, neither is "
+            "shown.",
         ]
     )
 

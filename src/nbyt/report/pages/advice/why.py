@@ -13,9 +13,10 @@ def why_sections(data: Advice) -> Part:
     """Show the reasons of both answers; with probed stages, what their gradients look like."""
     lead = None
     if data.stages:
+        raced = data.answer.rests_on == "race"
         lead = (
-            "The race decides; what follows explains it. It was measured on policies that were "
-            "frozen at some moments of a training."
+            f"{'The race decides; the pictures' if raced else 'The pictures'} below explain what "
+            "T does here. They were measured on policies that were frozen during a training."
         )
     said = section("why", "Why", lead, _reasons(data), _unseen(data), link="Why")
     if not data.stages:
