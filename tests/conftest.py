@@ -37,7 +37,7 @@ import jax.numpy as jnp  # noqa: E402
 
 from nbyt.policy.actor_critic import ActorCritic, Params  # noqa: E402
 from nbyt.results import decode, plain  # noqa: E402
-from nbyt.results.advice import Advice, Costs, Returns  # noqa: E402
+from nbyt.results.advice import Advice, Costs, Untrained  # noqa: E402
 from nbyt.results.measurement import Look, Measurement  # noqa: E402
 from nbyt.results.probes import ProbeLog, ProbeRecord  # noqa: E402
 from nbyt.results.study import Study  # noqa: E402
@@ -120,7 +120,7 @@ _TYPES: dict[str, type[Record]] = {
     "advice": Advice,
     "costs": Costs,
     "times": Costs,
-    "returns": Returns,
+    "untrained": Untrained,
     "look": Look,
     "measurement": Measurement,
     "sweep": Sweep,
