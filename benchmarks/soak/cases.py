@@ -40,11 +40,6 @@ _TIMED = r"times\.json|sweep\.json|report\.html"
 CASES = (
     Case("train, device env", f"train tabular:FrozenLake-v1 --total 120000 {_LAKE}"),
     Case("train, DQN", "train --algo dqn gymnax:CartPole-v1 --total 12000 --buffer 8000"),
-    Case(
-        "train, adapting layout",
-        f"train tabular:FrozenLake-v1 --layout auto --batch 128 --minibatch 64 {_TABLE} "
-        "--total 60000",
-    ),
     Case("train, host env", f"train gym:FrozenLake-v1 --total 10000 {_LAKE}", differs=_NOT_SAVED),
     Case(
         "train, host envs in processes",

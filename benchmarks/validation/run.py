@@ -1,8 +1,8 @@
-"""The command: sweep every task, ask for advice, train with layouts that adapt, and judge.
+"""The command: sweep every task, ask for advice, and judge.
 
     python -m benchmarks.validation.run [--only PART ...] [--tasks CartPole-v1 ...]
 
-Parts: sweeps, asks, autos, variants, costs; none for judging alone.
+Parts: sweeps, asks, variants, costs; none for judging alone.
 
 Every training and every answer is kept in runs/validation as soon as it is there; the same command
 goes on. What is there is judged and put into result.json.
@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.timing.machine import machine
-from benchmarks.validation import asks, autos, costs, sweeps, variants
+from benchmarks.validation import asks, costs, sweeps, variants
 from benchmarks.validation.cases import CASES, Case
 from benchmarks.validation.judging import judged
 from nbyt.train import hardware
 
 RESULT = Path(__file__).with_name("result.json")
-_PARTS = ("sweeps", "asks", "autos", "variants", "costs")
+_PARTS = ("sweeps", "asks", "variants", "costs")
 
 
 def main() -> None:
@@ -43,9 +43,6 @@ def _do(part: str, case: Case) -> Any:
         return sweeps.trained(case)
     if part == "asks":
         return [asks.asked(case, seed, way) for way in asks.WAYS for seed in range(asks.SEEDS)]
-    if part == "autos":
-        trained = [autos.trained(case, seed) for seed in range(autos.SEEDS)]
-        return [*trained, autos.looked(case)]
     if part == "variants":
         return variants.train_varied(case)
     return costs.timed(case)

@@ -36,6 +36,8 @@ WRONG = {
     "not a number": (["CartPole-v1", "--envs", "many"], "envs"),
     "foreign folder": (["CartPole-v1", "--out", "foreign"], "not an nbyt run"),
     "stage of another env": (["CartPole-v1", "--from", "lake/stage-1"], "tabular:FrozenLake-v1"),
+    "layout auto": (["CartPole-v1", "--layout", "auto", "--batch", "2048"], "nbyt advise"),
+    "batch": (["CartPole-v1", "--batch", "2048"], "--layout auto, which was removed"),
     "unwritable": (["CartPole-v1", "--out", "/proc/nbyt"], "cannot be written"),
 }
 

@@ -24,7 +24,6 @@ COMMANDS = {
     "train": f"train {LAKE} --envs 4 --steps 8 --total 96 --stages 2 {SIZES} --out OUT",
     "train-dqn": f"train {LAKE} --algo dqn --envs 4 --total 400 --warm-up 100 "
     "--network table --out OUT",
-    "train-auto": f"train {LAKE} --batch 64 --layout auto --total 320 {SIZES} --out OUT",
     "train-dry-run": "train CartPole-v1 --envs 4 --steps 8 --minibatch 16 --total 320 --dry-run",
     "probe": f"probe {STAGE} --batch 16 --chains 16",
     "probe-control": "probe --control sticky",

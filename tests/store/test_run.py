@@ -105,6 +105,16 @@ def test_of_many_other_settings_a_few_are_named(tmp_path: Path) -> None:
     assert len(error.value.message) - len(str(tmp_path)) < 5 * 80
 
 
+def test_a_training_with_an_option_that_was_removed_is_named(tmp_path: Path) -> None:
+    run = open_run(tmp_path, {**IDENTITY, "adaptive": {"every": 4, "lengths": [1, 2]}})
+    facts = {"changes": [{"after_update": 3}], "last_layout": {"envs": 4}}
+    run.write(RESULT, {**kept.RESULT, **facts})
+    assert plain(run.read(RESULT)) == kept.RESULT
+    with pytest.raises(StoreError, match="--layout auto, which was removed") as error:
+        open_run(tmp_path, IDENTITY)
+    assert "--force" in error.value.fix
+
+
 TRAINING = {"algo": "ppo", "env": "CartPole-v1", "seed": 0}
 
 

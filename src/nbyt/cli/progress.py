@@ -113,10 +113,6 @@ class TrainingProgress:
                 f"update {row['update']}/{self._updates}  {shown} steps/s  return {self._score()}"
             )
 
-    def on_note(self, note: str) -> None:
-        """Print a note above the bar."""
-        self._bar.console.print(note)
-
     def _remember(self, row: "Row") -> None:
         if row["episodes"]:
             self._recent.append((row["episodes"], row["mean_return"]))

@@ -13,14 +13,13 @@ from cyclopts import Parameter
 from nbyt.cli.options import EnvId, Settings
 from nbyt.cli.output import Common, Outcome
 from nbyt.cli.training import RunOptions, announce, carry_out, stages_of, weights_of, would_do
-from nbyt.envs import HostEnv, resolve
+from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.layout import Layout
 from nbyt.numbers import Passes, Size, Steps
 from nbyt.policy.actor_critic import build
 from nbyt.policy.q_policy import build_q
 from nbyt.train import hardware
-from nbyt.train.adaptive import AdaptivePlan, controller_for, first_layout
 from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
 from nbyt.train.plan import HOST_ENVS, PPOPlan, PPOSettings
 
@@ -41,14 +40,10 @@ class LayoutOptions:
     epochs: Passes = 4
     """Passes over the batch in one update."""
 
-    layout: Literal["fixed", "auto"] = "fixed"
-    """auto: T (and N with it) adapts during training, in powers of two."""
-
-    batch: Size | None = None
-    """With --layout auto: samples of an update, N x T, which stay the same."""
-
-    max_envs: Size | None = None
-    """With --layout auto: most envs to use; without, 64 for host envs."""
+    # Of what was removed, so that old commands and option files are answered in words.
+    layout: Annotated[Literal["fixed", "auto"], Parameter(show=False)] = "fixed"
+    batch: Annotated[Size | None, Parameter(show=False)] = None
+    max_envs: Annotated[Size | None, Parameter(show=False)] = None
 
 
 def run_ppo(
@@ -71,39 +66,31 @@ def run_ppo(
 
 def _ppo_plan(
     env: str, layout: LayoutOptions, options: RunOptions, settings: PPOSettings
-) -> PPOPlan | AdaptivePlan:
+) -> PPOPlan:
+    _refuse_removed(layout)
     found = resolve(env)
     # Built now, so that a network that does not fit the env is refused before anything is written.
     build(found.observation_space, found.action_space, settings.parsed_network)
-    adapts = layout.layout == "auto"
-    if adapts and settings.stagger and isinstance(found, HostEnv):
-        message = "an adaptive layout cannot stagger host envs"
-        fix = "leave --stagger out, or name --envs and --steps"
-        raise UsageError(message, where="stagger", fix=fix)
-    most = layout.max_envs or (HOST_ENVS if isinstance(found, HostEnv) else 2**62)
-    sizes = _first_layout(layout, most) if adapts else _fixed_layout(layout)
+    sizes = Layout(layout.envs, layout.steps, layout.minibatch, layout.epochs)
     stages = stages_of(sizes.updates(options.total), options)
     given = (found.id, sizes, options.total, options.seed, settings, stages, options.vector)
-    if not adapts:
-        return PPOPlan(*given)
-    return AdaptivePlan(*given, controller_for(sizes.updates(options.total)), most)
+    return PPOPlan(*given)
 
 
-def _first_layout(layout: LayoutOptions, most: int) -> Layout:
-    batch = layout.batch or layout.envs * layout.steps
-    return first_layout(batch, layout.minibatch, layout.epochs, most)
-
-
-def _fixed_layout(layout: LayoutOptions) -> Layout:
+def _refuse_removed(layout: LayoutOptions) -> None:
+    """Refuse the options of layouts that adapt during training."""
+    fix = "ask `nbyt advise`, or use --steps 512 (16 where more envs take no more time)"
+    if layout.layout == "auto":
+        message = "--layout auto was removed, because it did not beat a constant T"
+        raise UsageError(message, where="layout", fix=fix)
     for name in ("batch", "max_envs"):
         if getattr(layout, name) is not None:
-            message = f"--{name.replace('_', '-')} needs --layout auto"
-            fix = "add --layout auto, or give --envs and --steps"
-            raise UsageError(message, where=name.replace("_", "-"), fix=fix)
-    return Layout(layout.envs, layout.steps, layout.minibatch, layout.epochs)
+            option = name.replace("_", "-")
+            message = f"--{option} belonged to --layout auto, which was removed"
+            raise UsageError(message, where=option, fix=fix)
 
 
-def _ppo_dry_run(plan: PPOPlan | AdaptivePlan, *, as_json: bool) -> Outcome:
+def _ppo_dry_run(plan: PPOPlan, *, as_json: bool) -> Outcome:
     env = resolve(plan.env)
     sample = np.dtype(env.observation_space.dtype).itemsize * prod(
         env.observation_space.shape or ()

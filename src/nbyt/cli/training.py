@@ -21,7 +21,6 @@ from nbyt.store.manifest import manifest
 from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
 from nbyt.train import hardware
-from nbyt.train.adaptive import AdaptivePlan
 from nbyt.train.loop import Listener, Result, train
 from nbyt.train.plan import AnyPlan, stage_updates
 
@@ -106,8 +105,7 @@ def weights_of(plan: AnyPlan, path: Path | None) -> Params | None:
 
 def announce(plan: AnyPlan, common: Common) -> None:
     """Print what is going to be trained."""
-    adapts = "initially, then adapted during training; " * isinstance(plan, AdaptivePlan)
-    words = f"{plan.env}: {plan.layout}; {adapts}{plan.updates} updates, seed {plan.seed}"
+    words = f"{plan.env}: {plan.layout}; {plan.updates} updates, seed {plan.seed}"
     talk(quiet=common.quiet).print(words)
 
 
@@ -121,8 +119,6 @@ def would_do(plan: AnyPlan, data: dict[str, Any], *, as_json: bool) -> Outcome:
 
 def _folder(plan: AnyPlan, options: RunOptions) -> Folder:
     sizes = f"{plan.layout.envs}x{plan.layout.steps}"
-    if isinstance(plan, AdaptivePlan):
-        sizes = f"auto-{plan.layout.batch}"
     algo = "" if plan.algo == "ppo" else f"{plan.algo}-"
     default = Path("runs") / slug(f"{plan.env.partition(':')[2]}-{algo}{sizes}-seed{plan.seed}")
     made_by = manifest("train", plan.identity(), plan.seed, hardware.describe())
@@ -146,10 +142,7 @@ def _train(
 def _known_result(plan: AnyPlan, folder: Folder, known: dict[str, Any]) -> Result:
     stages = [str(folder.path_of(STAGE, number + 1)) for number in range(len(plan.stages))]
     final = Estimate(**known["final_return"])
-    findings: dict[str, Any] = {
-        name: known[name] for name in ("changes", "last_layout") if name in known
-    }
-    return Result(final, known["unfinished"], known["spoiled"], None, stages, findings)
+    return Result(final, known["unfinished"], known["spoiled"], None, stages)
 
 
 def _outcome(plan: AnyPlan, folder: Folder, result: Result) -> Outcome:
@@ -179,7 +172,6 @@ def _outcome(plan: AnyPlan, folder: Folder, result: Result) -> Outcome:
         "stages": result.stages,
         "out": str(folder.path),
         "metrics": str(folder.path / METRICS.name),
-        **result.findings,
     }
     return Outcome(data, warnings)
 
@@ -196,14 +188,6 @@ def _show(plan: AnyPlan, folder: Folder, result: Result) -> None:
         ("speed", f"{speed}, {plan.updates} updates"),
         ("run", str(folder.path)),
     ]
-    if "changes" in result.findings:
-        rows.append(("layout at the end", _path(result.findings)))
     for number, update in enumerate(plan.stages, start=1):
         rows.append((f"stage {number}", f"stage-{number}, after update {update}"))
     show(facts_table(rows))
-
-
-def _path(findings: dict[str, Any]) -> str:
-    last, count = findings["last_layout"], len(findings["changes"])
-    changes = "no change" if count == 0 else f"{count} change{'s' * (count > 1)}"
-    return f"{last['envs']}x{last['steps']}, {changes}"

@@ -8,7 +8,6 @@ from nbyt.results.values import (
     LONGEST,
     Count,
     Estimate,
-    Layout,
     Names,
     NotNegative,
     OfLayout,
@@ -18,7 +17,6 @@ from nbyt.results.values import (
     Seed,
     Share,
     Size,
-    Split,
     Text,
     Total,
     Tree,
@@ -143,15 +141,6 @@ class FinalReturn(Estimate, frozen=True, kw_only=True):
     replicates: Count
 
 
-class Change(Record, frozen=True, kw_only=True):
-    """A layout that was changed during a training, and why."""
-
-    after_update: Count
-    before: Split = field(name="from")
-    after: Split = field(name="to")
-    reason: Text
-
-
 class Result(Record, frozen=True, kw_only=True):
     """result.json: what came of a training."""
 
@@ -162,8 +151,6 @@ class Result(Record, frozen=True, kw_only=True):
     longest: Size
     layout: TrainedLayout
     updates: Total
-    changes: tuple[Change, ...] | UnsetType = UNSET
-    last_layout: Layout | UnsetType = UNSET
 
 
 class Manifest(Record, frozen=True, kw_only=True):

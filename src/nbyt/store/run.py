@@ -44,6 +44,7 @@ from nbyt.store.tensors import Tensors
 _NAMED = 5  # settings that are named where a run has others
 _BRIEF = 30  # characters of each
 _MOST_NAMED = 6  # stages
+_REMOVED = "adaptive."  # settings that only trainings with --layout auto had
 
 
 @dataclass(frozen=True)
@@ -228,6 +229,8 @@ def _refused(path: Path, changes: list[str], writer: Command | None) -> StoreErr
     """Say why a run cannot go into a folder. writer: the other command whose folder it is."""
     if writer is not None:
         message = f"{path} holds {writer.holds}, made by {writer.name}"
+    elif any(change.startswith(_REMOVED) for change in changes):
+        message = f"{path} holds a training with --layout auto, which was removed"
     else:
         more = len(changes) - _NAMED
         named = changes[:_NAMED] + ([f"and {more} more"] if more > 0 else [])

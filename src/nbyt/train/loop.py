@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 from nbyt.collect.evaluate import LONGEST, Evaluation, episode_returns
 from nbyt.envs import DeviceEnv, HostEnv, resolve
@@ -42,14 +42,6 @@ class Listener(Protocol):
 
     def on_update(self, row: Row) -> None:
         """Take a row of the metrics table; rows come in order."""
-
-
-@runtime_checkable
-class NoteListener(Protocol):
-    """A listener that also takes the algorithm's notes."""
-
-    def on_note(self, note: str) -> None:
-        """Take a sentence, such as why the layout changed."""
 
 
 # What is under way, how much of it is done, and how much there is.
@@ -112,7 +104,6 @@ class Result(NamedTuple):
     spoiled: int
     steps_per_second: float | None
     stages: list[str]
-    findings: dict[str, Any]
 
 
 @dataclass
@@ -183,12 +174,9 @@ def _report(
     """Pass on the rows of all but the last `leave` updates; what is saved was always read."""
     while len(waiting) > leave:
         row = run.algorithm.row(waiting.popleft())
-        note = row.pop("note", "")
         run.rows.append(row)
         for listener in listeners:
             listener.on_update(row)
-            if note and isinstance(listener, NoteListener):
-                listener.on_note(note)
 
 
 def _save_stage(run: Run) -> None:
@@ -268,7 +256,7 @@ def _evaluate(run: Run) -> Evaluation:
 
 
 def _finish(run: Run, seen: Evaluation, speed: float | None) -> Result:
-    findings, final = run.algorithm.findings(), mean(seen.returns)
+    final = mean(seen.returns)
     result = {
         "env": run.env.id,
         "final_return": {**final.as_dict(), "replicates": final.replicates},
@@ -277,10 +265,9 @@ def _finish(run: Run, seen: Evaluation, speed: float | None) -> Result:
         "longest": LONGEST,
         "layout": run.plan.layout.as_dict(),
         "updates": run.plan.updates,
-        **findings,
     }
     run.folder.write(METRICS, run.rows)
     run.folder.write(RESULT, result)
     run.folder.remove(CHECKPOINT)
     stages = [str(run.folder.path_of(STAGE, n + 1)) for n in range(len(run.plan.stages))]
-    return Result(final, seen.unfinished, seen.spoiled, speed, stages, findings)
+    return Result(final, seen.unfinished, seen.spoiled, speed, stages)

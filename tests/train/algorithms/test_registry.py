@@ -7,7 +7,6 @@ import pytest
 
 from nbyt.layout import Layout
 from nbyt.train import plan
-from nbyt.train.adaptive import AdaptivePlan
 from nbyt.train.algorithms import registry
 from nbyt.train.dqn import DQNPlan
 
@@ -21,7 +20,7 @@ settings = PPOSettings(network="8")
 wanted = PPOPlan("gymnax:CartPole-v1", Layout(2, 4), 8, 0, settings, (1,))
 algorithm = build_algorithm(wanted, resolve(wanted.env))
 assert isinstance(algorithm, Algorithm)
-others = ("nbyt.train.dqn", "nbyt.train.adaptive", "nbyt.train.algorithms.dqn")
+others = ("nbyt.train.dqn", "nbyt.train.algorithms.dqn")
 print([name for name in others if name in sys.modules])
 """
 
@@ -31,7 +30,7 @@ def test_a_run_of_ppo_imports_no_other_algorithm() -> None:
     assert done.stdout.strip() == "[]", done.stderr
 
 
-@pytest.mark.parametrize("kind", [plan.PPOPlan, AdaptivePlan, DQNPlan])
+@pytest.mark.parametrize("kind", [plan.PPOPlan, DQNPlan])
 def test_every_plan_has_its_algorithm(kind, monkeypatch: pytest.MonkeyPatch) -> None:
     module, name = registry._ALGORITHMS[kind.__name__]
     found = __import__(f"nbyt.train.algorithms.{module}", fromlist=[name])

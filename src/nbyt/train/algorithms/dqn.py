@@ -111,9 +111,6 @@ class DQNAlgorithm:
     def facts(self) -> dict[str, Any]:
         return {}
 
-    def findings(self) -> dict[str, Any]:
-        return {}
-
     def state(self) -> Any:
         return {"learner": self.learner, **self._source.state()}
 

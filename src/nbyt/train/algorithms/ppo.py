@@ -220,9 +220,6 @@ class PPOAlgorithm:
         known = None if scale is None else float(normalise.spread(scale.moments))
         return {"reward_scale": known}
 
-    def findings(self) -> dict[str, Any]:
-        return {}
-
     def state(self) -> Any:
         return {"learner": self.learner, "runner": self.source.state()}
 

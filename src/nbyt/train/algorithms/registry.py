@@ -16,7 +16,6 @@ from nbyt.train.plan import AnyPlan, RunPlan
 # imported when a plan asks for it: PPO imports no DQN. A new algorithm is one module and one line.
 _ALGORITHMS = {
     "PPOPlan": ("ppo", "PPOAlgorithm"),
-    "AdaptivePlan": ("adaptive", "AdaptiveAlgorithm"),
     "DQNPlan": ("dqn", "DQNAlgorithm"),
 }
 
@@ -56,9 +55,6 @@ class Algorithm(Protocol):
     def facts(self) -> dict[str, Any]:
         """Return what only the algorithm knows of a stage, as plain values."""
 
-    def findings(self) -> dict[str, Any]:
-        """Return what the run's result says beyond its returns, as plain values."""
-
     def state(self) -> Any:
         """Return everything that a checkpoint has to hold, as a tree of arrays."""
 
@@ -73,8 +69,8 @@ class Algorithm(Protocol):
 class Source(Protocol[LearnerT, RequestT, ExperienceT]):
     """Where experience comes from: environments on the device or on the host.
 
-    PPO asks with a key and gets a batch; adaptive PPO also says in which layout; DQN asks for a
-    block of updates, because on the device it collects and learns in one program.
+    PPO asks with a key and gets a batch; DQN asks for a block of updates, because on the device it
+    collects and learns in one program.
     """
 
     def gather(self, learner: LearnerT, request: RequestT, /) -> ExperienceT:
