@@ -116,6 +116,14 @@ def summary(rows: Sequence[Row], key: np.random.Generator) -> dict[str, Any]:
     }
 
 
+def difference(pairs: Sequence[tuple[Row, Row]], key: np.random.Generator) -> dict[str, Any]:
+    """How much more the first of each two rows loses in the same replays."""
+    low, value, high = mean_over_envs(
+        [(one.env, one.losses - other.losses) for one, other in pairs], key
+    )
+    return {"value": value, "low": low, "high": high, "envs": len({one.env for one, _ in pairs})}
+
+
 def mean_over_envs(
     rows: Sequence[tuple[str, np.ndarray]], key: np.random.Generator
 ) -> tuple[float, float, float]:

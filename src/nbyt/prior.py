@@ -195,12 +195,14 @@ def _reference(octaves: np.ndarray, curves: np.ndarray, sds: np.ndarray, seeds: 
     best = max(float(landscape.mean.max()), 1e-12)
     quarter = round((curves.shape[1] - 1) * FRACTION) + 1
     noise = promised(sds[:, :quarter]) / best
+    promise = promised(curves[:, :quarter]) / best - scores / best
     logs = np.pad(np.log(np.maximum(noise, LEAST_NOISE)), 1, mode="edge")
     return Reference(
         octaves,
         landscape.mean / best,
         landscape.covariance / best**2,
         np.exp(np.convolve(logs, np.ones(3) / 3, "valid")),
+        promise,
     )
 
 

@@ -30,21 +30,27 @@ LEAST_NOISE = 0.03
 
 
 class Reference(NamedTuple):
-    """A landscape that is known: scores as shares of the best, and the noise of one training."""
+    """A landscape that is known: scores as shares of the best, and the noise of one training.
+
+    promise: how much more than the score the first part of a training promises; slow layouts are
+    promised less than they reach.
+    """
 
     octaves: Float[np.ndarray, " steps"]
     mean: Float[np.ndarray, " steps"]
     covariance: Float[np.ndarray, "steps steps"]
     noise: Float[np.ndarray, " steps"]
+    promise: Float[np.ndarray, " steps"] | float = 0.0
 
 
 class _Components(NamedTuple):
-    """The parts of the prior: weights, and for each a mean, a covariance and a noise over T."""
+    """The parts of the prior: weights, and for each what a `Reference` has over T."""
 
     weight: Float[np.ndarray, " parts"]
     mean: Float[np.ndarray, "parts steps"]
     covariance: Float[np.ndarray, "parts steps steps"]
     noise: Float[np.ndarray, "parts steps"]
+    promise: Float[np.ndarray, "parts steps"]
 
 
 def landscapes_given(
@@ -93,7 +99,7 @@ def drawn_losses(drawn: Float[np.ndarray, "draws steps"]) -> Float[np.ndarray, "
 
 
 def _components(references: Sequence[Reference], octaves: np.ndarray) -> _Components:
-    means, covariances, noises = [], [], []
+    means, covariances, noises, promises = [], [], [], []
     smooth = matern(octaves, octaves, _APART_LENGTH)
     for one in references:
         for shift in _SHIFTS:
@@ -105,6 +111,7 @@ def _components(references: Sequence[Reference], octaves: np.ndarray) -> _Compon
             means.append(mean)
             covariances.append(own + np.outer(spread, spread) * smooth)
             noises.append(np.exp(np.interp(at, one.octaves, np.log(one.noise))))
+            promises.append(np.interp(at, one.octaves, one.promise + np.zeros(len(one.octaves))))
     plain = np.array(means[:: len(_SHIFTS)])
     broad = np.cov(plain.T) if len(plain) > 1 else np.zeros((len(octaves),) * 2)
     broad = 0.7 * broad + 0.3 * np.diag(np.diag(broad)) + 0.1**2 * smooth
@@ -114,15 +121,16 @@ def _components(references: Sequence[Reference], octaves: np.ndarray) -> _Compon
         np.array([*means, plain.mean(0)]),
         np.array([*covariances, broad]),
         np.array([*noises, np.exp(np.log(noises[:: len(_SHIFTS)]).mean(0))]),
+        np.array([*promises, np.mean(promises[:: len(_SHIFTS)], axis=0)]),
     )
 
 
 def _with_more_or_less_noise(parts: _Components) -> _Components:
     """Return every part once for each factor of its noise."""
     count = len(_NOISE_FACTORS)
-    weight, mean, covariance, noise = (np.repeat(table, count, axis=0) for table in parts)
     factors = np.tile(_NOISE_FACTORS, len(parts.weight))
-    return _Components(weight / count, mean, covariance, noise * factors[:, None])
+    all_of = _Components(*(np.repeat(table, count, axis=0) for table in parts))
+    return all_of._replace(weight=all_of.weight / count, noise=all_of.noise * factors[:, None])
 
 
 def _given(
@@ -149,7 +157,7 @@ def _given(
     gain = parts.covariance[:, :, places] @ inverse
     covariance = parts.covariance - gain @ parts.covariance[:, places]
     scaled = np.nanmean(gains, axis=1) / _SCALES[:, None]
-    residual = scaled - parts.mean[:, None, places]
+    residual = scaled - (parts.mean + parts.promise)[:, None, places]
     log = -0.5 * np.einsum("psa,pab,psb->ps", residual, inverse, residual)
     log -= 0.5 * np.linalg.slogdet(total)[1][:, None] + arms * np.log(_SCALES)
     complete = gains[:, there.all(0)]
