@@ -96,6 +96,7 @@ class Replay:
 
     ground: Ground
     seeds: tuple[int, ...]
+    rule: str = "a rule"
     _paid: dict[tuple[int, int], float] = field(default_factory=dict)
 
     @property
@@ -129,7 +130,7 @@ class Replay:
         if steps not in self.steps:
             raise UsageError(
                 f"T = {steps} is not one of {self.steps}",
-                where=self.ground.cell.name,
+                where=f"{self.rule} on {self.ground.cell.name}, {self.ground.objective}",
                 fix="choose among the layouts of the cell",
             )
         place, dealt = self.steps.index(steps), self.seeds[seed % len(self.seeds)]
