@@ -121,6 +121,8 @@ PROVING ?=
 proving-ground: install
 	$(BIN)/pip install --quiet --disable-pip-version-check -r benchmarks/requirements-proving.txt
 	$(BIN)/python -m benchmarks.proving.run $(PROVING)
+	$(BIN)/python -m benchmarks.proving.prior
+	$(BIN)/python -m benchmarks.proving.report
 
 # About an hour; it can be stopped, and the same command goes on.
 calibration: install

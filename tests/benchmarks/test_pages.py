@@ -7,6 +7,7 @@ import pytest
 from benchmarks.calibration import report as calibration
 from benchmarks.callback.section import section
 from benchmarks.isas import report as isas
+from benchmarks.proving import report as proving
 from benchmarks.soak import report as soak
 from benchmarks.sweep import scale_report as scale
 from benchmarks.throughput import report as speed
@@ -18,6 +19,7 @@ from benchmarks.throughput import report as speed
         (speed, speed.PAGE),
         (calibration, calibration.DOCS / "calibration.md"),
         (isas, isas.PAGE),
+        (proving, proving.PAGE),
         (soak, soak.PAGE),
         (scale, scale.PAGE),
     ],
