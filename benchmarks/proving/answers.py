@@ -1,5 +1,7 @@
-"""Further questions that the cells answer: is the batch size worth a race, do staggered starts win,
-and can a training's own episodes stand for evaluations of the frozen policy?
+"""Further questions that the cells answer.
+
+Is the batch size worth a race, do staggered starts win, can a training's own episodes stand for
+evaluations of the frozen policy, and does what is expected before any race come true?
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,9 +13,12 @@ import numpy as np
 
 from benchmarks.proving.data import Cell
 from benchmarks.proving.judge import mean_over_envs
-from benchmarks.proving.profiles import GRID, REFERENCE, scores
+from benchmarks.proving.prior import task_of
+from benchmarks.proving.profiles import GRID, REFERENCE, scores, update_costs
 from benchmarks.proving.replay import Ground, deal
 from benchmarks.proving.tasks import BATCHES, SHORT
+from nbyt.prior import Prior
+from nbyt.results.prior import Prior as PriorRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats import race
 from nbyt.stats.landscape import matern, noise_of_means, smooth
@@ -29,6 +34,7 @@ _BATCH_BUDGETS = (2, 4, 8)
 _WINDOWS = ((1, 3, 5, 7), (3, 5, 7, 9))
 _BATCH_LENGTH = 4.0
 _PAIRS = ((512, 2048), (2048, 8192))
+_EXPECTED_OBJECTIVES = ("samples", "parallel:4", "parallel:16", "parallel:64")
 _STAGGER_OBJECTIVES = ("samples", "parallel:16")
 
 
@@ -37,6 +43,7 @@ def answers(cells: Sequence[Cell]) -> dict[str, Any]:
     return {
         "batches": {name: batches(cells, *how, name) for name, how in BATCH_OBJECTIVES.items()},
         "own_returns": {name: own_returns(cells, name) for name in ("samples", "parallel:16")},
+        "expected": {name: expected(cells, name) for name in _EXPECTED_OBJECTIVES},
         "stagger": {name: stagger(cells, name) for name in _STAGGER_OBJECTIVES},
     }
 
@@ -224,6 +231,32 @@ def own_returns(cells: Sequence[Cell], objective: str) -> dict[str, Any]:
         name: {**_interval(rows, f"own {name}"), "most": max(float(row.max()) for _, row in rows)}
         for name, rows in far.items()
         if rows
+    }
+
+
+def expected(cells: Sequence[Cell], objective: str) -> dict[str, float] | None:
+    """How often the interval for a new task holds what a T loses there, at B = 2,048.
+
+    Every env is foretold by the others; every T of it counts once.
+    """
+    usual = [cell for cell in cells if cell.batch == USUAL and not cell.stagger]
+    if len({cell.env for cell in usual}) < 3:
+        return None
+    held, widths = [], []
+    for cell in usual:
+        others = tuple(task_of(other) for other in usual if other.env != cell.env)
+        prior = Prior(PriorRecord(version="", tasks=others), "")
+        known = prior.under(cell.steps, update_costs(cell, objective), cell.batch)
+        for steps, loss in zip(cell.steps, Ground(cell, objective).losses, strict=True):
+            found = known.expected(steps)
+            assert found.low is not None
+            assert found.high is not None
+            held.append(found.low <= min(max(float(loss), 0.0), 1.0) <= found.high)
+            widths.append(found.high - found.low)
+    return {
+        "held": round(float(np.mean(held)), 4),
+        "width": round(float(np.mean(widths)), 4),
+        "asked": len(held),
     }
 
 

@@ -77,6 +77,7 @@ def page(result: Result) -> str:
         "aims": aims(result),
         "calibration": calibrated(result),
         "deciding": deciding(result),
+        "expected": expected(result),
         "own_returns": own_returns(result),
         "batches": batches(result),
         "stagger": staggered(result),
@@ -241,6 +242,17 @@ def calibrated(result: Result) -> str:
         for row in of["reliability"]
     ]
     return "\n".join(lines)
+
+
+def expected(result: Result) -> str:
+    """How often what is expected before any race comes true."""
+    found = result.get("answers", {}).get("expected") or {}
+    words = [
+        f"{NAMES[name]} {_percent(of['held'])} (mean width {100 * of['width']:.0f} points)"
+        for name, of in found.items()
+        if of
+    ]
+    return "; ".join(words) or "not measured yet"
 
 
 _NOT_YET = "Not measured yet."
