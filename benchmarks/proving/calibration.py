@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.proving.judge import Bench, references_for
 from benchmarks.proving.replay import Ground, Replay
 from benchmarks.proving.rules.race import Race
-from nbyt.stats.landscape import Landscape, losses
+from nbyt.stats.landscape import losses
 from nbyt.stats.race import CLOSE, SAFE, best_between
 from nbyt.stats.references import drawn_losses, landscapes_given
 
@@ -60,7 +60,7 @@ def ask(bench: Bench, grounds: Sequence[Ground], budget: int, replays: int) -> l
         judge = ground.landscape_by(
             [k for k in range(len(ground.cell.seeds)) if k not in dealt.seeds]
         )
-        seen = _as_judged(drawn, judge, ground.cell.untrained, key)
+        seen = _as_judged(drawn, judge.covariance / ground.span**2, key)
         again = Replay(ground, dealt.seeds[schedule.seeds :])
         other = None
         if 2 * schedule.seeds <= len(dealt.seeds):
@@ -71,14 +71,9 @@ def ask(bench: Bench, grounds: Sequence[Ground], budget: int, replays: int) -> l
     return found
 
 
-def _as_judged(
-    drawn: np.ndarray, judge: Landscape, untrained: float, key: np.random.Generator
-) -> np.ndarray:
+def _as_judged(drawn: np.ndarray, covariance: np.ndarray, key: np.random.Generator) -> np.ndarray:
     """The losses that the judge would see if the landscape were the one that was drawn."""
-    best = float(judge.mean.max()) - untrained
-    noise = key.multivariate_normal(
-        np.zeros(drawn.shape[1]), judge.covariance / best**2, len(drawn), method="eigh"
-    )
+    noise = key.multivariate_normal(np.zeros(drawn.shape[1]), covariance, len(drawn), method="eigh")
     height = np.maximum(drawn.max(1, keepdims=True), 1e-6)
     shown: np.ndarray = np.clip(losses(np.maximum(drawn + height * noise, 1e-6), 0.0), 0.0, 1.0)
     return shown

@@ -84,10 +84,20 @@ class Ground:
         own = self.scores[:, list(seeds)]
         return smooth(self.octaves, own.mean(1), noise_of_means(own))
 
+    @cached_property
+    def span(self) -> float:
+        """The way from the untrained policy to the best layout, by all seeds."""
+        return float(self.landscape.mean.max()) - self.cell.untrained
+
     def judged_by(self, seeds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """The losses by the posterior mean of some seeds, and by their plain means."""
-        naive = losses(self.scores[:, list(seeds)].mean(1), self.cell.untrained)
-        return losses(self.landscape_by(seeds).mean, self.cell.untrained), naive
+        """The losses by the posterior mean of some seeds, and by their plain means.
+
+        They are shares of the span, which is the same for all deals: with few seeds of a task that
+        is hardly learnt, the gain of the best can be anything.
+        """
+        seen = (self.landscape_by(seeds).mean, self.scores[:, list(seeds)].mean(1))
+        smoothed, naive = ((one.max() - one) / self.span for one in seen)
+        return smoothed, naive
 
 
 @dataclass

@@ -76,6 +76,14 @@ def test_rules_that_know_the_truth_lose_the_most_and_what_the_oracle_loses() -> 
     assert worst.losses.mean() == max(row.losses.mean() for row in every)
 
 
+def test_losses_are_no_gains_however_little_was_learnt() -> None:
+    cell = _cell()
+    key = np.random.default_rng(0)
+    cell.returns[:, :, 1:] = 0.02 * cell.returns[:, :, 1:] + 0.2 * key.normal(size=(12, 16, 1))
+    bench = Bench(Ground(cell, "samples"), replays=20)
+    assert all(dealt.losses.min() == 0 and dealt.naive.min() == 0 for dealt in bench.deals)
+
+
 def test_every_rule_keeps_to_its_budget_and_finds_the_plateau() -> None:
     grounds = [
         Ground(_cell(task.env, noise=0.05, seed=k), "parallel:16")
