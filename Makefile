@@ -4,8 +4,8 @@ BIN := .venv/bin
 EXTRAS := dev,sb3,envpool,mujoco,ray,trackers
 
 .PHONY: install demo test lint types layers unit short-isas test-isas browser bench bench-throughput bench-probe \
-	bench-callback advice-check agreement calibration live-coverage parity dialects-live post replay \
-	dqn soak soak-keys scale bench-sweep validate-advice proving-ground test-oldest versions clean
+	bench-callback agreement calibration live-coverage parity dialects-live post replay \
+	dqn soak soak-keys scale bench-sweep proving-ground test-oldest versions clean
 
 install: .venv/installed
 
@@ -121,11 +121,8 @@ PROVING ?=
 proving-ground: install
 	$(BIN)/pip install --quiet --disable-pip-version-check -r benchmarks/requirements-proving.txt
 	$(BIN)/python -m benchmarks.proving.run $(PROVING)
-
-# About an hour and a half; it can be stopped, and the same command goes on.
-advice-check: install
-	$(BIN)/python -m benchmarks.advice.run
-	$(BIN)/python -m benchmarks.advice.report
+	$(BIN)/python -m benchmarks.proving.prior
+	$(BIN)/python -m benchmarks.proving.report
 
 # About an hour; it can be stopped, and the same command goes on.
 calibration: install
@@ -136,11 +133,6 @@ calibration: install
 live-coverage: install
 	$(BIN)/python -m benchmarks.live.run
 	$(BIN)/python -m benchmarks.calibration.report
-
-# Some hours; it can be stopped, and the same command goes on.
-validate-advice: install
-	$(BIN)/python -m benchmarks.validation.run
-	$(BIN)/python -m benchmarks.validation.report
 
 # About a quarter of an hour: many seeds in one program, beside one after the other.
 bench-sweep: install

@@ -91,6 +91,50 @@ def test_a_schedule_keeps_to_the_layouts_that_there_are_and_to_the_users_own() -
     assert PRIOR.under((3, 5), None, 15).schedule(1) == Schedule((3, 5), 2)
 
 
+def test_the_users_own_layout_is_raced_even_when_there_is_money_for_four_arms_only() -> None:
+    known = PRIOR.under(STEPS, np.array(STEPS) + 16.0, 2048)
+    found = known.schedule(1, own=64)
+    assert 64 in found.arms
+    assert (len(found.arms), found.seeds, found.trainings) == (4, 1, 1.0)
+    assert known.schedule(1, own=known.schedule(1).arms[0]) == known.schedule(1)
+
+
+@pytest.mark.parametrize("batch", [512, 1024, 2048, 8192, 65_536])
+@pytest.mark.parametrize("learning", [None, 4.0, 64.0])
+@pytest.mark.parametrize("kind", ["powers", "host", "odd"])
+def test_any_batch_and_any_list_of_steps_has_an_answer(
+    batch: int, learning: float | None, kind: str
+) -> None:
+    lists = {
+        "powers": [2**k for k in range(17)],
+        "host": [32, 64, 128, 256, 512, 1024, 2048],
+        "odd": [5, 20, 24, 50, 100, 125, 250, 500, 1000],
+    }
+    steps = [t for t in lists[kind] if t <= batch]
+    costs = None if learning is None else np.array(steps) + learning * max(1.0, batch / 2048)
+    known = PRIOR.under(steps, costs, batch)
+    assert np.isfinite(known.losses).all()
+    assert known.losses.min() == pytest.approx(0.0)
+    assert known.losses.max() <= 1
+    assert len(known.references) == len(PRIOR.tasks)
+    # Where nobody has trained, nothing is recommended.
+    assert known.constant in steps
+    assert known.constant <= 2048
+    loss = known.expected(known.constant)
+    assert loss.value is not None
+    assert loss.value <= known.losses.mean(0).min() + 0.05
+    raced = known.schedule(4)
+    assert set(raced.arms) <= set(steps)
+    assert raced.seeds >= 4
+    assert raced.trainings <= 4
+
+
+def test_of_two_batches_as_near_the_larger_one_counts() -> None:
+    tasks = (_task(np.ones(12), batch=512), _task(np.linspace(1, 2, 12), batch=2048))
+    prior = Prior(PriorRecord(version="", tasks=tasks), "")
+    assert prior.under(STEPS, None, 1024).losses[0].max() == pytest.approx(0.5, abs=0.05)
+
+
 def test_no_budget_is_no_race() -> None:
     assert PRIOR.under(STEPS, None, 2048).schedule(0).seeds == 0
 

@@ -29,6 +29,8 @@ from nbyt.train.plan import PPOPlan, PPOSettings
 RESULT = Path(__file__).with_name("external.json")
 _SEEDS = 8
 _POINTS = 10
+_MOUNTAIN_CAR = 3_000_000
+_MINATAR_SAMPLES = 200_000
 _MINATAR = {
     "network": "64x64",
     "activation": "relu",
@@ -43,9 +45,9 @@ def mountain_car() -> list[dict[str, Any]]:
     for envs in (16, 128, 2048):
         layout = Layout(envs, 64, envs * 16, 4)
         settings = PPOSettings(entropy_coefficient=0.01)
-        returns = _trained("gymnax:MountainCar-v0", layout, 6_000_000, settings)
+        returns = _trained("gymnax:MountainCar-v0", layout, _MOUNTAIN_CAR, settings)
         rows.append(
-            _row(layout, returns, samples=6_000_000, reached=float((returns > -200).mean()))
+            _row(layout, returns, samples=_MOUNTAIN_CAR, reached=float((returns > -200).mean()))
         )
     return rows
 
@@ -58,8 +60,10 @@ def wide_minatar() -> list[dict[str, Any]]:
             for stagger in (False, True):
                 layout = Layout(envs, steps, 256, 4)
                 settings = PPOSettings(**_MINATAR, stagger=stagger)
-                returns = _trained(env, layout, 500_000, settings)
-                rows.append(_row(layout, returns, env=env, stagger=stagger, samples=500_000))
+                returns = _trained(env, layout, _MINATAR_SAMPLES, settings)
+                rows.append(
+                    _row(layout, returns, env=env, stagger=stagger, samples=_MINATAR_SAMPLES)
+                )
     return rows
 
 
@@ -69,7 +73,7 @@ def staggered() -> list[dict[str, Any]]:
     An update has 16 mini-batches of each size's own, so that all take as many gradient steps.
     """
     rows = []
-    for envs in (128, 512, 2048, 8192):
+    for envs in (128, 512, 2048, 4096):
         for stagger in (False, True):
             layout = Layout(envs, 16, envs, 4)
             settings = PPOSettings(

@@ -13,6 +13,7 @@ LINES = {
     "measured": ("equal time on this machine", "two"),
     "parallel:16": ("equal time on parallel hardware, c = 16", "three"),
 }
+# Each is marked by its first letter.
 DEFAULTS = {"rsl_rl": 24, "CleanRL": 128, "SB3": 2048}
 PLATEAU = 0.05
 
@@ -23,8 +24,10 @@ _STYLE = """
     .one { stroke: #0072b2; }
     .two { stroke: #009e73; stroke-dasharray: 2 3; }
     .three { stroke: #d55e00; stroke-dasharray: 7 3; }
+    .main { stroke: #d55e00; }
     .four { stroke: #8c959f; }
     .five { stroke: #aa3377; stroke-dasharray: 10 3 2 3; }
+    .plateau { fill: #1a7f37; fill-opacity: 0.10; }
     .free-band { fill: #8c959f; fill-opacity: 0.15; }
     .one-band { fill: #0072b2; fill-opacity: 0.15; }
     .two-band { fill: #009e73; fill-opacity: 0.15; }
@@ -36,6 +39,7 @@ _STYLE = """
 _DARK = """
       .one { stroke: #56b4e9; }
       .three { stroke: #e69f00; }
+      .main { stroke: #e69f00; }
       .five { stroke: #d8a1c4; }
       .one-band { fill: #56b4e9; }
       .three-band { fill: #e69f00; }
@@ -69,8 +73,11 @@ def _key(cells: list[dict[str, Any]]) -> str:
         if objective in cells[0]["losses"]:
             parts += [line(f"line {kind}", x, 24, x + 30, 24), text(x + 36, 28, words, "word")]
             x += 56 + 6.6 * len(words)
-    words = "band: 95 % interval; bars below the axis: T that lose at most 5 %; dots: defaults of "
-    parts.append(text(44, 52, words + ", ".join(DEFAULTS), "soft small"))
+    words = (
+        "band of a line: 95 % interval; green, and bars below: T that lose at most 5 %; dotted: "
+    )
+    named = [f"{name[0]} {name}, T = {steps:,}" for name, steps in DEFAULTS.items()]
+    parts.append(text(44, 52, words + "; ".join(named), "soft small"))
     return "\n".join(parts)
 
 
@@ -79,15 +86,17 @@ def _panel(cell: dict[str, Any], left: float, top: float, *, first: bool) -> str
     box = Box(left, top, _WIDTH, _HEIGHT, (0, 11), (0, 1.04))
     mark = " (sealed)" if cell["sealed"] else ""
     parts = [text(left, top - 10, cell["env"].rpartition(":")[2] + mark, "word")]
+    parts.append(rect("plateau", left, box.y(1), _WIDTH, box.y(1 - PLATEAU) - box.y(1)))
     for level in (0, 0.5, 1):
         parts.append(line("grid", left, box.y(level), left + _WIDTH, box.y(level)))
         if first:
             parts.append(
                 text(left - 6, box.y(level) + 4, f"{100 * level:.0f} %", "soft right small")
             )
-    for steps in DEFAULTS.values():
+    for name, steps in DEFAULTS.items():
         x = box.x(np.log2(steps))
         parts.append(line("default", x, top, x, top + _HEIGHT))
+        parts.append(text(x - 3, top + _HEIGHT - 4, name[0], "soft right small"))
     for steps in (1, 8, 64, 512):
         label = f"T={steps}" if steps == 1 else str(steps)
         parts.append(text(box.x(np.log2(steps)), top + _HEIGHT + 30, label, "soft mid small"))
@@ -111,7 +120,7 @@ def _panel(cell: dict[str, Any], left: float, top: float, *, first: bool) -> str
 
 # Rules that are drawn, of all that the table has; the others would hide each other.
 _DRAWN = {
-    "race": "three",
+    "race": "main",
     "grid, smoothed": "one",
     "successive halving": "two",
     "Optuna TPE, median pruner": "five",
@@ -129,7 +138,7 @@ def costs(
     parts, x, y = [], 60.0, 24.0
     for rule, kind in [*_DRAWN.items(), ("constant, free", "free")]:
         if rule in result["rivals"] or kind == "free":
-            width = 50 + 6.6 * len(rule)
+            width = 56 + 7 * len(rule)
             if x + width > 884:
                 x, y = 60.0, y + 22
             parts += [line(f"line {kind}", x, y, x + 26, y), text(x + 32, y + 4, rule, "word")]
@@ -144,7 +153,7 @@ def costs(
 def _cost_panel(rivals: Result, objective: str, left: float, top: float) -> list[str]:
     box = Box(left, top, 220, 200, (-0.25, 3.25), (0, _MOST))
     name = _TITLES.get(objective, f"equal time, T + {objective.rpartition(':')[2]}")
-    parts = [text(left, top - 16, name, "word")]
+    parts = [text(left, top - 16, f"mean loss at {name}", "word")]
     for level in np.arange(0, _MOST + 0.01, 0.05):
         parts.append(line("grid", left, box.y(level), left + 220, box.y(level)))
         parts.append(text(left - 6, box.y(level) + 4, f"{100 * level:.0f} %", "soft right small"))
@@ -164,10 +173,16 @@ def _cost_panel(rivals: Result, objective: str, left: float, top: float) -> list
 
 def _rule(box: Box, rows: list[dict[str, float]], kind: str, *, intervals: bool) -> list[str]:
     values = np.array([one["value"] for one in rows])
-    points = box.path(np.arange(len(rows)), np.minimum(values, _MOST))
+    places = np.arange(len(rows), dtype=float)
+    for left in np.flatnonzero((values[:-1] > _MOST) & (values[1:] <= _MOST)):
+        # The line enters the panel on its way to the next point.
+        share = (values[left] - _MOST) / (values[left] - values[left + 1])
+        places[left], values[left] = left + share, _MOST
+    shown = values <= _MOST
+    points = box.path(places[shown], values[shown])
     parts = [f'<polyline class="line {kind}" points="{points}"/>']
     for place, one in enumerate(rows):
-        if intervals:
+        if intervals and shown[place]:
             x, low, high = box.x(place), box.y(one["low"]), box.y(min(one["high"], _MOST))
             parts.append(line(f"bar {kind}", x, low, x, high))
             parts.append(

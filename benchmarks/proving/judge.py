@@ -15,6 +15,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.proving.replay import Ground, Learn, Replay, deal
+from benchmarks.proving.tasks import SEALED
 from nbyt.errors import UsageError
 from nbyt.rng import numpy_stream
 
@@ -59,7 +60,7 @@ class Bench:
         rule = learn(references)
         losses, naive, costs = [], [], []
         for number, dealt in enumerate(self.deals[:replays]):
-            replay = Replay(self.ground, dealt.seeds)
+            replay = Replay(self.ground, dealt.seeds, name)
             choice = rule.choose(replay, budget, self._key(f"{name} {budget:g}", number))
             cost = max(choice.cost, replay.spent)
             _check(name, self.ground, choice.steps, cost, budget)
@@ -92,11 +93,14 @@ class Row(NamedTuple):
 
 
 def references_for(env: str, grounds: Iterable[Ground], like: Ground) -> list[Ground]:
-    """The development cells of other envs with the same batch, start and objective."""
+    """The development cells of other envs with the same batch, start and objective.
+
+    Cells of sealed envs are left out, whoever hands them over.
+    """
     return [
         one
         for one in grounds
-        if one.cell.env != env
+        if one.cell.env not in (env, *SEALED)
         and one.objective == like.objective
         and (one.cell.batch, one.cell.stagger) == (like.cell.batch, like.cell.stagger)
     ]
@@ -114,6 +118,14 @@ def summary(rows: Sequence[Row], key: np.random.Generator) -> dict[str, Any]:
         "cells": len(rows),
         "envs": len({row.env for row in rows}),
     }
+
+
+def difference(pairs: Sequence[tuple[Row, Row]], key: np.random.Generator) -> dict[str, Any]:
+    """How much more the first of each two rows loses in the same replays."""
+    low, value, high = mean_over_envs(
+        [(one.env, one.losses - other.losses) for one, other in pairs], key
+    )
+    return {"value": value, "low": low, "high": high, "envs": len({one.env for one, _ in pairs})}
 
 
 def mean_over_envs(

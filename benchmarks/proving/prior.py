@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.proving.data import Cell, read_cells
+from benchmarks.proving.tasks import SEALED
 from nbyt.results import plain
 from nbyt.results.prior import Loss, Prior, ReferenceTask, TrackRecord
 from nbyt.store.atomic import write_text
@@ -45,7 +46,7 @@ def task_of(cell: Cell) -> ReferenceTask:
 
 def prior(cells: list[Cell], result: dict[str, Any] | None) -> Prior:
     """Return all that is shipped."""
-    tasks = tuple(task_of(cell) for cell in cells if not cell.stagger)
+    tasks = tuple(task_of(cell) for cell in cells if not cell.stagger and cell.env not in SEALED)
     return Prior(version=VERSION, tasks=tasks, record=track_records(result or {}))
 
 

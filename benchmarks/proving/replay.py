@@ -50,6 +50,21 @@ class Ground:
         return over_budget(self.cell, self.objective, self.cell.returns)
 
     @cached_property
+    def own_curves(self) -> np.ndarray:
+        """The returns of the trainings' own episodes over the budget.
+
+        Until the first episode has ended, the return is that of the untrained policy; a point
+        before which none ended repeats the last one.
+        """
+        cell = self.cell
+        curves = np.full(cell.returns.shape, np.nan)
+        curves[:, :, 0] = cell.untrained
+        for point in range(cell.training.shape[2]):
+            ended = cell.training[:, :, point]
+            curves[:, :, point + 1] = np.where(np.isnan(ended), curves[:, :, point], ended)
+        return over_budget(cell, self.objective, curves)
+
+    @cached_property
     def scores(self) -> np.ndarray:
         """The mean return over the budget, [layouts, seeds]."""
         return scores(self.curves)
@@ -57,19 +72,32 @@ class Ground:
     @cached_property
     def landscape(self) -> Landscape:
         """What all seeds say about the layouts' scores."""
-        return smooth(self.octaves, self.scores.mean(1), noise_of_means(self.scores))
+        return self.landscape_by(range(len(self.cell.seeds)))
 
     @cached_property
     def losses(self) -> np.ndarray:
         """The loss of every layout, by the posterior mean of all seeds."""
         return losses(self.landscape.mean, self.cell.untrained)
 
-    def judged_by(self, seeds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """The losses by the posterior mean of some seeds, and by their plain means."""
+    def landscape_by(self, seeds: Sequence[int]) -> Landscape:
+        """What some seeds say about the layouts' scores."""
         own = self.scores[:, list(seeds)]
-        landscape = smooth(self.octaves, own.mean(1), noise_of_means(own))
-        naive = losses(own.mean(1), self.cell.untrained)
-        return losses(landscape.mean, self.cell.untrained), naive
+        return smooth(self.octaves, own.mean(1), noise_of_means(own))
+
+    @cached_property
+    def span(self) -> float:
+        """The way from the untrained policy to the best layout, by all seeds."""
+        return float(self.landscape.mean.max()) - self.cell.untrained
+
+    def judged_by(self, seeds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """The losses by the posterior mean of some seeds, and by their plain means.
+
+        They are shares of the span, which is the same for all deals: with few seeds of a task that
+        is hardly learnt, the gain of the best can be anything.
+        """
+        seen = (self.landscape_by(seeds).mean, self.scores[:, list(seeds)].mean(1))
+        smoothed, naive = ((one.max() - one) / self.span for one in seen)
+        return smoothed, naive
 
 
 @dataclass
@@ -78,6 +106,7 @@ class Replay:
 
     ground: Ground
     seeds: tuple[int, ...]
+    rule: str = "a rule"
     _paid: dict[tuple[int, int], float] = field(default_factory=dict)
 
     @property
@@ -100,20 +129,24 @@ class Replay:
         """What was trained so far, in trainings; going on with one costs only what is new."""
         return sum(self._paid.values())
 
-    def train(self, steps: int, seed: int, fraction: float = 1.0) -> np.ndarray:
+    def train(
+        self, steps: int, seed: int, fraction: float = 1.0, *, own: bool = False
+    ) -> np.ndarray:
         """The curve of a training with this T up to a part of the budget.
 
-        seed: the number of a seed; the same number is the same seed for every T.
+        seed: the number of a seed; the same number is the same seed for every T. own: the returns
+        of the training's own episodes, as a host env has them, and not those of the frozen policy.
         """
         if steps not in self.steps:
             raise UsageError(
                 f"T = {steps} is not one of {self.steps}",
-                where=self.ground.cell.name,
+                where=f"{self.rule} on {self.ground.cell.name}, {self.ground.objective}",
                 fix="choose among the layouts of the cell",
             )
-        place, own = self.steps.index(steps), self.seeds[seed % len(self.seeds)]
+        place, dealt = self.steps.index(steps), self.seeds[seed % len(self.seeds)]
         self._paid[steps, seed] = max(fraction, self._paid.get((steps, seed), 0.0))
-        return self.ground.curves[place, own, : round(GRID * fraction) + 1]
+        curves = self.ground.own_curves if own else self.ground.curves
+        return curves[place, dealt, : round(GRID * fraction) + 1]
 
 
 class Rule(Protocol):

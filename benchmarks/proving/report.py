@@ -33,8 +33,9 @@ _SOURCES = {
     "mountain-car": (
         "ARENA 3.0, pull request 398:",
         "MountainCar at T about 64: 2,048 envs never reach the flag in 30M steps, 16 envs do. Here "
-        "6M steps, four mini-batches an epoch; `reached` is the share of points at which the mean "
-        "return is above -200.",
+        "fewer steps, four mini-batches an epoch; `reached` is the share of points at which the "
+        "mean return is above -200. MountainCar is a sealed env; this check has other "
+        "settings than its cells, and nothing was learnt from it.",
     ),
     "wide-minatar": (
         "Mayor et al., arXiv 2506.03404:",
@@ -43,7 +44,7 @@ _SOURCES = {
     "staggered": (
         "Staggered resets, arXiv 2511.21011:",
         "with a fixed episode length and short T, envs that all start together stop gaining near "
-        "N = 1,024. Here Pendulum (episodes of 200 steps), T = 16, 60 updates.",
+        "N = 1,024. Here Pendulum (episodes of 200 steps) at equal vector steps.",
     ),
     "arlbench": (
         "ARLBench (automl/arlbench, branch experiments):",
@@ -75,6 +76,12 @@ def page(result: Result) -> str:
         "groups": groups(result),
         "aims": aims(result),
         "calibration": calibrated(result),
+        "deciding": deciding(result),
+        "expected": expected(result),
+        "own_returns": own_returns(result),
+        "batches": batches(result),
+        "stagger": staggered(result),
+        "power": f"{result['power']:g}" if "power" in result else "",
         "cells": cells(result),
         "dropped": dropped(result),
         "external": external(json.loads(EXTERNAL.read_text()) if EXTERNAL.exists() else {}),
@@ -213,14 +220,15 @@ def _best_search(ways: dict[str, Any], objective: str, budget: str) -> float:
 
 def calibrated(result: Result) -> str:
     """How often what the race says of itself came true."""
-    head = ["costs", "budget", "stated", "true", "Brier (base rate)", "50 % hold", "90 % hold"]
+    head = ["costs", "budget", "stated", "true", "Brier (uncorrected; others' rate; base rate)"]
+    head += ["50 % hold", "90 % hold"]
     head += ["safe range: precision", "recall", "repeats: within an octave", "within 5 %"]
     lines = [_row(head), _row(["---"] * len(head))]
     for kind, budgets in result["calibration"].items():
         for budget, found in budgets.items():
             safe, again = found["safe_range"], found["repeats"] or {}
             words = [kind, budget, f"{found['stated']:.2f}", f"{found['true']:.2f}"]
-            words += [f"{found['brier']:.3f} ({found['brier_of_base_rate']:.3f})"]
+            words.append(_brier(found))
             words += [f"{100 * found['intervals'][level]:.0f} %" for level in ("0.5", "0.9")]
             words += [_share(safe["precision"]), _share(safe["recall"])]
             words += [_share(again.get(name)) for name in ("within_an_octave", "within_5_percent")]
@@ -234,6 +242,110 @@ def calibrated(result: Result) -> str:
         for row in of["reliability"]
     ]
     return "\n".join(lines)
+
+
+def expected(result: Result) -> str:
+    """How often what is expected before any race comes true."""
+    found = result.get("answers", {}).get("expected") or {}
+    words = [
+        f"{NAMES[name]} {_percent(of['held'])} (mean width {100 * of['width']:.0f} points)"
+        for name, of in found.items()
+        if of
+    ]
+    return "; ".join(words) or "not measured yet"
+
+
+_NOT_YET = "Not measured yet."
+
+
+def deciding(result: Result) -> str:
+    """What other ways of deciding a race lose more than it, in the same replays."""
+    if "paired" not in result:
+        return _NOT_YET
+    head = ["more than `race`, in points", "objective", *BUDGETS, "all batch sizes, 4"]
+    lines = [_row(head), _row(["---"] * len(head))]
+    for name, objectives in result["paired"].items():
+        for objective in _objectives(result):
+            of = objectives[objective]
+            words = [_points(of[budget]["usual"]) for budget in BUDGETS]
+            lines.append(_row([name, NAMES[objective], *words, _points(of["4"]["all"])]))
+    return "\n".join(lines)
+
+
+def own_returns(result: Result) -> str:
+    """How far a training's own episodes lie from evaluations, short T beside long T."""
+    found = result.get("answers", {}).get("own_returns")
+    if not found:
+        return _NOT_YET
+    parts = []
+    for objective, of in found.items():
+        short, long = of["short"], of["long"]
+        parts.append(
+            f"{NAMES[objective]}: by {_interval(short)} of the best gain below T = 32 (at most "
+            f"{_percent(short['most'])}), by {_interval(long)} from T = 32 on (at most "
+            f"{_percent(long['most'])})"
+        )
+    return f"What a quarter promises differs between the two, at {'; at '.join(parts)}."
+
+
+def batches(result: Result) -> str:
+    """The best batch size and T beside the best T at B = 2,048, and races over both."""
+    found = result.get("answers", {}).get("batches") or {}
+    found = {name: of for name, of in found.items() if of}
+    if not found:
+        return _NOT_YET
+    envs = max(of["envs"] for of in found.values())
+    head = [f"loss on {envs} envs", *(NAMES[name] for name in found)]
+    lines = [_row(head), _row(["---"] * len(head))]
+    for what in next(iter(found.values()))["loss"]:
+        cells_of = []
+        for of in found.values():
+            words = _percent(of["loss"][what]["value"])
+            if what in of["more_than_usual"]:
+                words += f" ({_points(of['more_than_usual'][what])})"
+            cells_of.append(words)
+        lines.append(_row([what, *cells_of]))
+    lines += ["", "The batch size of the best layout: "]
+    lines[-1] += "; ".join(
+        f"{NAMES[name]}: "
+        + ", ".join(f"{env} {batch:,}" for env, batch in of["best_batch"].items())
+        for name, of in found.items()
+    )
+    return "\n".join(lines) + "."
+
+
+def staggered(result: Result) -> str:
+    """What staggered starts win, by T."""
+    found = result.get("answers", {}).get("stagger") or {}
+    found = {name: of for name, of in found.items() if of}
+    if not found:
+        return _NOT_YET
+    envs = next(iter(found.values()))["envs"]
+    steps = list(next(iter(found.values()))["won"])
+    head = [f"won on {envs} envs, in points", *(f"T={t}" for t in steps)]
+    lines = [_row(head), _row(["---"] * len(head))]
+    for name, of in found.items():
+        lines.append(_row([NAMES[name], *(_points(of["won"][t]) for t in steps)]))
+    for name, of in found.items():
+        lost = of["best_loses"]
+        lines += [
+            "",
+            f"At {NAMES[name]} the best T with envs started together loses "
+            f"{_percent(lost['together'])} against the best of both, the best T with staggered "
+            f"starts {_percent(lost['staggered'])}.",
+        ]
+    return "\n".join(lines)
+
+
+def _points(found: dict[str, float]) -> str:
+    value, low, high = (100 * found[name] for name in ("value", "low", "high"))
+    return f"{value:+.1f} [{low:.1f}, {high:.1f}]"
+
+
+def _brier(found: dict[str, Any]) -> str:
+    names = ("brier_uncorrected", "brier_of_others_rate", "brier_of_base_rate")
+    rest = "; ".join(f"{found[name]:.3f}" for name in names if name in found)
+    return f"{found['brier']:.3f} ({rest})"
 
 
 def _share(number: float | None) -> str:
@@ -285,14 +397,66 @@ def external(found: dict[str, list[dict[str, Any]]]) -> str:
         if name not in found:
             continue
         rows = found[name]
-        head = [key for key in rows[0] if key != "over_training"]
-        parts += [f"**{source}** {says}", "", _row([key.replace("_", " ") for key in head])]
+        parts += [f"**{source}** {says}", "", _row([_column(key) for key in rows[0]])]
         parts += [
-            _row(["---"] * len(head)),
-            *(_row([_shown(row[key]) for key in head]) for row in rows),
+            _row(["---"] * len(rows[0])),
+            *(_row([_shown(value) for value in row.values()]) for row in rows),
         ]
+        if name in _SEEN:
+            parts += ["", _SEEN[name](rows)]
         parts.append("")
     return "\n".join(parts).rstrip() or "They have not been measured yet."
+
+
+def _column(key: str) -> str:
+    part, of, seeds = key.partition(" of ")
+    if of:
+        return f"first {float(part):.0%}, {seeds} seed{'s' * (seeds != '1')}".replace("%", " %")
+    return key.replace("_", " ")
+
+
+def _flags(rows: list[dict[str, Any]]) -> str:
+    """Who has reached the flag of MountainCar."""
+    there = [row["envs"] for row in rows if row["reached"] > 0]
+    if not there:
+        return (
+            "Here nobody has reached the flag, with few envs or with many: what the source reports "
+            "is not seen in a training as short as this."
+        )
+    return f"Here the flag was reached with {', '.join(f'{envs:,}' for envs in there)} envs."
+
+
+def _wide(rows: list[dict[str, Any]]) -> str:
+    """How often many envs with few steps were ahead of few envs with many."""
+    pairs = [
+        (one, other)
+        for one in rows
+        for other in rows
+        if one["envs"] > other["envs"]
+        if (one["env"], one["stagger"]) == (other["env"], other["stagger"])
+    ]
+    return f"Over the training, 128 x 8 is ahead of 8 x 128 {_ahead(pairs)}."
+
+
+def _staggered_ahead(rows: list[dict[str, Any]]) -> str:
+    """How often staggered starts were ahead."""
+    pairs = [
+        (one, other)
+        for one in rows
+        for other in rows
+        if one["stagger"] and not other["stagger"] and one["envs"] == other["envs"]
+    ]
+    return f"Over the training, staggered starts are ahead {_ahead(pairs)}."
+
+
+def _ahead(pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
+    scored = [(one["over_training"], other["over_training"]) for one, other in pairs]
+    more = sum(one["value"] > other["value"] for one, other in scored)
+    clear = sum(one["low"] > other["high"] for one, other in scored)
+    return f"in {more} of {len(scored)} pairs, in {clear} with intervals apart"
+
+
+_SEEN = {"mountain-car": _flags, "wide-minatar": _wide, "staggered": _staggered_ahead}
 
 
 def _shown(value: Any) -> str:

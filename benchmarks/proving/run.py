@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.proving import train
-from benchmarks.proving.calibration import Said, ask, calibration
+from benchmarks.proving.answers import answers
+from benchmarks.proving.calibration import Said, ask, calibration, powers
 from benchmarks.proving.data import CELLS, Cell, read_cells
-from benchmarks.proving.judge import REPLAYS, Bench, Row, references_for, summary
+from benchmarks.proving.judge import REPLAYS, Bench, Row, difference, references_for, summary
 from benchmarks.proving.profiles import COSTS, OBJECTIVES
 from benchmarks.proving.replay import Ground, Learn
-from benchmarks.proving.rules import FREE, PAID, RECORDED, SLOW
+from benchmarks.proving.rules import FREE, PAID, PAIRED, RECORDED, SLOW
 from benchmarks.proving.tasks import SEALED
 from benchmarks.timing.machine import machine
 from nbyt.rng import numpy_stream
@@ -40,6 +41,7 @@ _QUICK = 10
 _SAID = 20
 # The cells of the main tables.
 USUAL = "2048"
+RACE = "race"
 _LEAST_GAIN = 5.0
 _DRAWS = 1000
 
@@ -100,8 +102,11 @@ def judge(cells: Path, replays: int, *, sealed: bool) -> dict[str, Any]:
         "dropped": dropped + gone,
         "cells": [_described(cell, objectives) for cell in known + asked],
     }
-    result["calibration"] = _calibration([part.pop("said") for part in parts], objectives)
-    for name in ("rivals", "rivals_sealed", "oracle", "by_cell"):
+    said = [part.pop("said") for part in parts]
+    result["power"] = powers([one for part in said for own in part.values() for one in own])[""]
+    result["calibration"] = _calibration(said, objectives)
+    result["answers"] = answers(known)
+    for name in ("rivals", "rivals_sealed", "oracle", "by_cell", "paired"):
         result[name] = _turned(objectives, [part[name] for part in parts])
     groups = sorted({group for part in parts for group in part["groups"]})
     result["groups"] = {
@@ -136,12 +141,15 @@ def judge_objective(
     sealed = [Bench(Ground(cell, objective), replays) for cell in asked]
     found: dict[str, Any] = {"rivals": {}, "rivals_sealed": {}, "groups": {}, "by_cell": {}}
     found["said"] = _said(benches, grounds)
+    of_race: dict[tuple[str, str], dict[Bench, Row]] = {}
     for question in questions():
         name, budget = question.name, str(question.budget)
         for where, into in ((benches, "rivals"), (sealed, "rivals_sealed")):
             rows = {
                 bench: _asked(question, bench, grounds) for bench in where if question.about(bench)
             }
+            if where is benches and name in (RACE, *PAIRED):
+                of_race[name, budget] = rows
             for bench, row in rows.items():
                 losses_of = found["by_cell"].setdefault(name, {}).setdefault(budget, {})
                 losses_of[bench.ground.cell.name] = _r(row.losses.mean())
@@ -150,10 +158,33 @@ def judge_objective(
                 if group == USUAL or into == "rivals":
                     key = numpy_stream(0, f"bootstrap {name} {objective} {group}")
                     place.setdefault(name, {})[budget] = summary(own, key)
+    found["paired"] = _paired(of_race, objective)
     key = numpy_stream(0, f"bootstrap oracle {objective}")
     found["oracle"] = {
         "oracle": {"0": summary([bench.oracle for bench in benches if _group(bench) == USUAL], key)}
     }
+    return found
+
+
+def _paired(
+    rows: dict[tuple[str, str], dict[Bench, Row]], objective: str
+) -> dict[str, dict[str, Any]]:
+    """What other ways of the race lose more than the race in the same replays, by budget.
+
+    usual: on the cells of the main table. all: on all development cells.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for (name, budget), own in rows.items():
+        if name == RACE:
+            continue
+        both = [(bench, row, rows[RACE, budget][bench]) for bench, row in own.items()]
+        key = numpy_stream(0, f"bootstrap {name} against the race {objective}")
+        found.setdefault(name, {})[budget] = {
+            "usual": difference(
+                [(row, race) for bench, row, race in both if _group(bench) == USUAL], key
+            ),
+            "all": difference([(row, race) for _, row, race in both], key),
+        }
     return found
 
 
@@ -178,8 +209,10 @@ def _calibration(
         kind = kinds.setdefault(objective.partition(":")[0], {})
         for budget, said in part.items():
             kind.setdefault(budget, []).extend(said)
+    every = [one for of in kinds.values() for own in of.values() for one in own]
+    power = powers(every)
     return {
-        kind: {str(budget): calibration(said) for budget, said in by_budget.items()}
+        kind: {str(budget): calibration(said, power) for budget, said in by_budget.items()}
         for kind, by_budget in kinds.items()
     }
 

@@ -160,6 +160,7 @@ TRAININGS = Number(0, 10_000, fix="such as 4; 0 for an answer without any")
 # Vector steps' worth of time that an update takes beyond its own steps.
 OVERHEAD = Number(0, 10**9, fix="such as parallel:16")
 RETRIES = Number(0, 100, whole=True)
+STAGES = Number(0, 1_000, whole=True)
 WORKERS = Number(1, 1024, whole=True, fix="leave it out for one for each core, or give such as 2")
 CHAIN_COUNT = Number(4, 2**20, whole=True)
 # JAX keeps 32 bits of a seed: with more, two seeds would be one.
@@ -205,6 +206,7 @@ BUDGET = Either(
 Size = Annotated[int, SIZE]
 Passes = Annotated[int, PASSES]
 Count = Annotated[int, COUNT]
+Stages = Annotated[int, STAGES]
 Trainings = Annotated[float, TRAININGS]
 Steps = Annotated[int, STEPS]
 Retries = Annotated[int, RETRIES]

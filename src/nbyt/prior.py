@@ -53,7 +53,7 @@ class Schedule(NamedTuple):
 class Known:
     """The reference tasks under some costs: their landscapes and losses over the user's T.
 
-    losses: [tasks, steps].
+    losses: [tasks, steps]. A T that ends below the untrained policy loses all, and not more.
     """
 
     steps: tuple[int, ...]
@@ -62,9 +62,15 @@ class Known:
 
     @property
     def constant(self) -> int:
-        """Return the T that loses least on average over the tasks, smoothed over three octaves."""
+        """Return the T that loses least on average over the tasks, smoothed over three octaves.
+
+        A T that is longer than any that all tasks were trained with is never the answer.
+        """
         means = np.pad(self.losses.mean(0), 1, mode="edge")
-        return self.steps[int((means[:-2] + means[1:-1] + means[2:]).argmin())]
+        smoothed = means[:-2] + means[1:-1] + means[2:]
+        longest = 2 ** min(float(one.octaves.max()) for one in self.references)
+        known = sum(steps <= longest for steps in self.steps)
+        return self.steps[int(smoothed[: known or None].argmin())]
 
     def mean_loss(self, steps: int) -> Estimate:
         """Return what a T loses on average, with Student's t over the tasks."""
@@ -90,16 +96,20 @@ class Known:
         """Return the arms of a race and their seeds.
 
         The arms are neighbours among every second octave of T, those of which the best loses least
-        on average over the tasks. own: a T of the user's that must be among them.
+        on average over the tasks. own: a T of the user's that must be among them; where the budget
+        does not pay for one arm more, it takes the place of the nearest.
         """
         near = [int(np.abs(np.log2(np.array(self.steps) / t)).argmin()) for t in TARGETS]
         places = sorted(set(near))
         count = min(ARMS, len(places))
         windows = [places[k : k + count] for k in range(len(places) - count + 1)]
         chosen = min(windows, key=lambda window: float(self.losses[:, window].min(1).mean()))
-        arms = {self.steps[place] for place in chosen} | ({own} if own else set())
-        seeds = int(trainings / FRACTION / len(arms) + 1e-9)
-        return Schedule(tuple(sorted(arms)), seeds)
+        arms = [self.steps[place] for place in chosen]
+        if own and own not in arms:
+            if _seeds(trainings, len(arms) + 1) == 0:
+                arms.remove(min(arms, key=lambda steps: abs(np.log2(steps / own))))
+            arms.append(own)
+        return Schedule(tuple(sorted(arms)), _seeds(trainings, len(arms)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +142,7 @@ class Prior:
         references = tuple(reference(task, known, costs) for task in tasks)
         octaves = np.log2(np.array(known, float))
         lost = [losses(np.interp(octaves, one.octaves, one.mean), 0.0) for one in references]
-        return Known(known, references, np.array(lost))
+        return Known(known, references, np.minimum(lost, 1.0))
 
     def track_record(self, costs: str, trainings: float) -> TrackRecord | None:
         """Return what the race lost on tasks it had not seen, at the nearest budget below."""
@@ -195,14 +205,22 @@ def _reference(octaves: np.ndarray, curves: np.ndarray, sds: np.ndarray, seeds: 
     best = max(float(landscape.mean.max()), 1e-12)
     quarter = round((curves.shape[1] - 1) * FRACTION) + 1
     noise = promised(sds[:, :quarter]) / best
+    promise = promised(curves[:, :quarter]) / best - scores / best
     logs = np.pad(np.log(np.maximum(noise, LEAST_NOISE)), 1, mode="edge")
     return Reference(
         octaves,
         landscape.mean / best,
         landscape.covariance / best**2,
         np.exp(np.convolve(logs, np.ones(3) / 3, "valid")),
+        promise,
     )
 
 
-def _far(task: ReferenceTask, batch: int) -> float:
-    return abs(float(np.log2(task.batch / batch)))
+def _seeds(trainings: float, arms: int) -> int:
+    """Return how many seeds of each arm a budget pays for."""
+    return int(trainings / FRACTION / arms + 1e-9)
+
+
+def _far(task: ReferenceTask, batch: int) -> tuple[float, int]:
+    """Return how many octaves away a task's batch is; of two, the larger has more of the T."""
+    return abs(float(np.log2(task.batch / batch))), -task.batch

@@ -1,7 +1,6 @@
-"""nbyt.advise from end to end, on small problems with real training and real measurements."""
+"""nbyt.advise from end to end, on small problems with real trainings and measurements."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import gymnasium
@@ -10,7 +9,6 @@ import pytest
 from gymnasium.wrappers import TimeLimit
 
 import nbyt
-from nbyt.advice import request, stages
 from nbyt.advice import run as advising
 from nbyt.errors import EnvError, StoreError
 from nbyt.exact import frozenlake
@@ -22,95 +20,76 @@ from nbyt.train.plan import PPOSettings
 SMALL = {
     "batch": 64,
     "steps": [4, 16],
-    "effort": "quick",
-    "stages": 2,
-    "total": 512,
-    "settings": PPOSettings(network="table"),
+    "trainings": 2,
+    "total": 2560,
+    "settings": PPOSettings(network="table", learning_rate=0.02),
 }
 
 
 @pytest.fixture(scope="module")
 def advised(tmp_path_factory: pytest.TempPathFactory) -> advising.Advice:
-    """An advice on FrozenLake, its stages trained for it."""
+    """An advice on FrozenLake, with updates timed here and a stage that explains it."""
     out = tmp_path_factory.mktemp("runs") / "advice"
     return nbyt.advise("FrozenLake-v1", out=out, current=(16, 4), **SMALL)
 
 
 def test_the_data_keep_their_promise(advised) -> None:
     data = advised.as_dict()
-    assert len(data["stages"]) == 2 and all(1 <= one["updates"] <= 8 for one in data["stages"])
-    assert sum(one["weight"] for one in data["stages"]) == pytest.approx(1)
-    for stage in data["stages"]:
-        assert [(one["envs"], one["steps"]) for one in stage["layouts"]] == [(16, 4), (4, 16)]
-        assert all(one["seconds"]["value"] > 0 for one in stage["layouts"])
-        assert set(stage["mean_return"]) >= {"value", "low", "high"}
-    for kind in ("per_sample", "per_second"):
-        one = data["advice"][kind]
-        assert {"envs", "steps", "alignment", "win_share", "ties", "reasons"} <= set(one)
-        assert one["envs"] * one["steps"] == 64 and len(one["ranking"]) == 2
-    assert data["current"]["per_sample"]["sentence"]
+    for goal in ("time", "samples"):
+        one = data["advice"][goal]
+        assert {"envs", "steps", "expected_loss", "p_within_5", "rests_on"} <= set(one)
+        assert one["envs"] * one["steps"] == 64
+        assert set(one["expected_loss"]) >= {"value", "low", "high"}
+    assert data["advice"]["samples"]["rests_on"] == "prior"
+    assert data["advice"]["time"]["p_within_5"] is None  # below four trainings
+    assert all({"envs", "steps", "loss", "trainings"} <= set(one) for one in data["layouts"])
+    assert data["cost"]["trainings"] == pytest.approx(2, abs=0.1)
+    assert data["cost"]["samples"] > 2000 and data["cost"]["seconds"] > 0
+    assert set(data["prior"]) == {"version", "sha256", "tasks"}
+    assert data["current"]["sentence"] and data["costs"]["timed"]
     json.dumps(data, allow_nan=False)
+
+
+def test_python_has_the_same_as_types(advised) -> None:
+    assert advised.time.envs * advised.time.steps == 64
+    assert advised.samples.rests_on == "prior" and advised.cost.samples > 0
+    assert {one.steps for one in advised.layouts} >= {4, 16}
+    assert advised.prior.tasks >= 10 and advised.safe_range == ()
+    best = advised.time
+    assert f"time={best.envs}x{best.steps}" in repr(advised) and len(repr(advised)) < 100
+    assert str(best.steps) in str(advised) and "quarter trainings" in str(advised)
 
 
 def test_everything_is_kept_and_the_page_is_there(advised) -> None:
     folder = Path(advised.data["out"])
     assert plain(Folder(folder).require(ADVICE)) == json.loads(json.dumps(advised.data))
     assert advised.report == folder / "report.html" and advised.report.stat().st_size > 10_000
-    best = advised.per_sample
     card = advised._repr_html_()
-    assert str(best["envs"]) in card and str(best["steps"]) in card and "<script" not in card
+    assert str(advised.time.steps) in card and "<script" not in card
 
 
 def test_the_same_question_is_answered_from_the_folder(advised, monkeypatch) -> None:
     def no(*args, **kwargs):
-        raise AssertionError("measured again")
+        raise AssertionError("done again")
 
-    for module, name in ((stages, "examine"), (stages, "train")):
-        monkeypatch.setattr(module, name, no)
     monkeypatch.setattr(advising, "measure_costs", no)
-    out = advised.data["out"]
-    again = nbyt.advise("FrozenLake-v1", out=out, current=(16, 4), **SMALL)
-    assert again.data == advised.data
-    # Another objective, and other weights, are ranked anew from what was measured.
-    other = nbyt.advise("FrozenLake-v1", out=out, objective="critic", weigh="samples", **SMALL)
-    assert other.data["objective"] == "critic"
+    monkeypatch.setattr("nbyt.advice.stages.train", no)
+    monkeypatch.setattr("nbyt.advice.stages.examine", no)
+    monkeypatch.setattr("nbyt.sweep.cells.train_seeds", no)
+    again = nbyt.advise("FrozenLake-v1", out=advised.data["out"], current=(16, 4), **SMALL)
+    for key in ("advice", "layouts", "race", "stages", "current"):
+        assert again.data[key] == advised.data[key], key
 
 
-def test_a_stopped_advice_takes_as_many_chains_of_every_stage_as_it_had_decided(
-    tmp_path: Path, monkeypatch
-) -> None:
-    """A mixture of few and many chains is not what an undisturbed run decides by."""
-    few = replace(request.EFFORTS["quick"], chains=16, more=2)
-    monkeypatch.setitem(request.EFFORTS, "quick", few)
-    # Open with few chains; settled as soon as any stage has more.
-    monkeypatch.setattr(
-        advising,
-        "_wants_more",
-        lambda finding: all(one.record.pool.chains == 16 for one in finding.measured),
-    )
-    asked = {**SMALL, "per": "sample"}
-    whole = nbyt.advise("FrozenLake-v1", out=tmp_path / "whole", **asked)
-    real, calls = stages.examine, iter(range(100))
-
-    def stopped(*args, **kwargs):
-        if next(calls) == 3:  # both stages are measured, and the first again
-            raise KeyboardInterrupt
-        return real(*args, **kwargs)
-
-    monkeypatch.setattr(stages, "examine", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        nbyt.advise("FrozenLake-v1", out=tmp_path / "stopped", **asked)
-    resumed = nbyt.advise("FrozenLake-v1", out=tmp_path / "stopped", **asked)
-    assert [one["pool"]["chains"] for one in resumed.data["stages"]] == [32, 32]
-    assert resumed.data["advice"] == whole.data["advice"]
-
-
-def test_an_advice_prints_its_answer_and_its_cost(advised) -> None:
-    lines = str(advised).split("\n")
-    assert [line.partition(":")[0] for line in lines] == ["per sample", "per second", "cost"]
-    best = advised.per_sample
-    assert f"per_sample={best['envs']}x{best['steps']}" in repr(advised)
-    assert len(repr(advised)) < 100
+def test_a_larger_race_keeps_the_trainings_of_a_smaller_one(advised, tmp_path: Path) -> None:
+    out = tmp_path / "advice"
+    given = {**SMALL, "costs": "parallel", "stages": 0, "out": out}
+    few = nbyt.advise("FrozenLake-v1", **{**given, "trainings": 1})
+    cells = {path.name: path.read_bytes() for path in out.glob("cell-*")}
+    more = nbyt.advise("FrozenLake-v1", **given)
+    assert few.cost.trainings == pytest.approx(1, abs=0.1)
+    assert more.cost.trainings == pytest.approx(2, abs=0.1)
+    assert all((out / name).read_bytes() == text for name, text in cells.items())
 
 
 def test_another_question_is_refused(advised) -> None:
@@ -118,11 +97,19 @@ def test_another_question_is_refused(advised) -> None:
         nbyt.advise("FrozenLake-v1", out=advised.data["out"], seed=1, **SMALL)
 
 
-def test_measuring_again_gives_the_same_numbers(advised, tmp_path: Path) -> None:
-    again = nbyt.advise("FrozenLake-v1", out=tmp_path / "again", current=(16, 4), **SMALL)
-    assert again.per_sample == advised.per_sample
-    for one, other in zip(again.data["stages"], advised.data["stages"], strict=True):
-        assert one["ranking"] == other["ranking"]
+def test_without_trainings_nothing_runs(tmp_path: Path, monkeypatch) -> None:
+    def no(*args, **kwargs):
+        raise AssertionError("something ran")
+
+    monkeypatch.setattr(advising, "measure_costs", no)
+    monkeypatch.setattr(advising, "hold_race", no)
+    for objective in ("time", "samples"):
+        found = nbyt.advise(
+            "CartPole-v1", trainings=0, objective=objective, out=tmp_path / objective
+        )
+        assert found.cost.samples == 0 and found.record.answer.rests_on == "prior"
+        assert found.samples.steps >= 128  # long rollouts are safe for the fewest samples
+    assert found.time is None
 
 
 def test_stages_that_are_given_are_measured_as_they_are(tmp_path: Path) -> None:
@@ -131,23 +118,14 @@ def test_stages_that_are_given_are_measured_as_they_are(tmp_path: Path) -> None:
         control.env,
         stages_from=[control.stage],
         out=tmp_path / "given",
-        per="sample",
+        trainings=0,
         batch=2048,
         steps=[1, 128],
         effort="quick",
     )
-    assert (found.per_sample["envs"], found.per_sample["steps"]) == (2048, 1)
-    assert found.per_second is None and found.data["costs"] is None
-    assert found.per_sample["win_share"] > 0.9 and not found.per_sample["ties"]
-
-
-def test_the_command_names_the_stages_that_were_given(advised, tmp_path: Path) -> None:
-    run = next(Path(advised.data["out"]).glob("training-*"))
-    given = {**SMALL, "stages_from": [run / "stage-1"], "per": "sample", "weigh": "samples"}
-    found = nbyt.advise("FrozenLake-v1", out=tmp_path / "from", **given)
-    said = found.data["reproduce"]
-    assert said.endswith(f"--per sample --weigh samples --from {run / 'stage-1'}")
-    assert found.data["stages"][0]["updates"] == 1
+    (stage,) = found.record.stages
+    assert [one.steps for one in stage.layouts] == [1, 128]
+    assert found.record.gamma == control.gamma
 
 
 class _Breaks(gymnasium.Env):
@@ -172,20 +150,24 @@ class _Breaks(gymnasium.Env):
         return np.array([self._place], np.float32), 1.0 - lost, lost, False, {}
 
 
-def test_an_env_that_breaks_halfway_leaves_what_was_measured(tmp_path: Path) -> None:
+def test_an_env_that_breaks_halfway_leaves_what_was_trained(tmp_path: Path) -> None:
     _Breaks.plan, _Breaks.count = tmp_path / "plan.txt", 0
-    given = {**SMALL, "settings": PPOSettings(network="4", gamma=0.9), "per": "sample"}
+    given = {
+        **SMALL,
+        "settings": PPOSettings(network="4", gamma=0.9),
+        "costs": "parallel",
+        "stages": 0,
+    }
 
     def ask():
         return nbyt.advise(lambda: TimeLimit(_Breaks(), 40), out=tmp_path / "advice", **given)
 
-    first_stage = 64 * (1024 + 44)  # the pool of the first stage alone takes more than this
-    _Breaks.plan.write_text(str(512 + 2 * first_stage))
+    _Breaks.plan.write_text("4000")
     with pytest.raises(EnvError, match="the cable is gone"):
         ask()
-    kept = (tmp_path / "advice" / "measured-1" / "measurement.json").read_bytes()
-    assert not (tmp_path / "advice" / "measured-2").exists()
+    kept = {path: path.read_bytes() for path in (tmp_path / "advice").glob("cell-*")}
+    assert kept
     _Breaks.plan.unlink()
     found = ask()
-    assert len(found.data["stages"]) == 2
-    assert (tmp_path / "advice" / "measured-1" / "measurement.json").read_bytes() == kept
+    assert sum(one.trainings for one in found.layouts) == 8
+    assert all(path.read_bytes() == text for path, text in kept.items())

@@ -7,10 +7,10 @@ import pytest
 from benchmarks.calibration import report as calibration
 from benchmarks.callback.section import section
 from benchmarks.isas import report as isas
+from benchmarks.proving import report as proving
 from benchmarks.soak import report as soak
 from benchmarks.sweep import scale_report as scale
 from benchmarks.throughput import report as speed
-from benchmarks.validation import report as validation
 
 
 @pytest.mark.parametrize(
@@ -19,9 +19,9 @@ from benchmarks.validation import report as validation
         (speed, speed.PAGE),
         (calibration, calibration.DOCS / "calibration.md"),
         (isas, isas.PAGE),
+        (proving, proving.PAGE),
         (soak, soak.PAGE),
         (scale, scale.PAGE),
-        (validation, validation.PAGE),
     ],
 )
 def test_the_page_is_that_of_the_numbers(report, page: Path) -> None:

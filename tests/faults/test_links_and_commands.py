@@ -8,12 +8,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from nbyt.advice.budget import Budget, scout
+from nbyt.sweep.timing_and_advice import add_part
 from tests.faults.links import TARGETS, plant, require_links, seen, written
 from tests.report.pages.probes.probes_sample import head, training
 from tests.studies.small_study import SMALL
 from tests.sweep.made_up import grid_of
 
-from nbyt.advice.budget import Budget, scout
 from nbyt.cli import main
 from nbyt.cli.probe import ProbeOptions, _keep
 from nbyt.errors import NbytError, StoreError
@@ -23,7 +24,6 @@ from nbyt.store.files import MARKER, SWEEP_ADVICE
 from nbyt.store.formats import read_sealed
 from nbyt.store.run import add_record, open_run
 from nbyt.sweep.grid import advice_request
-from nbyt.sweep.timing_and_advice import add_part
 
 LAKE = "tabular:FrozenLake-v1"
 LEARN = "--minibatch 16 --epochs 1 --network table --quiet"

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from msgspec import convert
 
-from nbyt.train.costs import Costs
 from nbyt.envs import resolve
 from nbyt.errors import EnvError
 from nbyt.results import Failure, Sweep, plain
@@ -15,6 +14,7 @@ from nbyt.results.advice import Answers
 from nbyt.results.sweep import CellCounts
 from nbyt.sweep.grid import Cell, Grid, make_grid
 from nbyt.sweep.summary import summarise
+from nbyt.train.costs import Costs
 from nbyt.train.curves import Curve
 
 Data = dict[str, Any]

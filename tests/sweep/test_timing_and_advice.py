@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbyt.sweep.timing_and_advice import add_timing_and_advice
 from tests.sweep.made_up import grid_of
 
 from nbyt.errors import EnvError, NbytError, StoreError
 from nbyt.store.run import Folder, open_run
 from nbyt.sweep import timing_and_advice
 from nbyt.sweep.grid import Grid
-from nbyt.sweep.timing_and_advice import add_timing_and_advice
 
 
 def added(grid: Grid, folder: Path, **options: Any) -> list[str]:

@@ -3,7 +3,12 @@
 from benchmarks.proving.replay import Learn
 from benchmarks.proving.rules.constant import constant, library, smoothed_constant
 from benchmarks.proving.rules.optuna_search import searching
-from benchmarks.proving.rules.race import argmax_race, posterior_race, smoothed_race
+from benchmarks.proving.rules.race import (
+    argmax_race,
+    own_returns_race,
+    posterior_race,
+    smoothed_race,
+)
 from benchmarks.proving.rules.recorded import recorded
 from benchmarks.proving.rules.searches import (
     argmax_of_grid,
@@ -25,6 +30,8 @@ FREE: dict[str, Learn] = {
 PAID: dict[str, Learn] = {
     "race": smoothed_race,
     "race, argmax": argmax_race,
+    "race, least expected loss": posterior_race,
+    "race, own returns": own_returns_race,
     "random, best of k": random_layouts,
     "grid, argmax": argmax_of_grid,
     "grid, smoothed": smoothed_grid,
@@ -34,9 +41,10 @@ PAID: dict[str, Learn] = {
 }
 # Asked once, before the trainings, at a cost of their own.
 RECORDED: dict[str, Learn] = {"gradient at frozen stages": recorded}
+# Ways of the race that are compared with it replay by replay.
+PAIRED = ("race, argmax", "race, least expected loss", "race, own returns")
 # These take up to seconds a replay: with fewer replays, and about one batch size only.
 SLOW: dict[str, tuple[Learn, int]] = {
-    "race, least expected loss": (posterior_race, 10),
     "Optuna TPE, median pruner": (searching("TPE", "median"), 10),
     "Optuna TPE, Hyperband pruner": (searching("TPE", "Hyperband"), 10),
     "Optuna GP, median pruner": (searching("GP", "median"), 3),

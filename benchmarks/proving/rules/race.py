@@ -23,6 +23,9 @@ _task = lru_cache(maxsize=None)(task_of)
 class Race:
     """Smooth the promised scores over log2 T; the best T between the first arm and the last."""
 
+    # True: the arms are scored by their trainings' own episodes.
+    own = False
+
     def __init__(self, references: Sequence[Ground]) -> None:
         tasks = tuple(_task(one.cell) for one in references)
         self._prior = Prior(PriorRecord(version="", tasks=tasks), "")
@@ -47,7 +50,8 @@ class Race:
     def race(self, cell: Replay, schedule: Schedule) -> np.ndarray:
         """Train the arms; return their promised scores above the untrained policy."""
         curves = [
-            [cell.train(t, k, FRACTION) for k in range(schedule.seeds)] for t in schedule.arms
+            [cell.train(t, k, FRACTION, own=self.own) for k in range(schedule.seeds)]
+            for t in schedule.arms
         ]
         gains: np.ndarray = promised(np.array(curves)) - cell.untrained
         return gains
@@ -92,6 +96,13 @@ class PosteriorRace(Race):
         return found.places[int(np.argmin(expected))]
 
 
+class OwnReturnsRace(Race):
+    """The same race, scored by the episodes that ended during training."""
+
+    own = True
+
+
 smoothed_race = Race
+own_returns_race = OwnReturnsRace
 argmax_race = ArgmaxRace
 posterior_race = PosteriorRace

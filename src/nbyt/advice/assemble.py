@@ -41,7 +41,7 @@ from nbyt.results.values import Data, OfLayout
 from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import LEVEL, Estimate
-from nbyt.stats.race import CALIBRATED_FROM, FRACTION, Judged
+from nbyt.stats.race import CALIBRATED_FROM, FRACTION, Judged, is_calibrated
 from nbyt.train.plan import PPOSettings
 
 _DRAWS = 1000
@@ -79,7 +79,7 @@ class AdviceInputs:
         request = self.request
         kind = "samples" if request.objective == "samples" or self.costs is None else None
         spent = 0.0 if self.evidence is None else self.evidence.trainings
-        return self.prior.track_record(kind or self.costs.kind, max(1.0, spent))  # type: ignore[union-attr]
+        return self.prior.track_record(kind or self.costs.kind, max(1.0, spent + 0.5))  # type: ignore[union-attr]
 
 
 def advice_data(
@@ -401,7 +401,7 @@ def _warnings(inputs: AdviceInputs, stages: Sequence[StageAdvice]) -> list[str]:
             f"interrupted: the answer rests on {len(evidence.curves)} of {every} quarter "
             "trainings; the same command goes on"
         )
-    if evidence is not None and FRACTION * len(evidence.curves) < CALIBRATED_FROM - 1e-9:
+    if evidence is not None and not is_calibrated(FRACTION * len(evidence.curves)):
         found.append(
             f"fewer than {CALIBRATED_FROM} trainings: no probability is stated, because on the "
             "proving ground it did not come true at that cost"

@@ -179,7 +179,7 @@ class Evidence:
         cell = Cell(self.race.request.batch // steps, steps, seed)
         if cell not in self.curves:
             return np.nan
-        return float(promised(self._at_moments(cell)) - self.start)
+        return float(promised(self._at_moments(cell)[None])[0] - self.start)
 
 
 Watch = Callable[[Evidence], None]

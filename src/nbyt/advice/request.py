@@ -9,7 +9,7 @@ from nbyt.advice.costs import MEASURED, CostSource, cost_source
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import UsageError
 from nbyt.layout import Layout, lengths_of, nearest_divisors
-from nbyt.numbers import COUNT, MEMORY, PASSES, PROBABILITIES, SEED, SIZE, STEPS, TRAININGS
+from nbyt.numbers import MEMORY, PASSES, PROBABILITIES, SEED, SIZE, STAGES, STEPS, TRAININGS
 from nbyt.results.advice import GOALS, Goal
 from nbyt.train.plan import EPOCHS, HOST_ENVS, MINIBATCH, PPOSettings
 
@@ -194,7 +194,7 @@ def make_advice_request(
         trainings=trainings,
         total=total,
         effort=effort,
-        stages=effort.stages if stages is None else COUNT.check(stages, "stages"),
+        stages=effort.stages if stages is None else STAGES.check(stages, "stages"),
         lambdas=lambdas,
         minibatch=minibatch,
         epochs=epochs,

@@ -37,7 +37,6 @@ from nbyt.numbers import (
     SAMPLES,
     SIZES,
     BudgetText,
-    Count,
     DurationText,
     MemoryText,
     Passes,
@@ -46,6 +45,7 @@ from nbyt.numbers import (
     Seed,
     Size,
     SizesText,
+    Stages,
     Steps,
     Trainings,
     read_if_given,
@@ -106,7 +106,7 @@ class AdviseOptions:
     from_: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = ()
     """Stages, or runs that hold some, to measure for the explanation."""
 
-    stages: Count | None = None
+    stages: Stages | None = None
     """How many frozen policies are measured to explain the answer."""
 
     minibatch: Size | None = None

@@ -30,19 +30,27 @@ LEAST_NOISE = 0.03
 
 
 class Reference(NamedTuple):
-    """A landscape that is known: scores as shares of the best, and the noise of one training."""
+    """A landscape that is known: scores as shares of the best, and the noise of one training.
+
+    promise: how much more than the score the first part of a training promises; slow layouts are
+    promised less than they reach.
+    """
 
     octaves: Float[np.ndarray, " steps"]
     mean: Float[np.ndarray, " steps"]
     covariance: Float[np.ndarray, "steps steps"]
     noise: Float[np.ndarray, " steps"]
+    promise: Float[np.ndarray, " steps"] | float = 0.0
 
 
-class _Component(NamedTuple):
-    weight: float
-    mean: np.ndarray
-    covariance: np.ndarray
-    noise: np.ndarray
+class _Components(NamedTuple):
+    """The parts of the prior: weights, and for each what a `Reference` has over T."""
+
+    weight: Float[np.ndarray, " parts"]
+    mean: Float[np.ndarray, "parts steps"]
+    covariance: Float[np.ndarray, "parts steps steps"]
+    noise: Float[np.ndarray, "parts steps"]
+    promise: Float[np.ndarray, "parts steps"]
 
 
 def landscapes_given(
@@ -59,26 +67,19 @@ def landscapes_given(
     scores above an untrained policy, of the same seeds in every arm; NaN where an arm lacks a seed.
     """
     places, gains = with_evidence(tried, gains)
-    parts = _components(references, octaves)
-    means_of_arms = np.nanmean(gains, axis=1)
-    level = max(float(np.sort(means_of_arms)[-max(1, len(places) // 3) :].mean()), 1e-12)
-    weights, means, factors = [], [], []
-    for part in parts:
-        for factor in _NOISE_FACTORS:
-            log_weight, mean, covariance = _given(part, factor, octaves, places, gains / level)
-            weights.append(np.log(part.weight) + log_weight)
-            means.append(mean)
-            factors.append(np.linalg.cholesky(covariance + 1e-9 * np.eye(len(octaves))))
-    table = np.array(weights)
-    share = np.exp(table - table.max())
+    means = np.nanmean(gains, axis=1)
+    level = max(float(np.sort(means)[-max(1, len(places) // 3) :].mean()), 1e-12)
+    parts = _with_more_or_less_noise(_components(references, octaves))
+    log, means, covariance = _given(parts, octaves, places, gains / level)
+    log += np.log(parts.weight)[:, None]
+    share = np.exp(log - log.max())
     picked = generator.choice(share.size, size=draws, p=(share / share.sum()).ravel())
     rows, scales = np.unravel_index(picked, share.shape)
+    used, which = np.unique(rows, return_inverse=True)
+    factors = np.linalg.cholesky(covariance[used] + 1e-9 * np.eye(len(octaves)))
     noise = generator.normal(size=(draws, len(octaves)))
-    drawn = [
-        means[row][scale] + factors[row] @ one
-        for row, scale, one in zip(rows, scales, noise, strict=True)
-    ]
-    return np.array(drawn)
+    drawn: np.ndarray = means[rows, scales] + np.einsum("dst,dt->ds", factors[which], noise)
+    return drawn
 
 
 def with_evidence(
@@ -97,31 +98,45 @@ def drawn_losses(drawn: Float[np.ndarray, "draws steps"]) -> Float[np.ndarray, "
     return lost
 
 
-def _components(references: Sequence[Reference], octaves: np.ndarray) -> list[_Component]:
-    found = []
-    each = (1 - _BROAD) / len(references)
+def _components(references: Sequence[Reference], octaves: np.ndarray) -> _Components:
+    means, covariances, noises, promises = [], [], [], []
+    smooth = matern(octaves, octaves, _APART_LENGTH)
     for one in references:
-        for shift, weight in _SHIFTS.items():
+        for shift in _SHIFTS:
             at = np.clip(octaves - shift, one.octaves.min(), one.octaves.max())
             mean = np.interp(at, one.octaves, one.mean)
             spread = _APART + _APART_ON_SLOPES * np.minimum(0.5, mean.max() - mean)
-            apart = np.outer(spread, spread) * matern(octaves, octaves, _APART_LENGTH)
             places = np.abs(np.subtract.outer(at, one.octaves)).argmin(1)
             own = one.covariance[np.ix_(places, places)]
-            noise = np.exp(np.interp(at, one.octaves, np.log(one.noise)))
-            found.append(_Component(each * weight, mean, own + apart, noise))
-    plain = [part for place, part in enumerate(found) if place % len(_SHIFTS) == 0]
-    means = np.array([part.mean for part in plain])
-    broad = np.cov(means.T) if len(means) > 1 else np.zeros((len(octaves),) * 2)
-    broad = 0.7 * broad + 0.3 * np.diag(np.diag(broad)) + 0.1**2 * matern(octaves, octaves, 2.0)
-    noise = np.exp(np.mean([np.log(part.noise) for part in plain], axis=0))
-    return [*found, _Component(_BROAD, means.mean(0), broad, noise)]
+            means.append(mean)
+            covariances.append(own + np.outer(spread, spread) * smooth)
+            noises.append(np.exp(np.interp(at, one.octaves, np.log(one.noise))))
+            promises.append(np.interp(at, one.octaves, one.promise + np.zeros(len(one.octaves))))
+    plain = np.array(means[:: len(_SHIFTS)])
+    broad = np.cov(plain.T) if len(plain) > 1 else np.zeros((len(octaves),) * 2)
+    broad = 0.7 * broad + 0.3 * np.diag(np.diag(broad)) + 0.1**2 * smooth
+    weights = np.outer(np.full(len(references), 1 / len(references)), list(_SHIFTS.values()))
+    return _Components(
+        np.append((1 - _BROAD) * weights.ravel(), _BROAD),
+        np.array([*means, plain.mean(0)]),
+        np.array([*covariances, broad]),
+        np.array([*noises, np.exp(np.log(noises[:: len(_SHIFTS)]).mean(0))]),
+        np.array([*promises, np.mean(promises[:: len(_SHIFTS)], axis=0)]),
+    )
+
+
+def _with_more_or_less_noise(parts: _Components) -> _Components:
+    """Return every part once for each factor of its noise."""
+    count = len(_NOISE_FACTORS)
+    factors = np.tile(_NOISE_FACTORS, len(parts.weight))
+    all_of = _Components(*(np.repeat(table, count, axis=0) for table in parts))
+    return all_of._replace(weight=all_of.weight / count, noise=all_of.noise * factors[:, None])
 
 
 def _given(
-    part: _Component, factor: float, octaves: np.ndarray, places: np.ndarray, gains: np.ndarray
+    parts: _Components, octaves: np.ndarray, places: np.ndarray, gains: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the log likelihood at every scale, the posterior means there, and its covariance.
+    """Return log likelihoods and posterior means, [parts, scales, ...], and covariances, [parts].
 
     Two arms share the noise of the seeds that both have. What seeds say about the noise itself is
     taken from those that every arm has.
@@ -131,26 +146,27 @@ def _given(
     together = there @ there.T
     counts = np.diag(together)
     x = octaves[places]
-    noise = factor * part.noise[places]
+    noise = parts.noise[:, places]
     shared = _SHARED * np.exp(-np.abs(np.subtract.outer(x, x)) / _SHARED_LENGTH)
     np.fill_diagonal(shared, 1.0)
-    seed_noise = np.outer(noise, noise) * shared
-    prior = part.covariance[np.ix_(places, places)]
+    seed_noise = noise[:, :, None] * noise[:, None, :] * shared
     noise_of_means = seed_noise * together / np.outer(counts, counts)
+    prior = parts.covariance[:, places][:, :, places]
     total = prior + _PROMISE**2 * matern(x, x, 2.0) + noise_of_means
     inverse = np.linalg.inv(total)
-    gain = part.covariance[:, places] @ inverse
-    covariance = part.covariance - gain @ part.covariance[places]
+    gain = parts.covariance[:, :, places] @ inverse
+    covariance = parts.covariance - gain @ parts.covariance[:, places]
     scaled = np.nanmean(gains, axis=1) / _SCALES[:, None]
-    residual = scaled - part.mean[places]
-    log = -0.5 * np.einsum("sa,ab,sb->s", residual, inverse, residual)
-    log -= 0.5 * np.linalg.slogdet(total)[1] + arms * np.log(_SCALES)
+    residual = scaled - (parts.mean + parts.promise)[:, None, places]
+    log = -0.5 * np.einsum("psa,pab,psb->ps", residual, inverse, residual)
+    log -= 0.5 * np.linalg.slogdet(total)[1][:, None] + arms * np.log(_SCALES)
     complete = gains[:, there.all(0)]
     seeds = complete.shape[1]
     if seeds > 1:
         centred = complete - complete.mean(1, keepdims=True)
-        scatter = centred @ centred.T
-        log -= 0.5 * np.sum(np.linalg.inv(seed_noise) * scatter) / _SCALES**2
-        log -= (seeds - 1) * (0.5 * np.linalg.slogdet(seed_noise)[1] + arms * np.log(_SCALES))
-    means = part.mean + residual @ gain.T
-    return log, means, (covariance + covariance.T) / 2
+        scatter = np.einsum("pab,ab->p", np.linalg.inv(seed_noise), centred @ centred.T)
+        log -= 0.5 * scatter[:, None] / _SCALES**2
+        determinant = np.linalg.slogdet(seed_noise)[1][:, None]
+        log -= (seeds - 1) * (0.5 * determinant + arms * np.log(_SCALES))
+    means = parts.mean[:, None] + residual @ gain.transpose(0, 2, 1)
+    return log, means, (covariance + covariance.transpose(0, 2, 1)) / 2

@@ -1,1 +1,0 @@
-"""Is the advice right? Against exact answers on tables, and against training on real tasks."""
