@@ -25,7 +25,8 @@ LIGHT = [
     "nbyt.system",
     "nbyt.store.run",
     "nbyt.stats",
-    "nbyt.advice.rank",
+    "nbyt.prior",
+    "nbyt.advice.reasons",
     "nbyt.report.pages.advice",
     "nbyt.cli.main",
 ]

@@ -8,7 +8,7 @@ from tests.store import kept
 
 from nbyt.errors import StoreError
 from nbyt.results import plain
-from nbyt.store.files import ADVICE, COSTS, LOOK, MEASUREMENT, RETURNS, TRAINING
+from nbyt.store.files import ADVICE, COSTS, LOOK, MEASUREMENT, TRAINING, UNTRAINED
 from nbyt.store.run import Folder, open_run, verify
 
 
@@ -19,7 +19,7 @@ def folder(tmp_path: Path) -> Folder:
     found.write(COSTS, kept.COSTS)
     found.write(MEASUREMENT, ({"a": np.arange(3.0)}, kept.measurement()), 1)
     found.write(LOOK, kept.look(), 1, 32)
-    found.write(RETURNS, {"returns": [1.0, None]}, 4, 16)
+    found.write(UNTRAINED, {"seeds": [3, 4], "returns": [1.0, 2.5]})
     found.write(ADVICE, kept.advice())
     open_run(found.path_of(TRAINING, 4, 16), {"env": "x"})
     return found
@@ -29,7 +29,7 @@ def test_what_was_saved_comes_back(folder: Folder) -> None:
     tensors, facts = folder.read(MEASUREMENT, 1)
     assert tensors["a"].tolist() == [0, 1, 2] and plain(facts) == kept.measurement()
     assert folder.read(COSTS).timed == ((8, 16, (0.1, 0.2)), (4, 32, (0.2, 0.3)))
-    assert folder.read(RETURNS, 4, 16).returns == (1.0, None)
+    assert folder.read(UNTRAINED).returns == (1.0, 2.5)
     assert plain(folder.read(LOOK, 1, 32)) == kept.look() and folder.read(LOOK, 1, 64) is None
     assert folder.read(MEASUREMENT, 2) is None
     assert plain(folder.require(ADVICE)) == kept.advice()

@@ -43,7 +43,7 @@ def replayed_race(
 ) -> Advised | None:
     """Return what a race of quarter trainings would have advised for the same time.
 
-    The quarters are those of the sweep's own first trainings. None where an arm has none.
+    The quarters are those of the sweep's own first trainings. None where fewer than two arms have one.
     """
     steps = tuple(sorted(one.steps for one in grid.layouts))
     splits = [(grid.batch // one, one) for one in steps]
@@ -53,28 +53,30 @@ def replayed_race(
     octaves = np.log2(np.array(steps, float))
     unit = float(np.exp(np.interp(5.0, octaves, np.log(seconds))))
     budget = FRACTION * unit * grid.points[-1]
-    rows = []
-    for arm in schedule.arms:
-        place = comparison.layouts.index((grid.batch // arm, arm))
-        returns = comparison.returns[place][: schedule.seeds]
-        curves = np.hstack([np.full((len(returns), 1), start), returns])
-        points = np.array([0, *grid.points], float)
-        cost = float(seconds[steps.index(arm)])
-        rows.append(promised(over_budget(curves, points, cost, budget, _MOMENTS)) - start)
-    seeds = min(map(len, rows), default=0)
-    if seeds == 0 or len(rows) < 2:
+    gains = np.full((len(schedule.arms), schedule.seeds), np.nan)
+    for row, arm in zip(gains, schedule.arms, strict=True):
+        returns = comparison.returns[comparison.layouts.index((grid.batch // arm, arm))]
+        returns = returns[: schedule.seeds]
+        if len(returns):
+            curves = np.hstack([np.full((len(returns), 1), start), returns])
+            points = np.array([0, *grid.points], float)
+            cost = float(seconds[steps.index(arm)])
+            seen = over_budget(curves, points, cost, budget, _MOMENTS)
+            row[: len(returns)] = promised(seen) - start
+    count = int(np.isfinite(gains).sum())
+    if np.isfinite(gains).any(1).sum() < 2:
         return None
     judged = judge_race(
         octaves,
         [steps.index(arm) for arm in schedule.arms],
-        np.array([row[:seeds] for row in rows]),
+        gains,
         references=known.references,
-        trainings=FRACTION * len(rows) * seeds,
+        trainings=FRACTION * count,
         generator=numpy_stream(grid.seeds[0], "sweep.race"),
     )
     split = splits[judged.best] if judged.learnt else (grid.batch // known.constant, known.constant)
     sentence = (
-        f"{_name(split)}, by a race of {len(rows) * seeds} quarter trainings, which are the first "
+        f"{_name(split)}, by a race of {count} quarter trainings, which are the first "
         "quarters of trainings of this sweep."
     )
     losses = {splits[k]: loss for k, loss in zip(judged.places, judged.losses, strict=True)}
