@@ -77,6 +77,9 @@ def page(result: Result) -> str:
         "aims": aims(result),
         "calibration": calibrated(result),
         "deciding": deciding(result),
+        "worse": worse_than_constant(result),
+        "calibration_aims": calibration_aims(result),
+        "carried": carried(result),
         "expected": expected(result),
         "own_returns": own_returns(result),
         "batches": batches(result),
@@ -206,6 +209,59 @@ def aims(result: Result) -> str:
             words += [_percent(search / 2), _percent(constant)]
             lines.append(_row([*words, "yes" if race <= most else "**no**"]))
     return "\n".join(lines)
+
+
+_MUCH = 0.05
+
+
+def worse_than_constant(result: Result) -> str:
+    """The cells on which the race loses much more than the constant, which it was never to do."""
+    race, constant = (result["by_cell"][name] for name in ("race", "constant"))
+    found: dict[str, list[str]] = {}
+    for objective in _objectives(result):
+        for budget in BUDGETS:
+            for cell, lost in race[objective][budget].items():
+                free = constant[objective]["0"][cell]
+                if lost > free + _MUCH:
+                    words = f"{budget}: {_percent(lost)} against {_percent(free)}"
+                    found.setdefault(f"{NAMES[objective]}, {cell}", []).append(words)
+    if not found:
+        return "On no cell does the race lose over 5 points more than the constant."
+    lines = [
+        "It was never to lose over 5 points more than the constant; **missed** on these cells:"
+    ]
+    lines += ["", *(f"- {where}; for {', '.join(words)}" for where, words in found.items())]
+    return "\n".join(lines)
+
+
+def calibration_aims(result: Result) -> str:
+    """Which aims of calibration are reached on parallel hardware, before rounding."""
+    lines = [_row(["budget", "aim", "found", "reached"]), _row(["---"] * 4)]
+    for budget, found in result["calibration"]["parallel"].items():
+        held, safe = found["intervals"]["0.9"], found["safe_range"]["precision"]
+        brier, base = found["brier"], found["brier_of_base_rate"]
+        rows = [
+            ("90 % intervals hold 87 to 93 %", f"{100 * held:.1f} %", 0.87 <= held <= 0.93),
+            (f"Brier score below the base rate's, {base:.4f}", f"{brier:.4f}", brier < base),
+            ("precision of the safe range at least .9", _exact(safe), (safe or 0) >= 0.9),
+        ]
+        lines += [_row([budget, *words, "yes" if met else "**no**"]) for *words, met in rows]
+    return "\n".join(lines)
+
+
+def _exact(number: float | None) -> str:
+    return "none named" if number is None else f"{number:.4f}"
+
+
+def carried(result: Result) -> str:
+    """Which rows are of an earlier run of the judge."""
+    if not result.get("carried_over"):
+        return ""
+    names = ", ".join(f"`{name}`" for name in result["carried_over"])
+    return (
+        f"**Provisional:** the rows of {names} are of an earlier run, whose losses were shares of "
+        "each deal's own span; all others are new.\n"
+    )
 
 
 def _best_search(ways: dict[str, Any], objective: str, budget: str) -> float:

@@ -15,7 +15,7 @@ from tests.cli.commands import NBYT, nbyt
 
 from nbyt.cli import main
 
-SMALL = ("--steps", "4,16", "--effort", "quick", "--stages", "2", "--total", "512")
+SMALL = ("--steps", "4,16", "--trainings", "2", "--total", "2560", "--costs", "parallel")
 COMMAND = ("advise", "FrozenLake-v1", "--batch", "64", "--network", "table", *SMALL)
 ESTIMATE = {"value", "low", "high"}
 
@@ -37,21 +37,23 @@ def test_json_keeps_its_promise(folder: Path, capsys: pytest.CaptureFixture[str]
     record = _json(capsys, *COMMAND, "--out", str(folder))
     assert record["status"] == "ok" and record["command"] == "advise"
     data = record["data"]
+    for goal in ("time", "samples"):
+        one = data["advice"][goal]
+        assert set(one["expected_loss"]) >= ESTIMATE
+        assert one["p_within_5"] is None and one["rests_on"] in ("race", "prior")
+        assert one["sentence"] and all(isinstance(line, str) for line in one["reasons"])
+    assert all(len(split) == 2 for split in data["safe_range"])
+    for layout in data["layouts"]:
+        assert set(layout["loss"]) >= ESTIMATE and layout["trainings"] >= 0
+    assert {"trainings", "samples", "seconds"} == set(data["cost"])
+    assert {"version", "tasks"} <= set(data["prior"])
     for stage in data["stages"]:
         assert {"updates", "mean_return", "layouts"} <= set(stage)
-        for layout in stage["layouts"]:
-            assert {"envs", "steps", "actor", "critic", "total", "seconds"} <= set(layout)
-            assert set(layout["seconds"]) >= ESTIMATE
-    for kind in ("per_sample", "per_second"):
-        one = data["advice"][kind]
-        assert set(one["alignment"]) >= ESTIMATE and 0 <= one["win_share"] <= 1
-        assert all(len(tie) == 2 for tie in one["ties"])
-        assert one["reasons"] and all(isinstance(line, str) for line in one["reasons"])
     assert Path(data["report"]).is_absolute() and Path(data["report"]).exists()
     assert data["reproduce"].startswith("nbyt advise tabular:FrozenLake-v1 --batch 64")
 
 
-def test_the_terminal_gets_80_columns_and_ends_with_answer_and_report(
+def test_the_terminal_gets_80_columns_with_the_answer_first_and_the_report_last(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -60,7 +62,8 @@ def test_the_terminal_gets_80_columns_and_ends_with_answer_and_report(
     text = "\n".join(lines)
     assert max(len(line) for line in lines if not line.startswith("report:")) <= 80
     assert lines[-1].startswith("report:") and "…" not in text
-    assert "per sample: " in text and "per second: " in text
+    assert lines[0].startswith(("Fastest: ", "Nothing learnt"))
+    assert "For the fewest samples: " in text and "Your 16 x 4" in text
     assert re.search(r"^ *(16x4|4x16)\*", text, re.MULTILINE)
 
 
@@ -93,9 +96,18 @@ def test_report_makes_the_page_anew_without_jax(folder: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("tokens", "words"),
     [
-        (("advise", "FrozenLake-v1"), "no batch given"),
         (("advise", "FrozenLake-v1", "--batch", "2003", "--max-envs", "64"), "nothing to compare"),
-        (("advise", "FrozenLake-v1", "--batch", "64", "--budget", "10m"), "proposes a batch"),
+        (
+            ("advise", "FrozenLake-v1", "--budget", "10m", "--total", "100_000"),
+            "say the same thing twice",
+        ),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--costs", "nowhere"), "neither a way"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--per", "sample"), "no longer an option"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--weigh", "samples"), "no longer an option"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--objective", "critic"), "no longer an"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--objective", "both"), "no longer an"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--objective", "speed"), "no objective"),
+        (("advise", "FrozenLake-v1", "--batch", "64", "--trainings", "-1"), "--trainings must be"),
         (("advise", "FrozenLake-v1", "--budget", "soon"), "--budget must be a time"),
         (("advise", "FrozenLake-v1", "--batch", "64", "--current", "8x16"), "128 samples, not 64"),
         (("advise", "FrozenLake-v1", "--batch", "64", "--current", "8by8"), "8by8"),
@@ -123,10 +135,7 @@ def test_the_current_layout_may_be_said_in_a_librarys_words(
 ) -> None:
     own = ("--current", "sb3", "n_envs=16", "n_steps=4", "batch_size=64", "n_epochs=4")
     data = _json(capsys, *COMMAND, *own, "--out", str(folder))["data"]
-    assert (data["current"]["per_sample"]["envs"], data["current"]["per_sample"]["steps"]) == (
-        16,
-        4,
-    )
+    assert (data["current"]["envs"], data["current"]["steps"]) == (16, 4)
 
 
 def test_settings_of_a_library_are_part_of_the_question(
@@ -181,17 +190,31 @@ def test_a_dry_run_says_the_cost_and_writes_nothing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     data = _json(capsys, *COMMAND, "--dry-run", "--out", str(tmp_path / "out"))["data"]
-    assert data["training_steps"] == 512 and data["seconds"] > 0
+    assert data["race_steps"] > 2000 and data["seconds"] > 0 and data["seeds"] == 4
+    assert data["arms"] == "16x4, 4x16"
     assert not (tmp_path / "out").exists()
 
 
-def test_a_dry_run_of_a_budget_measures_nothing(
+def test_a_budget_of_samples_is_the_training_that_is_planned(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    tokens = ("advise", "FrozenLake-v1", "--budget", "10m", "--network", "table", "--dry-run")
-    assert _json(capsys, *tokens)["data"]["pool_steps"] > 0
+    tokens = ("advise", "FrozenLake-v1", "--budget", "5k", "--batch", "64", "--network", "table")
+    given = (*tokens, "--trainings", "1", "--steps", "4,16", "--objective", "samples", "--dry-run")
+    # One training, and the quarter that is trained again to be measured.
+    assert _json(capsys, *given)["data"]["race_steps"] == pytest.approx(6250, rel=0.1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_trainings_the_usual_t_is_told_at_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    tokens = ("advise", "CartPole-v1", "--trainings", "0", "--out", str(tmp_path / "out"))
+    data = _json(capsys, *tokens)["data"]
+    assert data["batch"] == 2048 and data["cost"]["samples"] == 0
+    assert data["advice"]["time"]["rests_on"] == data["advice"]["samples"]["rests_on"] == "prior"
+    assert 4 <= data["advice"]["time"]["steps"] <= 64  # on parallel hardware
+    assert data["advice"]["samples"]["steps"] >= 128
 
 
 SLOW = """
@@ -222,25 +245,39 @@ def test_an_env_too_slow_for_the_effort_is_told_and_quick_is_offered(tmp_path: P
     (tmp_path / "slow_env.py").write_text(SLOW.replace("WAIT", "0.05"))
     done = nbyt("advise", "slow_env:make_env", "--batch", "256", cwd=tmp_path, code=2)
     said = " ".join(done.stderr.split())
-    assert "this would take about" in said and "--effort quick" in said and "ms" in said
+    assert "this would take about" in said and "--trainings" in said and "ms" in said
     assert not (tmp_path / "runs").exists()
 
 
-def test_ctrl_c_saves_says_how_to_go_on_and_the_same_command_does(tmp_path: Path) -> None:
-    (tmp_path / "calm_env.py").write_text(SLOW.replace("WAIT", "0"))
-    tokens = ["advise", "calm_env:make_env", "--batch", "64", *SMALL, "--per", "sample"]
+def test_ctrl_c_gives_the_answer_so_far_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "calm_env.py").write_text(SLOW.replace("WAIT", "0.0005"))
+    tokens = ["advise", "calm_env:make_env", "--batch", "64", *SMALL, "--stages", "0"]
     tokens += ["--gamma", "0.9", "--out", "advice"]
     running = subprocess.Popen(
-        [*NBYT, *tokens], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*NBYT, *tokens, "--json"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
-    kept = tmp_path / "advice" / "measured-1"
-    while not kept.exists() and running.poll() is None:
-        time.sleep(0.05)
+    folder = tmp_path / "advice"
+
+    def trained() -> set[str]:
+        return {path.name.partition("-seed")[0] for path in folder.glob("cell-*.json")}
+
+    while len(trained()) < 2 and running.poll() is None:
+        time.sleep(0.02)
     os.kill(running.pid, signal.SIGINT)
-    _, said = running.communicate(timeout=60)
-    said = " ".join(said.split())
-    assert running.returncode == 130 and "is saved" in said and "nbyt advise" in said
-    before = (kept / "measurement.json").read_bytes()
+    printed, said = running.communicate(timeout=60)
+    kept = {path: path.read_bytes() for path in folder.glob("cell-*.json")}
+    assert running.returncode == 130, said
+    record = json.loads(printed)
+    assert record["status"] == "interrupted" and record["data"]["advice"]["time"]["steps"] in (
+        4,
+        16,
+    )
+    assert any("the same command goes on" in one for one in record["warnings"])
     nbyt(*tokens, cwd=tmp_path)
-    assert (kept / "measurement.json").read_bytes() == before
-    assert (tmp_path / "advice" / "report.html").exists()
+    assert len(list(folder.glob("cell-*.json"))) == 8 > len(kept)
+    assert all(path.read_bytes() == text for path, text in kept.items())
+    assert (folder / "report.html").exists()

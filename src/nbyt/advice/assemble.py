@@ -190,7 +190,7 @@ def _layouts(inputs: AdviceInputs, best: OfLayout) -> list[LayoutLoss]:
     within: Sequence[float | None] = [None] * len(losses)
     if judged is not None:
         losses = list(judged.losses)
-        within = judged.close if judged.within is not None else within
+        within = judged.close if _sure(inputs, judged) else within
     names = _defaults_by_steps(inputs)
     found = [
         _row(inputs, known.steps[place], loss, chance, best, names)
@@ -237,10 +237,15 @@ def _defaults_by_steps(inputs: AdviceInputs) -> dict[int, list[str]]:
 
 
 def _safe(inputs: AdviceInputs, judged: Judged | None) -> list[list[int]]:
-    if judged is None or judged.within is None:
+    if judged is None or not _sure(inputs, judged):
         return []
     steps = inputs.known(inputs.request.objective).steps
     return [[inputs.request.batch // steps[place], steps[place]] for place in judged.safe]
+
+
+def _sure(inputs: AdviceInputs, judged: Judged) -> bool:
+    """Return True if probabilities may be stated: on the proving ground they came true for time."""
+    return judged.within is not None and inputs.request.objective == "time"
 
 
 def _race(evidence: Evidence, costs: UpdateCosts | None) -> Race:
@@ -405,6 +410,11 @@ def _warnings(inputs: AdviceInputs, stages: Sequence[StageAdvice]) -> list[str]:
         found.append(
             f"fewer than {CALIBRATED_FROM} trainings: no probability is stated, because on the "
             "proving ground it did not come true at that cost"
+        )
+    elif evidence is not None and inputs.request.objective == "samples":
+        found.append(
+            "no probability is stated for the same samples, because on the proving ground it did "
+            "not come true"
         )
     for stage in stages:
         left_out = (stage.closer.left_out if stage.closer else ()) or ()

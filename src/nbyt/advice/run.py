@@ -286,10 +286,10 @@ def answer_request(
         known = prior.under(request.steps, _values(costs), request.batch)
         limits = (race_samples, race_seconds)
         evidence = _race(request, folder, updates, known, limits, runner, progress, watch)
-        parts.done()
         stopped = evidence is not None and evidence.interrupted
-        if stopped:
-            progress = _silent
+        if stopped:  # every further report would stop the work again
+            progress = parts.progress = _silent
+        parts.done()
         inputs = AdviceInputs(request, prior, costs, evidence, (), {})
         stages = [] if stopped else list(given) or _stages(inputs, folder, progress)
         stages = [collected_by(collector, stage) for stage in stages]
@@ -297,8 +297,7 @@ def answer_request(
         parts.done()
         inputs = replace(inputs, measured=measured)
         inputs = replace(inputs, looks=_diagnose(inputs, folder, progress))
-        if not stopped:
-            progress(OVERALL, parts.total, parts.total)
+        progress(OVERALL, parts.total, parts.total)
         spent = 0 if evidence is None else evidence.samples
         data = {
             **advice_data(inputs, carried=carried, remarks=remarks),
