@@ -8,7 +8,7 @@ loses least on average, and the T that are worth a try. No JAX.
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+from msgspec import structs
 from scipy import special
 
 from nbyt.results.prior import Prior as PriorRecord
@@ -103,7 +104,10 @@ class Known:
         places = sorted(set(near))
         count = min(ARMS, len(places))
         windows = [places[k : k + count] for k in range(len(places) - count + 1)]
-        chosen = min(windows, key=lambda window: float(self.losses[:, window].min(1).mean()))
+        # The usual T is always inside the tried range: a race may then come back to it.
+        usual = self.steps.index(self.constant)
+        around = [window for window in windows if window[0] <= usual <= window[-1]] or windows
+        chosen = min(around, key=lambda window: float(self.losses[:, window].min(1).mean()))
         arms = [self.steps[place] for place in chosen]
         if own and own not in arms:
             if _seeds(trainings, len(arms) + 1) == 0:
@@ -128,6 +132,12 @@ class Prior:
     def tasks(self) -> tuple[str, ...]:
         """Return the names of the reference envs."""
         return tuple(dict.fromkeys(task.env for task in self.record.tasks))
+
+    def without(self, env: str) -> "Prior":
+        """Return the tasks of other envs: what is known of this one would be told twice."""
+        name = env.rpartition(":")[2]
+        others = tuple(task for task in self.record.tasks if task.env.rpartition(":")[2] != name)
+        return replace(self, record=structs.replace(self.record, tasks=others))
 
     def under(
         self, steps: Sequence[int], update_costs: Float[np.ndarray, " steps"] | None, batch: int

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from msgspec import convert
-from tests.advice.test_race import made_up, planned
+from tests.advice.races import made_up, planned
 
 from nbyt.advice.assemble import AdviceInputs, _times_as_long, advice_data
 from nbyt.advice.race import Evidence, Race

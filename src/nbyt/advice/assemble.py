@@ -12,11 +12,9 @@ from nbyt.advice.costs import UpdateCosts
 from nbyt.advice.libraries import settings
 from nbyt.advice.race import Evidence
 from nbyt.advice.reasons import (
-    alternatives,
     current_words,
     explanations,
     not_learnt,
-    record_words,
     remedies,
     slower_words,
     verdict,
@@ -45,6 +43,8 @@ from nbyt.stats.race import CALIBRATED_FROM, FRACTION, Judged, is_calibrated
 from nbyt.train.plan import PPOSettings
 
 _DRAWS = 1000
+# Trainings of the race whose record is told where none was held.
+_USUAL = 4.0
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class AdviceInputs:
         """Return what this rule lost on the proving ground at this cost."""
         request = self.request
         kind = "samples" if request.objective == "samples" or self.costs is None else None
-        spent = 0.0 if self.evidence is None else self.evidence.trainings
+        spent = _USUAL if self.evidence is None else self.evidence.trainings
         return self.prior.track_record(kind or self.costs.kind, max(1.0, spent + 0.5))  # type: ignore[union-attr]
 
 
@@ -149,8 +149,7 @@ def _answer(
     if raced:
         row = next(one for one in layouts if one.steps == best.steps)
         loss, within = row.loss, row.within_5
-        reasons = [*alternatives(best, layouts), *explanations(stages, best)]
-        reasons += remedies(stages, best)
+        reasons = [*explanations(stages, best), *remedies(stages, best)]
     else:
         loss, within = _record(known.expected(best.steps)), None
         reasons = _usual(inputs, goal, known, best)
@@ -173,16 +172,16 @@ def _usual(inputs: AdviceInputs, goal: Goal, known: Known, best: OfLayout) -> li
     """Say what an answer without a race rests on."""
     tasks = len(known.losses)
     what = "the same samples" if goal == "samples" else "the same time"
-    said = [f"For {what} this T lost least on average over {tasks} reference tasks."]
+    said = [f"For {what} T = {best.steps} lost least on average over {tasks} reference tasks."]
     if goal == "samples":
-        said.append("Racing for the fewest samples gained nothing there.")
+        said.append("Racing for the fewest samples gained nothing on them.")
     elif inputs.evidence is None and inputs.costs is not None:
         said.append(f"Costs: {inputs.costs.in_words}. A race would compare layouts on this env.")
     return said
 
 
 def _layouts(inputs: AdviceInputs, best: OfLayout) -> list[LayoutLoss]:
-    """Return the losses of the layouts that are compared, and of the usual one."""
+    """Return the losses of the layouts in the tried range; of all, without a race."""
     request, judged = inputs.request, inputs.judged
     known = inputs.known(request.objective)
     places = range(len(known.steps)) if judged is None else judged.places
@@ -196,9 +195,6 @@ def _layouts(inputs: AdviceInputs, best: OfLayout) -> list[LayoutLoss]:
         _row(inputs, known.steps[place], loss, chance, best, names)
         for place, loss, chance in zip(places, losses, within, strict=True)
     ]
-    if known.constant not in [one.steps for one in found]:
-        usual = known.expected(known.constant)
-        found.append(_row(inputs, known.constant, usual, None, best, names))
     return sorted(found, key=lambda one: one.steps)
 
 
@@ -420,11 +416,6 @@ def _warnings(inputs: AdviceInputs, stages: Sequence[StageAdvice]) -> list[str]:
         left_out = (stage.closer.left_out if stage.closer else ()) or ()
         found += [f"{stage.name}: {one}" for one in (*stage.warnings, *left_out)]
     return list(dict.fromkeys(found))
-
-
-def record_line(record: TrackRecord | None) -> str:
-    """Return the track record in a sentence; empty without one."""
-    return "" if record is None else record_words(record)
 
 
 def _record(estimate: Estimate) -> EstimateRecord:

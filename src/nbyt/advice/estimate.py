@@ -65,7 +65,7 @@ def with_budget(race: Race, samples: int | None, seconds: float | None) -> Race:
     seeds = race.schedule.seeds
     one = race_samples(race, 1)
     if samples is not None:
-        seeds = min(seeds, samples // one)
+        seeds = min(seeds, int(samples // one))
     if seconds is not None:
         pace = full_pace(race.request, step_pace(race.request.env))
         each = one * (pace.step + race.request.epochs * pace.sample) / _at_once(race.request)
@@ -173,12 +173,13 @@ def require_time(race: Race, pace: Pace, limit: float, *, timed: bool) -> Foreca
     if expected.seconds <= limit:
         return expected
     steps = expected.race + expected.pools + expected.timing
+    slow = f" of {1000 * pace.step:.2g} ms" if pace.step else ""
     raise UsageError(
-        f"this would take about {in_words(expected.seconds)}: {steps:,} env steps of "
-        f"{1000 * pace.step:.2g} ms, and {1000 * pace.sample:.2g} ms for a sample in the learner",
+        f"this would take about {in_words(expected.seconds)}: {steps:,} env steps{slow}, and "
+        f"{1000 * pace.sample:.2g} ms for a sample in the learner",
         where="time",
-        fix="take fewer --trainings or a smaller --total, or allow it with --time-limit "
-        f"{in_words(1.3 * expected.seconds)}",
+        fix="take fewer --trainings or a smaller --total or --budget, or allow it with "
+        f"--time-limit {in_words(1.3 * expected.seconds)}",
     )
 
 

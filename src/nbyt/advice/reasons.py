@@ -6,12 +6,10 @@ No sentence is made where the interval of its number does not support it.
 import re
 from collections.abc import Sequence
 
-from nbyt.report.numbers import listed
-from nbyt.results.advice import Current, Goal, LayoutLoss, StageAdvice
+from nbyt.report.advice_words import chance_words, loss_words
+from nbyt.results.advice import Current, Goal, StageAdvice
 from nbyt.results.measurement import Gradient, MeasuredLayout
-from nbyt.results.prior import TrackRecord
 from nbyt.results.values import Estimate, OfLayout
-from nbyt.stats.race import CLOSE
 
 _SOURCES = {
     "sampling": "which states and actions were visited",
@@ -19,10 +17,8 @@ _SOURCES = {
     "credit": "later randomness that is credited to earlier actions",
     "coupling": "randomness that also decides what is visited next",
 }
-# A share of the variance that is worth a sentence, and a loss with which a T hardly learns.
-_NOTABLE, _HARDLY = 0.1, 0.5
-# An update that takes so many times as long is worth a word.
-_SLOWER = 1.1
+# A share of the variance that is worth a sentence.
+_NOTABLE = 0.1
 
 
 def verdict(
@@ -30,10 +26,13 @@ def verdict(
 ) -> str:
     """Return the answer in one sentence."""
     head = {"time": "Fastest", "samples": "For the fewest samples"}[goal]
-    chance = "" if within is None else f"P(within 5 % of the best) = {_decimals(within)}; "
+    expected = f"expected loss {loss_words(loss)}"
+    if raced and within is not None:
+        chance = f"P(within 5 % of the best) = {chance_words(within)}"
+        return f"{head}: {in_words(best)}. {chance}; {expected}."
     if raced:
-        return f"{head}: {in_words(best)}. {chance}Expected loss {percent(loss)}."
-    return f"{head}: {in_words(best)}, as on most tasks: expected loss {percent(loss)}."
+        return f"{head}: {in_words(best)}; {expected}."
+    return f"{head}: {in_words(best)}, as on most tasks; {expected}."
 
 
 def not_learnt(best: OfLayout, trainings: int) -> str:
@@ -45,49 +44,6 @@ def not_learnt(best: OfLayout, trainings: int) -> str:
     )
 
 
-def alternatives(best: OfLayout, layouts: Sequence[LayoutLoss]) -> list[str]:
-    """Say what other T lose: which are about as good, which are worse, which hardly learn."""
-    others = [one for one in layouts if one.steps != best.steps and one.loss.value is not None]
-    groups: dict[str, list[LayoutLoss]] = {name: [] for name in _GROUPS}
-    for one in others:
-        groups[_group(one)].append(one)
-    found = []
-    for name, said in _GROUPS.items():
-        words = [
-            f"T = {one.steps}{f' {percent(one.loss)}{_longer(one)}' if said else ''}"
-            for one in groups[name]
-        ]
-        if words:
-            found.append(f"{name}: {listed(words)}.")
-    return found
-
-
-# How others compare with the best, and whether their losses are said.
-_GROUPS = {
-    "About as good": True,
-    "Probably worse": True,
-    "Clearly worse": True,
-    "Hardly learn in the same budget": False,
-}
-
-
-def _group(one: LayoutLoss) -> str:
-    if _low(one) > _HARDLY:
-        return "Hardly learn in the same budget"
-    if _low(one) > CLOSE:
-        return "Clearly worse"
-    return "About as good" if (one.loss.value or 0.0) <= CLOSE else "Probably worse"
-
-
-def record_words(record: TrackRecord) -> str:
-    """Say how good the rule was on tasks it had not seen, beside its rivals."""
-    where = "tasks it had not seen" if record.sealed else "reference tasks, each left out in turn,"
-    return (
-        f"On {record.tasks} {where} this rule lost {percent(record.race)}; always the same T "
-        f"{percent(record.constant)}; {record.search} at this cost {percent(record.search_loss)}."
-    )
-
-
 def current_words(own: OfLayout, best: OfLayout, loss: Estimate | None) -> str:
     """Say what the user's own layout loses."""
     name = f"Your {own.envs} x {own.steps}"
@@ -95,7 +51,7 @@ def current_words(own: OfLayout, best: OfLayout, loss: Estimate | None) -> str:
         return f"{name} is the layout advised: leave it."
     if loss is None or loss.value is None:
         return f"{name} was not compared."
-    return f"{name} loses {percent(loss)} against the best layout."
+    return f"{name} loses {loss_words(loss)} against the best layout."
 
 
 def slower_words(current: Current, best: OfLayout, speedup: Estimate) -> str:
@@ -135,30 +91,6 @@ def in_words(layout: OfLayout) -> str:
     """Return a layout such as 64 envs x 32 steps."""
     envs, steps = layout.envs, layout.steps
     return f"{envs:,} env{'s' * (envs > 1)} x {steps:,} step{'s' * (steps > 1)}"
-
-
-def percent(loss: object) -> str:
-    """Return a loss with its interval, such as 2.4 % [0, 8]."""
-    value, low, high = (getattr(loss, end) for end in ("value", "low", "high"))
-    if value is None or low is None or high is None:
-        return "unknown"
-    return f"{_short(value)} % [{_short(low)}, {_short(high)}]"
-
-
-def _short(share: float) -> str:
-    share = 100 * share
-    text = f"{share:.1f}" if 0.05 < abs(share) < 9.95 else f"{share:.0f}"
-    return text.removesuffix(".0")
-
-
-def _low(one: LayoutLoss) -> float:
-    return 0.0 if one.loss.low is None else one.loss.low
-
-
-def _longer(one: LayoutLoss) -> str:
-    if one.update_cost is None or one.update_cost < _SLOWER:
-        return ""
-    return f" (an update takes {one.update_cost:.2g} times as long)"
 
 
 _PHRASES = {

@@ -93,20 +93,26 @@ class AdviceRequest:
     def command(self) -> str:
         """Return the command line that asks this, without options that have their defaults."""
         usual = make_advice_request(
-            self.env, batch=self.batch, effort=self.effort, max_envs=self.max_envs
+            self.env,
+            batch=self.batch,
+            objective=self.objective,
+            effort=self.effort,
+            max_envs=self.max_envs,
         )
         words: dict[str, Any] = {"batch": self.batch, "total": self.total, "seed": self.seed}
         if self.max_envs != (HOST_ENVS if isinstance(self.env, HostEnv) else self.batch):
             words["max-envs"] = self.max_envs
         if self.own is not None:
             words["current"] = f"{self.batch // self.own}x{self.own}"
+        if self.objective != "time":
+            words["objective"] = self.objective
         if self.effort.name != "normal":
             words["effort"] = self.effort.name
         if self.steps != usual.steps and self.steps != lengths_of(
             self.batch, (), self.max_envs, self.own
         ):
             words["steps"] = _text(self.steps)
-        for name in ("objective", "trainings", "lambdas", "minibatch", "epochs", "stages"):
+        for name in ("trainings", "lambdas", "minibatch", "epochs", "stages"):
             value = getattr(self, name)
             if value != getattr(usual, name):
                 words["lambda" if name == "lambdas" else name] = _text(value)

@@ -28,6 +28,7 @@ from nbyt.advice.stages import (
 )
 from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
+from nbyt.errors import StoreError, UsageError
 from nbyt.measure.frozen_policy import Collector
 from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, SPLIT, require
@@ -36,8 +37,9 @@ from nbyt.prior import Known, load_prior
 from nbyt.report.tables.advice import answer_lines
 from nbyt.results import Advice as AdviceRecord
 from nbyt.results import plain
-from nbyt.results.advice import Answer, Cost, LayoutLoss, PriorFacts
+from nbyt.results.advice import Answer, Cost, Current, LayoutLoss, PriorFacts
 from nbyt.results.values import Data
+from nbyt.stats.race import FRACTION
 from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
 from nbyt.store.manifest import versions
 from nbyt.store.paths import at_work
@@ -96,6 +98,11 @@ class Advice:
     def prior(self) -> PriorFacts:
         """Return which reference tasks it rests on."""
         return self.record.prior
+
+    @property
+    def current(self) -> Current | None:
+        """Return your own layout beside the advised one, if you gave it."""
+        return self.record.current
 
     @property
     def report(self) -> Path:
@@ -277,7 +284,7 @@ def answer_request(
     round of the race.
     """
     began = time.monotonic()
-    prior = load_prior()
+    prior = load_prior().without(request.env.id)
     parts = _Parts(progress, 4)
     with at_work(folder.path):
         costs = _costs(request, folder, progress)
@@ -298,13 +305,13 @@ def answer_request(
         inputs = replace(inputs, measured=measured)
         inputs = replace(inputs, looks=_diagnose(inputs, folder, progress))
         progress(OVERALL, parts.total, parts.total)
-        spent = 0 if evidence is None else evidence.samples
+        samples = _measured_samples(measured) + (0 if evidence is None else evidence.samples)
         data = {
             **advice_data(inputs, carried=carried, remarks=remarks),
             "cost": {
                 "trainings": 0.0 if evidence is None else round(evidence.trainings, 6),
-                "samples": spent + _measured_samples(measured),
-                "seconds": round(time.monotonic() - began, 3),
+                "samples": samples,
+                "seconds": round(_seconds(folder, samples, time.monotonic() - began), 3),
             },
             "machine": {"device": hardware.describe(), "platform": platform.platform()},
             "versions": versions(),
@@ -334,7 +341,8 @@ def planned_race(
     """
     timed = request.objective == "samples" or request.costs.timed_here
     costs = None if timed else known_costs(request.costs, request.steps, request.batch)
-    known = load_prior().under(request.steps, _values(costs), request.batch)
+    prior = load_prior().without(request.env.id)
+    known = prior.under(request.steps, _values(costs), request.batch)
     schedule = known.schedule(request.trainings, request.own)
     return with_budget(
         Race(request, costs or same_samples(request.steps), known, schedule), *limits
@@ -347,6 +355,17 @@ def total_for(request: AdviceRequest, seconds: float) -> int:
     layout = request.layout(known.constant)
     update = update_seconds(request.env, request.settings, layout, vector=request.vector)
     return max(1, int(seconds / update)) * request.batch
+
+
+def _seconds(folder: Folder, samples: int, seconds: float) -> float:
+    """Add the seconds of earlier runs in the folder; reading what is there costs nothing new."""
+    try:
+        before = folder.read(ADVICE)
+    except StoreError:
+        return seconds
+    if before is None:
+        return seconds
+    return before.cost.seconds + (seconds if samples != before.cost.samples else 0.0)
 
 
 def _silent(what: str, done: int, total: int) -> None:
@@ -366,8 +385,15 @@ def _race(
     """Hold the race that the budget pays for; None where it pays for no seed."""
     wanted = Race(request, costs, known, known.schedule(request.trainings, request.own))
     race = with_budget(wanted, *limits)
-    if race.schedule.seeds == 0:
+    if request.trainings == 0:
         return None
+    if race.schedule.seeds == 0:
+        arms = len(race.schedule.arms)
+        raise UsageError(
+            f"the budget pays for no quarter training of each of {arms} layouts",
+            where="trainings",
+            fix=f"give --trainings {arms * FRACTION:g} or more, or 0 for an answer without a race",
+        )
     return hold_race(race, folder, runner=runner, progress=progress, watch=watch)
 
 

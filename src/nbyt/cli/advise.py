@@ -151,7 +151,7 @@ _REPLACED = {
     "per": {
         "sample": "--objective samples",
         "second": "--objective time",
-        "both": "nothing: both answers are given",
+        "both": "the command without it: both answers are given",
     },
     "objective": dict.fromkeys(
         ("both", "actor", "critic", "total"),

@@ -43,7 +43,8 @@ def replayed_race(
 ) -> Advised | None:
     """Return what a race of quarter trainings would have advised for the same time.
 
-    The quarters are those of the sweep's own first trainings. None where fewer than two arms have one.
+    The quarters are those of the sweep's own first trainings. None where fewer than two arms have
+    one.
     """
     steps = tuple(sorted(one.steps for one in grid.layouts))
     splits = [(grid.batch // one, one) for one in steps]

@@ -16,7 +16,7 @@ from nbyt.store.files import ADVICE
 from nbyt.store.run import Folder
 
 CONTROL = garnet(6, 2, 0)
-ASKED = {"batch": 128, "effort": "quick", "steps": [2, 32], "max_envs": 64}
+ASKED = {"batch": 128, "trainings": 1, "total": 1280, "steps": [2, 32], "max_envs": 64}
 
 
 def alignment(steps: int, envs: int) -> float:
@@ -41,28 +41,29 @@ def test_a_model_is_advised_truly_and_left_as_it_was(tmp_path) -> None:
     assert torch.equal(luck[0], torch.get_rng_state())
     assert (luck[1] == np.random.get_state()[1]).all()
     assert np.array_equal(seen, model._last_obs) and model.num_timesteps == 256
-    # What is said is true.
+    # What explains the answer is true.
     layouts = advice.data["stages"][0]["layouts"]
     truths = {one["steps"]: alignment(one["steps"], one["envs"]) for one in layouts}
     assert list(truths) == [2, 32]
     for layout in layouts:
         found = layout["actor"]["alignment"]
         assert found["low"] - 0.01 <= truths[layout["steps"]] <= found["high"] + 0.01
-    ties = [steps for _, steps in advice.per_sample["ties"]]
-    assert max(truths, key=truths.get) in (advice.per_sample["steps"], *ties)
-    # And it is on the page, with all that a page has.
+    # The answer rests on trainings of models like this one, and its page says so.
+    assert sum(one.trainings for one in advice.layouts) == 4
+    assert advice.cost.trainings == pytest.approx(1, abs=0.2)
     data = plain(Folder(out).require(ADVICE))
-    assert advice.per_second is not None and data["costs"]["timed"]
+    assert advice.time is not None and data["costs"]["timed"]
     assert data["stages"][0]["updates"] == 2 and data["current"] is not None
     assert data["reproduce"].startswith("nbyt.integrations.sb3.advise(model, batch=128")
     assert "stable-baselines3" in data["versions"]
     assert "TableEnv" in advice.report.read_text()
-    assert "costs" in heard and any("chains" in what for what in heard)
-    # What was measured is not measured again, and other weights are another question.
+    assert "costs" in heard and any("quarter trainings" in what for what in heard)
+    # What was measured and trained is not done again, and other weights are another question.
     heard.clear()
     again = advise(model, out=out, progress=lambda what, *_: heard.append(what), **ASKED)
     assert again.data["stages"] == advice.data["stages"]
-    assert not any("chains" in what for what in heard)
+    assert again.data["race"] == advice.data["race"]
+    assert not any("chains" in what or "costs" in what for what in heard)
     with torch.no_grad():
         model.policy.action_net.weight += 1
     with pytest.raises(nbyt.NbytError, match="other"):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nbyt.errors import UsageError
-from nbyt.gradients.engines.torch_policy import undisturbed
+from nbyt.gradients.engines.torch_policy import torch, undisturbed
 from nbyt.integrations.sb3.envs import Given, vec_env
 from nbyt.integrations.sb3.package import module
 from nbyt.layout import Layout
@@ -109,7 +109,8 @@ class SB3Runner:
         plan = grid.plan(cell)
         # A model takes seeds of 32 bits, and adds the number of the env.
         seed = cell.seed % 2**31
-        with undisturbed(seed):
+        # What asks may measure the live policy, without gradients.
+        with undisturbed(seed), torch.enable_grad():
             envs = vec_env(self._model, self._env, plan.layout.envs)
             try:
                 model = model_like(self._model, envs, plan.layout, seed)

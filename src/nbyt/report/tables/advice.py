@@ -92,7 +92,7 @@ def _other_goal(record: Advice) -> str:
     other: Goal = "samples" if record.objective == "time" else "time"
     answer = record.advice.of(other)
     if answer is None:
-        return "The cost of an update is unknown, so nothing is said about time."
+        return "For the same time: ask with --objective time."
     return answer.sentence
 
 
