@@ -48,8 +48,8 @@ CASES = (
     ),
     Case(
         "advise",
-        "advise tabular:FrozenLake-v1 --batch 64 --effort quick --per sample --total 20000 "
-        f"--stages 2 {_TABLE}",
+        "advise tabular:FrozenLake-v1 --batch 64 --costs parallel --total 200000 --stages 2 "
+        f"{_TABLE}",
     ),
     Case(
         "sweep, device env",

@@ -28,7 +28,6 @@ from nbyt.store.files import (
     PAGE,
     PROBES,
     RESULT,
-    RETURNS,
     STAGE,
     STUDY,
     STUDY_TRAINING,
@@ -37,6 +36,7 @@ from nbyt.store.files import (
     TABLE,
     TIMES,
     TRAINING,
+    UNTRAINED,
 )
 from nbyt.store.paths import locked
 from nbyt.store.run import Folder, add_record, load_stage, open_run, read_probes, verify
@@ -92,14 +92,14 @@ def _advice(out: Path, number: int = 0, *, inner: bool = False) -> Uses:
         [
             lambda: advice.read(COSTS),
             lambda: advice.read(MEASUREMENT, 1),
-            lambda: advice.read(RETURNS, 4, 16),
+            lambda: advice.read(UNTRAINED),
             lambda: advice.read(LOOK, 1, 32),
             lambda: advice.require(ADVICE),
         ],
         [
             lambda: advice.write(COSTS, {"timed": [number]}),
             lambda: advice.write(MEASUREMENT, (arrays, {"env": number}), 1),
-            lambda: advice.write(RETURNS, {"returns": [float(number)]}, 4, 16),
+            lambda: advice.write(UNTRAINED, {"seeds": [1], "returns": [float(number)]}),
             lambda: advice.write(LOOK, {"number": number}, 1, 32),
             lambda: advice.write(ADVICE, {"number": number}),
             lambda: write_text(out / PAGE.name, f"{number}"),

@@ -42,8 +42,8 @@ class LayoutOptions:
 
     # Of what was removed, so that old commands and option files are answered in words.
     layout: Annotated[Literal["fixed", "auto"], Parameter(show=False)] = "fixed"
-    batch: Annotated[Size | None, Parameter(show=False)] = None
-    max_envs: Annotated[Size | None, Parameter(show=False)] = None
+    batch: Annotated[str, Parameter(show=False)] = ""
+    max_envs: Annotated[str, Parameter(show=False)] = ""
 
 
 def run_ppo(
@@ -84,7 +84,7 @@ def _refuse_removed(layout: LayoutOptions) -> None:
         message = "--layout auto was removed, because it did not beat a constant T"
         raise UsageError(message, where="layout", fix=fix)
     for name in ("batch", "max_envs"):
-        if getattr(layout, name) is not None:
+        if getattr(layout, name):
             option = name.replace("_", "-")
             message = f"--{option} belonged to --layout auto, which was removed"
             raise UsageError(message, where=option, fix=fix)
