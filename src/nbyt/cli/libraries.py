@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +12,9 @@ from rich.text import Text
 
 from nbyt.cli.output import Common, Outcome, facts_table, show, show_verbatim, talk, warn
 from nbyt.dialects import describing
+from nbyt.dialects.commands import read_words
 from nbyt.dialects.comparing import Change, Comparison, compared
-from nbyt.dialects.dialect import Dialect, load
+from nbyt.dialects.dialect import Dialect, load, meant
 from nbyt.dialects.explaining import Explanation, explained
 from nbyt.dialects.settings import Pair
 from nbyt.dialects.settings import settings as parsed_settings
@@ -23,9 +25,12 @@ from nbyt.store.text import plain
 _DIVIDER = "--"
 
 
+Words = Annotated[str, Parameter(allow_leading_hyphen=True)]
+
+
 def explain(
     dialect: str,
-    *settings: str,
+    *settings: Words,
     file: Path | None = None,
     entry: str | None = None,
     common: Annotated[Common, Parameter(name="*")] = Common(),
@@ -37,7 +42,8 @@ def explain(
     dialect
         The library; `nbyt dialects` lists them.
     settings
-        Its own names and values, as key=value; preset=NAME takes one of its own sets of defaults.
+        Its own names and values, as key=value or --key value; preset=NAME takes one of its own sets
+        of defaults.
     file
         Read settings from this file: a command line, YAML or JSON; those given here win.
     entry
@@ -53,7 +59,7 @@ def explain(
 def translate(
     source: str,
     target: str,
-    *settings: str,
+    *settings: Words,
     file: Path | None = None,
     entry: str | None = None,
     common: Annotated[Common, Parameter(name="*")] = Common(),
@@ -114,7 +120,7 @@ def read_explanation(
     name: str, words: Sequence[str], file: Path | None = None, entry: str | None = None
 ) -> Explanation:
     """Explain the settings of the command line, and behind them those of a file."""
-    dialect, given = load(name), pairs(words)
+    dialect, given = library(name, words)
     if file is None:
         if entry is not None:
             raise UsageError("--entry without --file", where="--entry", fix="add --file")
@@ -127,8 +133,22 @@ def read_explanation(
     return explained(dialect, [*behind, *given], lenient=True)
 
 
+def library(name: str, words: Sequence[str]) -> tuple[Dialect, list[Pair]]:
+    """Find the library of a name that may be of several words, and its settings."""
+    plain_words = list(takewhile(lambda word: "=" not in word and not word.startswith("-"), words))
+    for count in range(len(plain_words), 0, -1):
+        longer = " ".join([name, *words[:count]])
+        if meant(longer):
+            name, words = longer, words[count:]
+            break
+    given = pairs(words)
+    return load(name, [key for key, _ in given]), given
+
+
 def pairs(words: Sequence[str]) -> list[Pair]:
-    """Split key=value words into (name, value) pairs."""
+    """Split key=value words and flags into (name, value) pairs."""
+    if any(_is_flag(word) for word in words):
+        return list(read_words(list(words)))
     result = []
     for word in words:
         key, equals, value = word.partition("=")
@@ -140,9 +160,12 @@ def pairs(words: Sequence[str]) -> list[Pair]:
     return result
 
 
+def _is_flag(word: str) -> bool:
+    return word.startswith("--") and word != _DIVIDER
+
+
 def _key(dialect: Dialect, pair: Pair) -> str:
-    name = pair[0].replace("-", "_")
-    return dialect.aliases.get(name, name)
+    return dialect.own(pair[0])
 
 
 def _warned(common: Common, *explanations: Explanation) -> list[str]:
