@@ -10,12 +10,22 @@ from cyclopts import Parameter
 from rich.table import Table
 from rich.text import Text
 
-from nbyt.cli.output import Common, Outcome, facts_table, show, show_verbatim, talk, warn
+from nbyt.cli.output import (
+    Common,
+    Outcome,
+    facts_table,
+    print_error,
+    show,
+    show_verbatim,
+    talk,
+    warn,
+)
 from nbyt.dialects import describing
 from nbyt.dialects.commands import read_words
 from nbyt.dialects.comparing import Change, Comparison, compared
 from nbyt.dialects.dialect import Dialect, load, meant
 from nbyt.dialects.explaining import Explanation, explained
+from nbyt.dialects.missing import MissingSettingsError
 from nbyt.dialects.settings import Pair
 from nbyt.dialects.settings import settings as parsed_settings
 from nbyt.dialects.translating import Translation, translated
@@ -49,11 +59,23 @@ def explain(
     entry
         Which entry of the file, where it has several.
     """
-    explanation = read_explanation(dialect, settings, file, entry)
+    try:
+        explanation = read_explanation(dialect, settings, file, entry)
+    except MissingSettingsError as error:
+        return _partial(error, common)
     warnings = _warned(common, explanation)
     if not common.json:
         _show_explanation(explanation)
     return Outcome(explanation.as_dict(), warnings)
+
+
+def _partial(error: MissingSettingsError, common: Common) -> Outcome:
+    """Show what some settings say although others are missing."""
+    if not common.json:
+        show(Text(describing.title(error.given.dialect), style="bold"), "")
+        show(facts_table(describing.partial_facts(error)), "")
+    print_error(error, "explain", as_json=False)
+    return Outcome(error.partial(), [error.message], status="partial", exit_code=error.exit_code)
 
 
 def translate(
