@@ -250,13 +250,20 @@ def _show_translation(translation: Translation) -> None:
     show_verbatim(translation.paste)
     show("")
     if translation.is_exact:
-        show(Text("the layout is the same", style="green"))
+        show(Text(_same(translation), style="green"))
     for difference in translation.differences:
-        kind = (
-            Text("lost ", style="bold red") if difference.loss else Text("differs ", style="bold")
-        )
-        show(kind + Text(plain(difference.message)))
+        style = "bold red" if difference.kind in ("lost", "left") else "bold"
+        show(Text(f"{difference.kind} ", style=style) + Text(plain(difference.message)))
     _show_traps(translation.target, fixes=False)
+
+
+def _same(translation: Translation) -> str:
+    """Say that the layout is the same, never without how much beside it is not."""
+    count = len(translation.not_same)
+    if not count:
+        return "the layout is the same, and so is every setting that was read"
+    be = "1 setting or rule is" if count == 1 else f"{count} settings or rules are"
+    return f"the layout is the same; {be} not"
 
 
 def _show_comparison(comparison: Comparison) -> None:

@@ -82,12 +82,30 @@ class Replay:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A setting whose values, as text, choose between named ways to do something."""
+
+    key: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class EarlyStop:
+    """The setting whose value, times a factor, is the KL at which an update's epochs stop."""
+
+    key: str
+    factor: float
+
+
+@dataclass(frozen=True)
 class Dialect:
     """The words of one library: ours to theirs, several of theirs multiply.
 
     `learning` has those that change no size: our settings of PPO to the library's. `called` are
     other names of the library; `where` says where it sets what it has no default for; `framework`
-    has the names that frameworks around it give its settings.
+    has the names that frameworks around it give its settings. `learning_defaults` are by our
+    names, also of what cannot be set; `apart` says what no setting of another library can copy;
+    `off` is the value that switches a number off.
     """
 
     id: str
@@ -112,6 +130,11 @@ class Dialect:
     under: tuple[str, ...] = ("",)
     called: tuple[str, ...] = ()
     where: Mapping[str, str] = field(default_factory=dict)
+    learning_defaults: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    early_stop: EarlyStop | None = None
+    apart: tuple[str, ...] = ()
+    off: float | None = None
     framework: Mapping[str, str] = field(default_factory=dict)
 
     def key(self, word: str) -> str:
@@ -205,8 +228,9 @@ def _table(name: str) -> dict[str, Any]:
         return table
     base = _table(table.pop("like"))
     base.pop("called", None)
-    defaults = {**base.get("defaults", {}), **table.get("defaults", {})}
-    return {**base, **table, "defaults": defaults}
+    both = ("defaults", "learning_defaults")
+    merged = {name: {**base.get(name, {}), **table.get(name, {})} for name in both}
+    return {**base, **table, **merged}
 
 
 def _built(name: str, table: dict[str, Any]) -> Dialect:
@@ -222,6 +246,8 @@ def _built(name: str, table: dict[str, Any]) -> Dialect:
     made["checks"] = tuple(Check(**check) for check in checks)
     if "replay" in table:
         made["replay"] = Replay(**{key: _frozen(value) for key, value in table["replay"].items()})
+    made["choices"] = {name: Choice(**one) for name, one in table.get("choices", {}).items()}
+    made["early_stop"] = EarlyStop(**made["early_stop"]) if made.get("early_stop") else None
     made["under"] = tuple(made.pop("file", {}).get("under", ("",)))
     return Dialect(id=name, **made)
 
