@@ -29,6 +29,7 @@ from nbyt.dialects.missing import MissingSettingsError
 from nbyt.dialects.settings import Pair
 from nbyt.dialects.settings import settings as parsed_settings
 from nbyt.dialects.translating import Translation, translated
+from nbyt.dialects.traps import CODES, Trap
 from nbyt.errors import UsageError
 from nbyt.store.text import plain
 
@@ -43,6 +44,8 @@ def explain(
     *settings: Words,
     file: Path | None = None,
     entry: str | None = None,
+    strict: bool = False,
+    allow: list[str] | None = None,
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
     """Explain another library's settings: layout, schedule, rules and traps.
@@ -58,7 +61,12 @@ def explain(
         Read settings from this file: a command line, YAML or JSON; those given here win.
     entry
         Which entry of the file, where it has several.
+    strict
+        Exit with 1 if there is a trap or the library refuses the settings.
+    allow
+        With --strict: a trap that does not count, by its code; may be repeated.
     """
+    allowed = allowed_traps(allow)
     try:
         explanation = read_explanation(dialect, settings, file, entry)
     except MissingSettingsError as error:
@@ -66,7 +74,23 @@ def explain(
     warnings = _warned(common, explanation)
     if not common.json:
         _show_explanation(explanation)
-    return Outcome(explanation.as_dict(), warnings)
+    code = _strict_code(explanation.traps, allowed) if strict else 0
+    return Outcome(explanation.as_dict(), warnings, exit_code=code)
+
+
+def _strict_code(traps: Sequence[Trap], allowed: set[str], *, fails: bool = False) -> int:
+    """Return 1 if a trap is not allowed, or something else fails."""
+    return int(fails or any(trap.code not in allowed for trap in traps))
+
+
+def allowed_traps(allow: Sequence[str] | None) -> set[str]:
+    """Return codes of traps that do not count; raise UsageError for one that does not exist."""
+    codes = {code for one in allow or () for code in one.split(",")}
+    for code in sorted(codes - set(CODES)):
+        near = get_close_matches(code, CODES, n=1, cutoff=0.5)
+        fix = f"did you mean {near[0]}?" if near else f"codes: {', '.join(CODES)}"
+        raise UsageError(f"there is no trap '{code}'", where="--allow", fix=fix)
+    return codes
 
 
 def _partial(error: MissingSettingsError, common: Common) -> Outcome:
@@ -84,6 +108,8 @@ def translate(
     *settings: Words,
     file: Path | None = None,
     entry: str | None = None,
+    strict: bool = False,
+    allow: list[str] | None = None,
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
     """Translate a layout to another library's words, and say what cannot be made equal.
@@ -100,20 +126,29 @@ def translate(
         Read settings from this file: a command line, YAML or JSON; those given here win.
     entry
         Which entry of the file, where it has several.
+    strict
+        Exit with 1 if there is a trap; of the target, or if the layout is not the same.
+    allow
+        With --strict: a trap that does not count, by its code; may be repeated.
     """
-    wanted = load(target)
+    wanted, allowed = load(target), allowed_traps(allow)
     explanation = read_explanation(source, settings, file, entry)
     warnings = _warned(common, explanation)
     translation = translated(explanation, wanted)
     if not common.json:
         _show_translation(translation)
-    return Outcome(translation.as_dict(), warnings)
+    code = 0
+    if strict:
+        code = _strict_code(translation.target.traps, allowed, fails=not translation.is_exact)
+    return Outcome(translation.as_dict(), warnings, exit_code=code)
 
 
 def compare(
     *words: Annotated[str, Parameter(allow_leading_hyphen=True)],
     file: list[Path] | None = None,
     entry: list[str] | None = None,
+    strict: bool = False,
+    allow: list[str] | None = None,
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
     """Compare two settings: nbyt compare sb3 n_envs=8 -- sb3 n_envs=64.
@@ -126,7 +161,12 @@ def compare(
         Read settings from this file; once for the first side, a second time for the second.
     entry
         Which entry of the file, in the same order.
+    strict
+        Exit with 1 if there is a trap on the second side.
+    allow
+        With --strict: a trap that does not count, by its code; may be repeated.
     """
+    allowed = allowed_traps(allow)
     sides = zip(_sides(words), _two(file), _two(entry), strict=True)
     before, after = (
         read_explanation(name, settings, path, chosen) for (name, *settings), path, chosen in sides
@@ -135,7 +175,8 @@ def compare(
     comparison = compared(before, after)
     if not common.json:
         _show_comparison(comparison)
-    return Outcome(comparison.as_dict(), warnings)
+    code = _strict_code(after.traps, allowed) if strict else 0
+    return Outcome(comparison.as_dict(), warnings, exit_code=code)
 
 
 def read_explanation(

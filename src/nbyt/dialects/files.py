@@ -21,10 +21,30 @@ def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pa
 
     `entry` picks one of several, as in RL-Zoo's files, where each environment has its own.
     """
-    where = str(path)
+    found = _document(dialect, path)
+    if isinstance(found, list):
+        return found
+    return _pairs(dialect, _chosen(dialect, found, entry, str(path)))
+
+
+def read_entries(dialect: Dialect, path: Path) -> dict[str, list[Pair]]:
+    """Read every entry of a configuration file that has settings of the library, by name."""
+    found = _document(dialect, path)
+    if isinstance(found, list):
+        return {"": found}
+    if _speaks(dialect, found):
+        return {"": _pairs(dialect, found)}
+    entries = _entries(found)
+    if not _speaking(dialect, entries):
+        entries = _deeper(dialect, entries)
+    return {name: _pairs(dialect, entries[name]) for name in _speaking(dialect, entries)}
+
+
+def _document(dialect: Dialect, path: Path) -> Mapping[str, Any] | list[Pair]:
+    """Return the content of a file: a mapping, or the settings of its one command line."""
+    where, suffix = str(path), path.suffix.lower()
     try:
         text = read_text(path)
-        suffix = path.suffix.lower()
         if suffix not in _DOCUMENTS and looks_like_command(text):
             return flags(dialect, text, where)
         found = parsed(text, suffix)
@@ -32,11 +52,15 @@ def read_file(dialect: Dialect, path: Path, entry: str | None = None) -> list[Pa
         raise _unreadable(where, str(error)[:200]) from None
     if not isinstance(found, Mapping):
         raise _unreadable(where, "it holds no settings by name")
-    return _pairs(dialect, _chosen(dialect, found, entry, where))
+    return found
+
+
+def _entries(found: Mapping[str, Any]) -> dict[str, Mapping]:
+    return {str(key): value for key, value in found.items() if isinstance(value, Mapping)}
 
 
 def _chosen(dialect: Dialect, found: Mapping[str, Any], entry: str | None, where: str) -> Mapping:
-    entries = {str(key): value for key, value in found.items() if isinstance(value, Mapping)}
+    entries = _entries(found)
     if not _speaks(dialect, found) and not _speaking(dialect, entries) and entry not in entries:
         entries = _deeper(dialect, entries)
     useful = _speaking(dialect, entries)
@@ -72,7 +96,8 @@ def _deeper(dialect: Dialect, entries: Mapping[str, Mapping]) -> dict[str, Mappi
 
 def _speaks(dialect: Dialect, found: Mapping[str, Any]) -> bool:
     names = {str(key).replace("-", "_") for place in _places(dialect, found) for key in place}
-    return not names.isdisjoint({*dialect.keys, *dialect.aliases})
+    own = {*dialect.keys, *dialect.aliases} - set(dialect.derived)
+    return not names.isdisjoint(own)
 
 
 def _places(dialect: Dialect, found: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -9,6 +9,28 @@ from nbyt.dialects.solving import nearest_settings, with_chosen_names
 from nbyt.dialects.vocabulary import MIXING, ONE_SAMPLE, PROCESSES
 
 FEW_UPDATES = 10
+CODES = (
+    "refused",
+    "nothing_trained",
+    "size_one",
+    "no_update",
+    "tail_dropped",
+    "short_tail",
+    "tiny_tail",
+    "minibatch_larger",
+    "wraps",
+    "tail_merged",
+    "uneven_envs",
+    "uneven_sizes",
+    "short_run",
+    "long_run",
+    "unshuffled",
+    "first_pass_unshuffled",
+    "blocks",
+    "same_permutation",
+    "per_process",
+    "unusual_default",
+)
 _TINY = 0.25
 
 
