@@ -55,7 +55,7 @@ def test_every_entry_of_every_file_is_checked(tmp_path: Path) -> None:
     assert [bool(row["traps"]) for row in data["checked"]] == [False, False, True]
     nbyt("check-config", "sb3", *paths, "--allow", "short_tail")
     said = nbyt("check-config", "sb3", *paths, code=1).stdout
-    assert "trap short_tail" in said and "fix: batch_size=50" in said and "1 with a trap" in said
+    assert "trap short_tail" in said and "fix: batch_size=50" in said and "error: 1" in said
 
 
 def test_a_refused_setting_and_a_contradiction_fail(tmp_path: Path) -> None:

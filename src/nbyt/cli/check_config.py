@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
-from rich.text import Text
 
 from nbyt.cli.libraries import allowed_traps, pairs
-from nbyt.cli.output import Common, Outcome, show
+from nbyt.cli.output import Common, Outcome, show_verbatim
 from nbyt.dialects import describing
 from nbyt.dialects.dialect import Dialect, load
 from nbyt.dialects.explaining import Explanation, explained
@@ -16,7 +15,6 @@ from nbyt.dialects.files import read_entries
 from nbyt.dialects.missing import MissingSettingsError
 from nbyt.dialects.settings import Pair
 from nbyt.errors import DialectError, UsageError
-from nbyt.store.text import plain
 
 
 def run(
@@ -45,9 +43,8 @@ def run(
         raise UsageError("no file to check", where="nbyt check-config", fix="name at least one")
     rows = [row for path in files for row in _checked(library, path, given, allowed)]
     if not common.json:
-        for row in rows:
-            _show(row)
-        show(_total(rows, len(files)))
+        lines = [line for row in rows for line in _lines(row)]
+        show_verbatim("\n".join([*lines, _total(rows, len(files))]))
     bad = any(row["traps"] or row["error"] for row in rows)
     return Outcome({"checked": rows, "files": len(files)}, exit_code=int(bad))
 
@@ -78,19 +75,21 @@ def _facts(found: Explanation, allowed: set[str]) -> dict[str, Any]:
     return {"traps": traps, "layout": describing.grid(found.reading)}
 
 
-def _show(row: dict[str, Any]) -> None:
+def _lines(row: dict[str, Any]) -> list[str]:
+    """Write what was found in an entry, a line for each finding, as a log can be searched."""
     place = f"{row['file']} {row['entry']}".strip()
     if row["error"]:
-        show(Text(f"{place}: {plain(row['error'])}", style="bold red"))
-    elif row["layout"] is None:
-        show(Text(f"{place}: not checked: no {' and '.join(row['missing'])}; give --set"))
-    elif not row["traps"]:
-        show(Text(f"{place}: {row['layout']}"))
-    for trap in row["traps"]:
-        show(Text(f"{place}: trap {trap['code']}: {plain(trap['message'])}", style="yellow"))
-        show(Text(f"  fix: {plain(trap['fix'])}"))
+        return [f"{place}: {row['error']}"]
+    if row["layout"] is None:
+        return [f"{place}: not checked: no {' and '.join(row['missing'])}; give --set"]
+    found = [
+        line
+        for trap in row["traps"]
+        for line in (f"{place}: trap {trap['code']}: {trap['message']}", f"  fix: {trap['fix']}")
+    ]
+    return found or [f"{place}: {row['layout']}"]
 
 
-def _total(rows: list[dict[str, Any]], files: int) -> Text:
+def _total(rows: list[dict[str, Any]], files: int) -> str:
     bad = sum(bool(row["traps"] or row["error"]) for row in rows)
-    return Text(f"{len(rows)} settings in {files} files: {bad} with a trap or an error")
+    return f"checked: {len(rows)} (files: {files}), with a trap or an error: {bad}"
