@@ -1,13 +1,11 @@
 """Dialect: one library's words and rules, as its file in `data` states them."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from nbyt.dialects import naming
+from nbyt.dialects import naming, tables
 
 Words = Mapping[str, tuple[str, ...]]
 
@@ -178,8 +176,7 @@ class Dialect:
 
 def names() -> list[str]:
     """List the ids of all dialects: the names of their files."""
-    folder = files("nbyt.dialects") / "data"
-    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
+    return list(tables.ids())
 
 
 def every() -> list[Dialect]:
@@ -217,20 +214,7 @@ def called() -> dict[str, tuple[str, ...]]:
 
 @cache
 def _loaded(name: str) -> Dialect:
-    return _built(name, _table(name))
-
-
-def _table(name: str) -> dict[str, Any]:
-    """Read a file's content, on top of the file it says it is like."""
-    text = (files("nbyt.dialects") / "data" / f"{name}.toml").read_text(encoding="utf-8")
-    table = tomllib.loads(text)
-    if "like" not in table:
-        return table
-    base = _table(table.pop("like"))
-    base.pop("called", None)
-    both = ("defaults", "learning_defaults")
-    merged = {name: {**base.get(name, {}), **table.get(name, {})} for name in both}
-    return {**base, **table, **merged}
+    return _built(name, tables.table(name))
 
 
 def _built(name: str, table: dict[str, Any]) -> Dialect:
