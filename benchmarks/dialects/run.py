@@ -29,6 +29,10 @@ PEERS = {
     "rejax": ("rejax_peer", cases.REJAX, "rejax"),
     "skrl": ("skrl_peer", cases.SKRL, "skrl"),
     "tianshou": ("tianshou_peer", cases.TIANSHOU, "tianshou"),
+    "cleanrl": ("cleanrl_style", cases.CLEANRL, "torch"),
+    "rsl_rl": ("rsl_rl_peer", cases.RSL_RL, "rsl-rl-lib"),
+    "brax": ("brax_peer", cases.BRAX, "brax"),
+    "torchrl": ("torchrl_peer", cases.TORCHRL, "torchrl"),
 }
 
 

@@ -59,7 +59,9 @@ def _tables() -> str:
 def literal(value: Any) -> str:
     """Write plain data as the runtime holds it: whole numbers stay apart from fractions."""
     if isinstance(value, dict):
-        return f"py.dict([{', '.join(f'[{json.dumps(k)}, {literal(v)}]' for k, v in value.items())}])"
+        return (
+            f"py.dict([{', '.join(f'[{json.dumps(k)}, {literal(v)}]' for k, v in value.items())}])"
+        )
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(literal, value))}]"
     if isinstance(value, int) and not isinstance(value, bool):

@@ -67,7 +67,7 @@ const bars = (svg, reading, start, wide) => {
     x += size * unit;
   });
   const note = all > wide.bars ? `${counted(all)} mini-batches (${wide.bars} drawn)` : `${counted(all)} mini-batch${all === 1 ? "" : "es"}`;
-  const tail = last !== usual ? `; the last has ${counted(last)} samples` : "";
+  const tail = last !== usual ? `; the last: ${counted(last)}` : "";
   svg.append(shape("text", { x: left, y: top + 44 }, `${note} of ${counted(usual)} samples${tail}`));
   return top + 66;
 };

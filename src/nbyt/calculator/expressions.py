@@ -30,9 +30,35 @@ _COMPARE = {
 }
 # Words that JavaScript keeps for itself.
 _RESERVED = frozenset(
-    "arguments await case catch const default delete do enum eval export extends false function "
-    "implements in instanceof interface let new null package private protected public static "
-    "super switch this throw true typeof var void with yield undefined modules py".split()
+    (
+        *(
+            "arguments",
+            "await",
+            "case",
+            "catch",
+            "const",
+            "default",
+            "delete",
+            "do",
+            "enum",
+            "eval",
+        ),
+        *("eval", "export", "extends", "false", "function", "implements", "in", "instanceof"),
+        *(
+            "interface",
+            "let",
+            "modules",
+            "new",
+            "null",
+            "package",
+            "private",
+            "protected",
+            "public",
+            "py",
+        ),
+        *("static", "super", "switch", "this", "throw", "true", "typeof", "undefined", "var"),
+        *("void", "with", "yield"),
+    )
 )
 
 
@@ -101,9 +127,7 @@ class Expressions(ast.NodeVisitor):
     def visit_Dict(self, node: ast.Dict) -> str:
         """Compile a dictionary, with those that are spread into it."""
         rows = [
-            f"[{self.visit(value)}]"
-            if key is None
-            else f"[{self.visit(key)}, {self.visit(value)}]"
+            f"[{self.visit(value)}]" if key is None else f"[{self.visit(key)}, {self.visit(value)}]"
             for key, value in zip(node.keys, node.values, strict=True)
         ]
         return f"py.dict([{', '.join(rows)}])"
@@ -192,7 +216,9 @@ class Expressions(ast.NodeVisitor):
             value, name = self.visit(node.func.value), json.dumps(node.func.attr)
             return f"py.method({value}, {name}, [{args}], {names})"
         function = self.visit(node.func)
-        return f"{function}({args})" if names == "null" else f"py.call({function}, [{args}], {names})"
+        return (
+            f"{function}({args})" if names == "null" else f"py.call({function}, [{args}], {names})"
+        )
 
     def _keywords(self, keywords: list[ast.keyword]) -> str:
         rows = [

@@ -6,25 +6,24 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from nbyt import __version__
 from nbyt.calculator.bundle import read, rules_script
 from nbyt.store.atomic import write_text
 
 _PAGE = ("drawing.js", "page.js")
 
 
-def write(path: Path) -> None:
-    """Write the page; `path` holds all of it, or what it held before."""
-    write_text(path, html())
+def write(path: Path, version: str = "") -> None:
+    """Write the page; `path` holds all of it, or what it held before. version: named on it."""
+    write_text(path, html(version))
 
 
 @cache
-def html() -> str:
+def html(version: str = "") -> str:
     """Return the page."""
     script = "\n".join([answers_script(), *map(read, _PAGE)])
     if "</script" in script.lower() or "<!--" in script:
         raise RuntimeError("the script would end its own element")
-    parts = {"policy": policy(script), "style": _style(), "version": __version__, "script": script}
+    parts = {"policy": policy(script), "style": _style(), "version": version, "script": script}
     page = read("page.html")
     for name, text in parts.items():
         page = page.replace(f"{{{{{name}}}}}", text, 1)

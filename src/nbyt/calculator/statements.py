@@ -23,7 +23,9 @@ class Compiler(Expressions):
         exports = ", ".join(f"{json.dumps(one)}: {name_of(one)}" for one in sorted(names))
         declared = f"let {listed};\n" if listed else ""
         code = "".join(lines)
-        return f"py.module({json.dumps(name)}, () => {{\n{declared}{code}return {{{exports}}};\n}});\n"
+        return (
+            f"py.module({json.dumps(name)}, () => {{\n{declared}{code}return {{{exports}}};\n}});\n"
+        )
 
     def visit_Import(self, node: ast.Import) -> str:
         """Compile `import x`."""
@@ -61,7 +63,9 @@ class Compiler(Expressions):
         self.scopes.pop()
         star = "" if given.kwarg is None else given.kwarg.arg
         head = f"py.fn({json.dumps(names)}, {json.dumps(star)}, function"
-        return f"{head} ({', '.join(words)}) {{ const self = this;\n{declared}{body}return null; }})"
+        return (
+            f"{head} ({', '.join(words)}) {{ const self = this;\n{declared}{body}return null; }})"
+        )
 
     def _default(self, node: ast.FunctionDef, name: str) -> str:
         given = node.args
@@ -144,15 +148,18 @@ class Compiler(Expressions):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> str:
         """Compile an assignment with a type."""
-        return "" if node.value is None else f"{self._assigned(node.target, self.visit(node.value))};\n"
+        return (
+            ""
+            if node.value is None
+            else f"{self._assigned(node.target, self.visit(node.value))};\n"
+        )
 
     def visit_AugAssign(self, node: ast.AugAssign) -> str:
         """Compile `+=` and the like; a dictionary is changed where it is."""
         operator = "update" if isinstance(node.op, ast.BitOr) else "add"
         if not isinstance(node.op, ast.BitOr | ast.Add):
             raise UnsupportedError(f"{type(node.op).__name__}= at line {node.lineno}")
-        now = ast.copy_location(node.target, node.target)
-        value = f"py.{operator}({self.visit(now)}, {self.visit(node.value)})"
+        value = f"py.{operator}({self.visit(node.target)}, {self.visit(node.value)})"
         return f"{self._assigned(node.target, value)};\n"
 
     def visit_If(self, node: ast.If) -> str:

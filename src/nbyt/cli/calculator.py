@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
+from nbyt import __version__
 from nbyt.cli.output import Common, Outcome, show
 
 
@@ -23,7 +24,7 @@ def run(
     """
     from nbyt.calculator import page  # compiles the rules, which no other command needs
 
-    page.write(out)
+    page.write(out, __version__)
     size = out.stat().st_size
     if not common.json:
         show(Text(f"{out}: {size / 1024:,.0f} KB; open it in a browser, it needs no network"))
