@@ -81,7 +81,7 @@ const wholeNumber = (least, most) => {
     let value = NaN;
     try { value = text.length <= 100 ? py.b.float(text) : NaN; } catch (error) { throw wrong(name); }
     if (!Number.isInteger(value)) throw wrong(name);
-    const digits = text.trim().replaceAll("_", "");
+    const digits = plainDigits(text.trim()).replaceAll("_", "");
     return check(/^[+-]?\d+$/.test(digits) ? BigInt(digits.replace(/^\+/, "")) : BigInt(value), name);
   };
   return { native: true, check, read };

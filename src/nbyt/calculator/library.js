@@ -123,9 +123,16 @@ py.format = (value, spec) => {
 
 // Numbers.
 const DIGITS = /^[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)(e[+-]?\d+(_\d+)*)?$/i;
+// Digits of any script are digits, as Python reads them.
+const isDigit = (code) => /\p{Nd}/u.test(String.fromCodePoint(code));
+const plainDigits = (text) => text.replace(/(?![0-9])\p{Nd}/gu, (one) => {
+  let steps = 0;
+  while (isDigit(one.codePointAt(0) - steps - 1)) steps += 1;
+  return String(steps % 10);
+});
 py.b.float = (value = 0) => {
   if (typeof value !== "string") return Number(value);
-  const text = value.trim();
+  const text = plainDigits(value.trim());
   const named = { inf: Infinity, infinity: Infinity, nan: NaN }[text.replace(/^[+-]/, "").toLowerCase()];
   if (named !== undefined) return text.startsWith("-") ? -named : named;
   if (!DIGITS.test(text)) throw py.b.ValueError(`not a number: ${text}`);

@@ -55,8 +55,8 @@ def explain(
     dialect
         The library; `nbyt dialects` lists them.
     settings
-        Its own names and values, as key=value or --key value; preset=NAME takes one of its own sets
-        of defaults.
+        Its own names and values, as key=value or as flags; preset=NAME takes one of its own sets of
+        defaults.
     file
         Read settings from this file: a command line, YAML or JSON; those given here win.
     entry

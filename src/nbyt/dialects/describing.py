@@ -77,6 +77,8 @@ def described(dialect: Dialect) -> dict[str, Any]:
         "library": dialect.library,
         "algorithm": dialect.algorithm,
         "version": dialect.version,
+        "read_on": dialect.read_on,
+        "live": dialect.live,
         "source": list(dialect.source),
         "words": {word: list(keys) for word, keys in dialect.words.items()},
         "learning": dict(dialect.learning),

@@ -103,7 +103,8 @@ class Dialect:
     other names of the library; `where` says where it sets what it has no default for; `framework`
     has the names that frameworks around it give its settings. `learning_defaults` are by our
     names, also of what cannot be set; `apart` says what no setting of another library can copy;
-    `off` is the value that switches a number off.
+    `off` is the value that switches a number off. `live` is `counted` where the library itself was
+    run and its updates counted, or the reason why not.
     """
 
     id: str
@@ -133,6 +134,8 @@ class Dialect:
     early_stop: EarlyStop | None = None
     apart: tuple[str, ...] = ()
     off: float | None = None
+    read_on: str = ""
+    live: str = ""
     framework: Mapping[str, str] = field(default_factory=dict)
 
     def key(self, word: str) -> str:

@@ -20,7 +20,8 @@ def table(name: str) -> dict[str, Any]:
     if "like" not in own:
         return own
     base = table(own.pop("like"))
-    base.pop("called", None)
+    for part in ("called", "live", "read_on"):
+        base.pop(part, None)
     both = ("defaults", "learning_defaults")
     merged = {part: {**base.get(part, {}), **own.get(part, {})} for part in both}
     return {**base, **own, **merged}
