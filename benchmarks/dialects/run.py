@@ -89,9 +89,7 @@ def _line(row: Row) -> str:
 def _version(name: str) -> str:
     """The version that is run; a script has the version in whose style it is written."""
     module, _, package = PEERS[name]
-    if module == "cleanrl_style":
-        return f"in the style of {load(name).version}"
-    return metadata.version(package)
+    return load(name).version if module == "cleanrl_style" else metadata.version(package)
 
 
 def _is_there(package: str) -> bool:
