@@ -19,8 +19,8 @@ _INTRODUCTION = """\
 has, and how many gradient steps the run takes. Here the libraries themselves are run, on CartPole
 and with tiny settings, and counted: mini-batches as the library's own buffer or update hands them
 out, gradient steps as calls of its optimiser or as its training state remembers them. Many
-settings leave a rest, and some are refused. CleanRL is a collection of scripts: a script in its style,
-at the version named, stands for it.
+settings leave a rest, and some are refused. CleanRL is a collection of scripts: a script in its
+style, at the version named, stands for it.
 
 **{agreements} of {settings} settings agree in all of it.**
 
