@@ -104,7 +104,7 @@ def test_settings_of_learning_belong_to_the_library(dialect: Dialect) -> None:
 
 @each
 def test_defaults_of_learning_are_numbers_or_known_words(dialect: Dialect) -> None:
-    words = {OFF, "as clip", "linear", "constant", "adaptive"}
+    words = {OFF, "as clip", "linear", "constant", "adaptive", "an optimiser of its own"}
     assert all(
         isinstance(value, float) or value in words for value in dialect.learning_defaults.values()
     )
