@@ -176,6 +176,9 @@ dialects-live: .venv-dialects/installed
 		-r benchmarks/requirements-dialects.txt -e .
 	# Without what it asks for: it wants an older pandas than all the others.
 	.venv-dialects/bin/pip install --quiet --disable-pip-version-check --no-deps tianshou==2.0.1
+	# Without ONNX and MuJoCo's own compilers, which no count needs.
+	.venv-dialects/bin/pip install --quiet --disable-pip-version-check --no-deps \
+		rsl-rl-lib==5.5.1 brax==0.14.2 mujoco-mjx==3.17.0
 	touch $@
 
 clean:

@@ -23,6 +23,8 @@ COMMANDS = {
     "advise": f"advise {DEVICE} --batch 64 --dry-run",
     "audit": "audit sb3 --batch 64 --minibatch 16 --epochs 2 --skip-rollout",
     "check-env": f"check-env {HOST} --steps 20 --quiet",
+    "calculator": "calculator --out OUT/calculator.html",
+    "check-config": "check-config sb3 examples/check-config/workflow.yml",
     "compare": "compare sb3 n_envs=8 -- sb3 n_envs=64",
     "dialects": "dialects sb3",
     "explain": "explain sb3 n_envs=8 n_steps=125 batch_size=64",

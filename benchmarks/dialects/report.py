@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.dialects.run import RESULT
+from nbyt.dialects.dialect import every
 
 PAGE = Path(__file__).parents[2] / "docs" / "dialects-live.md"
 
@@ -18,7 +19,8 @@ _INTRODUCTION = """\
 has, and how many gradient steps the run takes. Here the libraries themselves are run, on CartPole
 and with tiny settings, and counted: mini-batches as the library's own buffer or update hands them
 out, gradient steps as calls of its optimiser or as its training state remembers them. Many
-settings leave a rest, and some are refused.
+settings leave a rest, and some are refused. CleanRL is a collection of scripts: a script in its
+style, at the version named, stands for it.
 
 **{agreements} of {settings} settings agree in all of it.**
 
@@ -47,7 +49,19 @@ def page(result: dict[str, Any]) -> str:
         text += f"## {library} {version}: {agreed} of {len(rows)}\n\n"
         text += "| settings | updates | mini-batches of an update | gradient steps | |\n"
         text += "|---|---|---|---|---|\n" + "".join(map(_line, rows)) + "\n"
-    return text.rstrip("\n") + "\n"
+    return text + _versions()
+
+
+def _versions() -> str:
+    """The table of all libraries: what was read, when, and whether it is counted."""
+    rows = [
+        f"| {one.id} | {one.library} | {one.version} | {one.read_on} | {one.live} |\n"
+        for one in every()
+    ]
+    head = (
+        "| id | library | version read | read on | counted, or why not |\n|---|---|---|---|---|\n"
+    )
+    return f"## What was read, and when\n\n{head}{''.join(rows)}"
 
 
 def _line(row: dict[str, Any]) -> str:

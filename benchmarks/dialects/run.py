@@ -2,7 +2,7 @@
 
 python -m benchmarks.dialects.run [--only LIBRARY ...] [--out FILE]
 
-Exits with 1 where a count differs from what `explain` says, or where fewer than three libraries
+Exits with 1 where a count differs from what `explain` says, or where fewer than eight libraries
 could be run.
 """
 
@@ -19,9 +19,10 @@ from typing import Any
 
 from benchmarks.dialects import cases
 from benchmarks.dialects.counted import Row, compared
+from nbyt.dialects import load
 
 RESULT = Path(__file__).with_name("result.json")
-FEWEST = 3
+FEWEST = 8
 # Each: the module that counts, its settings, and the package whose version is reported.
 PEERS = {
     "sb3": ("baselines", cases.BASELINES, "stable-baselines3"),
@@ -29,6 +30,10 @@ PEERS = {
     "rejax": ("rejax_peer", cases.REJAX, "rejax"),
     "skrl": ("skrl_peer", cases.SKRL, "skrl"),
     "tianshou": ("tianshou_peer", cases.TIANSHOU, "tianshou"),
+    "cleanrl": ("cleanrl_style", cases.CLEANRL, "torch"),
+    "rsl_rl": ("rsl_rl_peer", cases.RSL_RL, "rsl-rl-lib"),
+    "brax": ("brax_peer", cases.BRAX, "brax"),
+    "torchrl": ("torchrl_peer", cases.TORCHRL, "torchrl"),
 }
 
 
@@ -43,7 +48,7 @@ def main() -> int:
         if name in missing:
             print(f"{name}: not installed", flush=True)
             continue
-        versions[name] = metadata.version(PEERS[name][2])
+        versions[name] = _version(name)
         rows += _run(name)
     agree = all(row.agrees for row in rows) and (options.only or len(versions) >= FEWEST)
     found = {
@@ -79,6 +84,12 @@ def _line(row: Row) -> str:
     what = "refused" if seen["refused"] else f"{seen['updates']} x {seen['sizes_of_an_update']}"
     verdict = "agrees" if row.agrees else f"DIFFERS from {row.said}"
     return f"{row.library:9} {words}: {what} {verdict}"
+
+
+def _version(name: str) -> str:
+    """The version that is run; a script has the version in whose style it is written."""
+    module, _, package = PEERS[name]
+    return load(name).version if module == "cleanrl_style" else metadata.version(package)
 
 
 def _is_there(package: str) -> bool:

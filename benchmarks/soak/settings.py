@@ -127,8 +127,10 @@ def _faults(out: str, err: str, code: int, *, as_json: bool) -> str:
             record = json.loads(out, parse_constant=_no_constant)
         except ValueError:
             return "no JSON"
-        return "" if record["status"] == ("ok" if code == 0 else "failed") else "another status"
-    if (code == 0) != bool(out):
+        expected = ("ok",) if code == 0 else ("failed", "partial")
+        return "" if record["status"] in expected else "another status"
+    # Settings that are not enough are refused, and what they say already is told beside that.
+    if (code == 0) != bool(out) and "missing " not in out:
         return "no answer" if code == 0 else "an answer beside the refusal"
     return "not finite" if code == 0 and _NO_NUMBER.search(out) else ""
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.dialects.random_settings import applied, explanations, settings_named
 
 from nbyt.dialects import explain
@@ -58,6 +59,42 @@ def test_a_fix_that_names_settings_removes_its_trap(found: Explanation) -> None:
                 assert again.reading.sizes.minibatch == int(claim[1]), (found, trap)
             else:
                 assert trap.code not in codes(again), (found, trap)
+
+
+# What the library always does: no setting removes it, and the fix claims none.
+ALWAYS = {"first_pass_unshuffled", "blocks"}
+
+
+@settings(max_examples=150)
+@given(explanations())
+def test_every_trap_has_a_fix_that_can_be_applied_or_is_of_the_library(found: Explanation) -> None:
+    for trap in found.traps:
+        named = trap.nearest or settings_named(found.dialect, trap.fix)
+        words = ("ask for at least", "choose")
+        assert named or trap.code in ALWAYS or trap.fix.startswith(words), (found, trap)
+
+
+@settings(max_examples=150)
+@given(explanations(), st.integers(1, 50))
+def test_a_length_or_more_removes_its_trap(found: Explanation, more: int) -> None:
+    for trap in found.traps:
+        claim = re.match(r"(\w+)=(\d+) or more", trap.fix)
+        if claim:
+            again = applied(found, {claim[1]: int(claim[2]) * more})
+            assert trap.code not in codes(again), (found, trap)
+
+
+def test_a_fix_of_the_mixing_holds_what_it_claims() -> None:
+    sizes = {"num_envs": 8, "num_steps_per_env": 16}
+    fix = next(t.fix for t in explain("rsl_rl", **sizes).traps if t.code == "same_permutation")
+    assert fix.startswith("num_learning_epochs=1;")
+    blocks = next(t.fix for t in explain("dopamine").traps if t.code == "blocks")
+    assert blocks.startswith("batch_size=2048 takes the whole batch at once")
+    assert "blocks" not in codes(explain("dopamine", batch_size=2048))
+    slices = explain("sample_factory", num_workers=4, num_epochs=2, num_batches_per_epoch=4)
+    assert next(t.fix for t in slices.traps if t.code == "blocks") == "shuffle_minibatches=true"
+    brax = next(t.fix for t in explain("brax").traps if t.code == "blocks")
+    assert brax == "Brax cannot shuffle samples; another library can"
 
 
 def test_a_length_is_offered_in_the_unit_of_the_library() -> None:

@@ -94,6 +94,10 @@ def _facts(dialect: Dialect) -> list[tuple[str, str]]:
         ("time limits", rules["time_limits"]),
         ("a run", f"{rules['updates']}; its length counts {rules['total']}"),
     ]
+    counted = "in the library itself" if dialect.live == "counted" else f"no: {dialect.live}"
+    rows += [("read on", dialect.read_on), ("counted", counted)]
+    if dialect.called:
+        rows.append(("also called", ", ".join(dialect.called)))
     if dialect.derived:
         rows.append(("derived", ", ".join(dialect.derived)))
     if dialect.aliases:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated
 
@@ -9,25 +10,42 @@ from cyclopts import Parameter
 from rich.table import Table
 from rich.text import Text
 
-from nbyt.cli.output import Common, Outcome, facts_table, show, show_verbatim, talk, warn
+from nbyt.cli.output import (
+    Common,
+    Outcome,
+    facts_table,
+    print_error,
+    show,
+    show_verbatim,
+    talk,
+    warn,
+)
 from nbyt.dialects import describing
+from nbyt.dialects.commands import read_words
 from nbyt.dialects.comparing import Change, Comparison, compared
-from nbyt.dialects.dialect import Dialect, load
+from nbyt.dialects.dialect import Dialect, load, meant
 from nbyt.dialects.explaining import Explanation, explained
+from nbyt.dialects.missing import MissingSettingsError
 from nbyt.dialects.settings import Pair
 from nbyt.dialects.settings import settings as parsed_settings
 from nbyt.dialects.translating import Translation, translated
+from nbyt.dialects.traps import CODES, Trap
 from nbyt.errors import UsageError
 from nbyt.store.text import plain
 
 _DIVIDER = "--"
 
 
+Words = Annotated[str, Parameter(allow_leading_hyphen=True)]
+
+
 def explain(
     dialect: str,
-    *settings: str,
+    *settings: Words,
     file: Path | None = None,
     entry: str | None = None,
+    strict: bool = False,
+    allow: list[str] | None = None,
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
     """Explain another library's settings: layout, schedule, rules and traps.
@@ -37,25 +55,61 @@ def explain(
     dialect
         The library; `nbyt dialects` lists them.
     settings
-        Its own names and values, as key=value; preset=NAME takes one of its own sets of defaults.
+        Its own names and values, as key=value or as flags; preset=NAME takes one of its own sets of
+        defaults.
     file
         Read settings from this file: a command line, YAML or JSON; those given here win.
     entry
         Which entry of the file, where it has several.
+    strict
+        Exit with 1 if there is a trap or the library refuses the settings.
+    allow
+        With --strict: a trap that does not count, by its code; may be repeated.
     """
-    explanation = read_explanation(dialect, settings, file, entry)
+    allowed = allowed_traps(allow)
+    try:
+        explanation = read_explanation(dialect, settings, file, entry)
+    except MissingSettingsError as error:
+        return _partial(error, common)
     warnings = _warned(common, explanation)
     if not common.json:
         _show_explanation(explanation)
-    return Outcome(explanation.as_dict(), warnings)
+    code = _strict_code(explanation.traps, allowed) if strict else 0
+    return Outcome(explanation.as_dict(), warnings, exit_code=code)
+
+
+def _strict_code(traps: Sequence[Trap], allowed: set[str], *, fails: bool = False) -> int:
+    """Return 1 if a trap is not allowed, or something else fails."""
+    return int(fails or any(trap.code not in allowed for trap in traps))
+
+
+def allowed_traps(allow: Sequence[str] | None) -> set[str]:
+    """Return codes of traps that do not count; raise UsageError for one that does not exist."""
+    codes = {code for one in allow or () for code in one.split(",")}
+    for code in sorted(codes - set(CODES)):
+        near = get_close_matches(code, CODES, n=1, cutoff=0.5)
+        fix = f"did you mean {near[0]}?" if near else f"codes: {', '.join(CODES)}"
+        raise UsageError(f"there is no trap '{code}'", where="--allow", fix=fix)
+    return codes
+
+
+def _partial(error: MissingSettingsError, common: Common) -> Outcome:
+    """Show what some settings say although others are missing."""
+    if not common.json:
+        show(Text(describing.title(error.given.dialect), style="bold"), "")
+        show(facts_table(describing.partial_facts(error)), "")
+    print_error(error, "explain", as_json=False)
+    return Outcome(error.partial(), [error.message], status="partial", exit_code=error.exit_code)
 
 
 def translate(
     source: str,
     target: str,
-    *settings: str,
+    *settings: Words,
     file: Path | None = None,
     entry: str | None = None,
+    strict: bool = False,
+    allow: list[str] | None = None,
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
     """Translate a layout to another library's words, and say what cannot be made equal.
@@ -72,20 +126,29 @@ def translate(
         Read settings from this file: a command line, YAML or JSON; those given here win.
     entry
         Which entry of the file, where it has several.
+    strict
+        Exit with 1 if there is a trap; of the target, or if the layout is not the same.
+    allow
+        With --strict: a trap that does not count, by its code; may be repeated.
     """
-    wanted = load(target)
+    wanted, allowed = load(target), allowed_traps(allow)
     explanation = read_explanation(source, settings, file, entry)
     warnings = _warned(common, explanation)
     translation = translated(explanation, wanted)
     if not common.json:
         _show_translation(translation)
-    return Outcome(translation.as_dict(), warnings)
+    code = 0
+    if strict:
+        code = _strict_code(translation.target.traps, allowed, fails=not translation.is_exact)
+    return Outcome(translation.as_dict(), warnings, exit_code=code)
 
 
 def compare(
     *words: Annotated[str, Parameter(allow_leading_hyphen=True)],
     file: list[Path] | None = None,
     entry: list[str] | None = None,
+    strict: bool = False,
+    allow: list[str] | None = None,
     common: Annotated[Common, Parameter(name="*")] = Common(),
 ) -> Outcome:
     """Compare two settings: nbyt compare sb3 n_envs=8 -- sb3 n_envs=64.
@@ -98,7 +161,12 @@ def compare(
         Read settings from this file; once for the first side, a second time for the second.
     entry
         Which entry of the file, in the same order.
+    strict
+        Exit with 1 if there is a trap on the second side.
+    allow
+        With --strict: a trap that does not count, by its code; may be repeated.
     """
+    allowed = allowed_traps(allow)
     sides = zip(_sides(words), _two(file), _two(entry), strict=True)
     before, after = (
         read_explanation(name, settings, path, chosen) for (name, *settings), path, chosen in sides
@@ -107,14 +175,15 @@ def compare(
     comparison = compared(before, after)
     if not common.json:
         _show_comparison(comparison)
-    return Outcome(comparison.as_dict(), warnings)
+    code = _strict_code(after.traps, allowed) if strict else 0
+    return Outcome(comparison.as_dict(), warnings, exit_code=code)
 
 
 def read_explanation(
     name: str, words: Sequence[str], file: Path | None = None, entry: str | None = None
 ) -> Explanation:
     """Explain the settings of the command line, and behind them those of a file."""
-    dialect, given = load(name), pairs(words)
+    dialect, given = library(name, words)
     if file is None:
         if entry is not None:
             raise UsageError("--entry without --file", where="--entry", fix="add --file")
@@ -127,8 +196,22 @@ def read_explanation(
     return explained(dialect, [*behind, *given], lenient=True)
 
 
+def library(name: str, words: Sequence[str]) -> tuple[Dialect, list[Pair]]:
+    """Find the library of a name that may be of several words, and its settings."""
+    plain_words = list(takewhile(lambda word: "=" not in word and not word.startswith("-"), words))
+    for count in range(len(plain_words), 0, -1):
+        longer = " ".join([name, *words[:count]])
+        if meant(longer):
+            name, words = longer, words[count:]
+            break
+    given = pairs(words)
+    return load(name, [key for key, _ in given]), given
+
+
 def pairs(words: Sequence[str]) -> list[Pair]:
-    """Split key=value words into (name, value) pairs."""
+    """Split key=value words and flags into (name, value) pairs."""
+    if any(_is_flag(word) for word in words):
+        return list(read_words(list(words)))
     result = []
     for word in words:
         key, equals, value = word.partition("=")
@@ -140,9 +223,12 @@ def pairs(words: Sequence[str]) -> list[Pair]:
     return result
 
 
+def _is_flag(word: str) -> bool:
+    return word.startswith("--") and word != _DIVIDER
+
+
 def _key(dialect: Dialect, pair: Pair) -> str:
-    name = pair[0].replace("-", "_")
-    return dialect.aliases.get(name, name)
+    return dialect.own(pair[0])
 
 
 def _warned(common: Common, *explanations: Explanation) -> list[str]:
@@ -205,13 +291,20 @@ def _show_translation(translation: Translation) -> None:
     show_verbatim(translation.paste)
     show("")
     if translation.is_exact:
-        show(Text("the layout is the same", style="green"))
+        show(Text(_same(translation), style="green"))
     for difference in translation.differences:
-        kind = (
-            Text("lost ", style="bold red") if difference.loss else Text("differs ", style="bold")
-        )
-        show(kind + Text(plain(difference.message)))
+        style = "bold red" if difference.kind in ("lost", "left") else "bold"
+        show(Text(f"{difference.kind} ", style=style) + Text(plain(difference.message)))
     _show_traps(translation.target, fixes=False)
+
+
+def _same(translation: Translation) -> str:
+    """Say that the layout is the same, never without how much beside it is not."""
+    count = len(translation.not_same)
+    if not count:
+        return "the layout is the same, and so is every setting that was read"
+    be = "1 setting or rule is" if count == 1 else f"{count} settings or rules are"
+    return f"the layout is the same; {be} not"
 
 
 def _show_comparison(comparison: Comparison) -> None:

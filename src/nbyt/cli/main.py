@@ -57,6 +57,14 @@ _COMMANDS = {
     ),
     "audit": ("audit:run", "Check that a sampler shuffles every epoch, and what it costs if not."),
     "dialects": ("dialects:run", "List the libraries and their words, or show one in full."),
+    "check-config": (
+        "check_config:run",
+        "Check configuration files of a library for traps: for hooks and CI.",
+    ),
+    "calculator": (
+        "calculator:run",
+        "Write one HTML file that explains, translates and compares settings.",
+    ),
     "check-env": ("check_env:run", "Check an env: spaces, numbers, seeding, resets, speed."),
     "doctor": ("doctor:run", "Show versions and devices, and run a control with a known answer."),
 }

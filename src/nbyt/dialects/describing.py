@@ -6,6 +6,7 @@ from typing import Any
 
 from nbyt.dialects import vocabulary
 from nbyt.dialects.dialect import Dialect, Rules
+from nbyt.dialects.missing import MissingSettingsError
 from nbyt.dialects.reading import Reading
 from nbyt.dialects.sizes import Cut
 
@@ -30,7 +31,16 @@ def title(dialect: Dialect) -> str:
 
 def facts(reading: Reading) -> Facts:
     """Describe some settings in full, except for traps."""
-    return [*_layout(reading), *_schedule(reading), *_rules(reading), *_filled(reading)]
+    return [*_layout(reading), *_schedule(reading), *_rules(reading.rules), *_filled(reading)]
+
+
+def partial_facts(error: MissingSettingsError) -> Facts:
+    """Describe what is known of settings that are not enough, and all that they lack."""
+    found, values = error.partial(), error.given.values
+    told = [("so far", assigned(values))] if values else []
+    told += [("known", sentence) for sentence in found["says"]]
+    lacking = [(one["key"], f"{one['meaning']}: {one['where']}") for one in found["missing"]]
+    return [*told, *_rules(error.given.rules), *((f"missing {key}", why) for key, why in lacking)]
 
 
 def rules(its: Rules) -> dict[str, dict[str, str]]:
@@ -67,6 +77,8 @@ def described(dialect: Dialect) -> dict[str, Any]:
         "library": dialect.library,
         "algorithm": dialect.algorithm,
         "version": dialect.version,
+        "read_on": dialect.read_on,
+        "live": dialect.live,
         "source": list(dialect.source),
         "words": {word: list(keys) for word, keys in dialect.words.items()},
         "learning": dict(dialect.learning),
@@ -105,11 +117,11 @@ def _schedule(reading: Reading) -> Facts:
     return [*rows, ("the run", f"{run}, in {reading.total_steps:,} steps")]
 
 
-def _rules(reading: Reading) -> Facts:
-    found = rules(reading.rules)
+def _rules(its: Rules) -> Facts:
+    found = rules(its)
     ragged = found["ragged"]["text"]
-    if reading.rules.ragged not in ("full_batch", "unread"):
-        says = reading.rules.ragged_says
+    if its.ragged not in ("full_batch", "unread"):
+        says = its.ragged_says
         ragged = f"{ragged} ({'silently' if says == 'nothing' else says})"
     return [
         ("with more envs", found["collect"]["text"]),

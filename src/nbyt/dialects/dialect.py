@@ -1,14 +1,11 @@
 """Dialect: one library's words and rules, as its file in `data` states them."""
 
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from nbyt.errors import DialectError
+from nbyt.dialects import naming, tables
 
 Words = Mapping[str, tuple[str, ...]]
 
@@ -83,10 +80,31 @@ class Replay:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A setting whose values, as text, choose between named ways to do something."""
+
+    key: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class EarlyStop:
+    """The setting whose value, times a factor, is the KL at which an update's epochs stop."""
+
+    key: str
+    factor: float
+
+
+@dataclass(frozen=True)
 class Dialect:
     """The words of one library: ours to theirs, several of theirs multiply.
 
-    `learning` has those that change no size: our settings of PPO to the library's.
+    `learning` has those that change no size: our settings of PPO to the library's. `called` are
+    other names of the library; `where` says where it sets what it has no default for; `framework`
+    has the names that frameworks around it give its settings. `learning_defaults` are by our
+    names, also of what cannot be set; `apart` says what no setting of another library can copy;
+    `off` is the value that switches a number off. `live` is `counted` where the library itself was
+    run and its updates counted, or the reason why not.
     """
 
     id: str
@@ -109,6 +127,16 @@ class Dialect:
     replay: Replay | None = None
     script: str = ""
     under: tuple[str, ...] = ("",)
+    called: tuple[str, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict)
+    learning_defaults: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    early_stop: EarlyStop | None = None
+    apart: tuple[str, ...] = ()
+    off: float | None = None
+    read_on: str = ""
+    live: str = ""
+    framework: Mapping[str, str] = field(default_factory=dict)
 
     def key(self, word: str) -> str:
         """Return the setting that carries one of our words, or an empty text."""
@@ -127,6 +155,19 @@ class Dialect:
         named = [key for keys in self.words.values() for key in keys]
         return tuple(dict.fromkeys([*named, *self.derived, *self.defaults]))
 
+    def knows(self, key: str) -> bool:
+        """Return True if a setting of that name belongs to the library, however it is nested."""
+        own = self.own(key)
+        return own in self.keys or own in self.other
+
+    def own(self, name: str) -> str:
+        """Return the library's own key for a name as people write it: +agent.gamma."""
+        key = name.lstrip("+").replace("-", "_")
+        place, _, last = key.rpartition(".")
+        if place in self.under and key not in self.aliases and key not in self.keys:
+            key = last
+        return self.aliases.get(key, self.framework.get(key, key))
+
     def rules_at(self, values: Mapping[str, Any]) -> Rules:
         """Return the rules that hold with these settings."""
         rules = self.rules
@@ -138,36 +179,45 @@ class Dialect:
 
 def names() -> list[str]:
     """List the ids of all dialects: the names of their files."""
-    folder = files("nbyt.dialects") / "data"
-    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
+    return list(tables.ids())
 
 
 def every() -> list[Dialect]:
     """Load all dialects, by id."""
-    return [load(name) for name in names()]
+    return [_loaded(name) for name in names()]
+
+
+def load(name: str, keys: Sequence[str] = ()) -> Dialect:
+    """Load the dialect that a name means; the error for an unknown one names the nearest.
+
+    keys: names of settings, which decide where a framework trains with several libraries.
+    """
+    if name in names():
+        return _loaded(name)
+    found = meant(name)
+    if not found:
+        raise naming.unknown(name, called())
+    known = {one: sum(_loaded(one).knows(key) for key in keys) for one in found}
+    best = [one for one in found if known[one] == max(known.values())]
+    if len(best) > 1:
+        raise naming.several(name, found)
+    return _loaded(best[0])
+
+
+def meant(name: str) -> list[str]:
+    """Return the ids of the libraries that a name can mean."""
+    return naming.meant(name, called())
 
 
 @cache
-def load(name: str) -> Dialect:
-    """Load the dialect of that id; the error for an unknown one names the nearest."""
-    known = names()
-    if name not in known:
-        near = get_close_matches(name.lower().replace("-", "_"), known, n=1, cutoff=0.5)
-        message = f"unknown library '{name}'"
-        fix = f"did you mean {near[0]}?" if near else "`nbyt dialects` lists them"
-        raise DialectError(message, where="the library", fix=fix)
-    return _built(name, _table(name))
+def called() -> dict[str, tuple[str, ...]]:
+    """Return the other names of every library, by id."""
+    return {one: (_loaded(one).library, *_loaded(one).called) for one in names()}
 
 
-def _table(name: str) -> dict[str, Any]:
-    """Read a file's content, on top of the file it says it is like."""
-    text = (files("nbyt.dialects") / "data" / f"{name}.toml").read_text(encoding="utf-8")
-    table = tomllib.loads(text)
-    if "like" not in table:
-        return table
-    base = _table(table.pop("like"))
-    defaults = {**base.get("defaults", {}), **table.get("defaults", {})}
-    return {**base, **table, "defaults": defaults}
+@cache
+def _loaded(name: str) -> Dialect:
+    return _built(name, tables.table(name))
 
 
 def _built(name: str, table: dict[str, Any]) -> Dialect:
@@ -183,6 +233,8 @@ def _built(name: str, table: dict[str, Any]) -> Dialect:
     made["checks"] = tuple(Check(**check) for check in checks)
     if "replay" in table:
         made["replay"] = Replay(**{key: _frozen(value) for key, value in table["replay"].items()})
+    made["choices"] = {name: Choice(**one) for name, one in table.get("choices", {}).items()}
+    made["early_stop"] = EarlyStop(**made["early_stop"]) if made.get("early_stop") else None
     made["under"] = tuple(made.pop("file", {}).get("under", ("",)))
     return Dialect(id=name, **made)
 

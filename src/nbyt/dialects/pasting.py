@@ -44,7 +44,7 @@ def _groups(dialect: Dialect, rest: Mapping[str, Any]) -> dict[str, str]:
     lines = [_filled(paste.line, {"key": key, "value": text}) for key, text in texts.items()]
     groups = {
         "arguments": ", ".join(f"{key}={text}" for key, text in texts.items()),
-        "flags": " ".join(f"--{_flag(dialect, key)} {text}" for key, text in texts.items()),
+        "flags": " ".join(_with_flag(dialect, key, value) for key, value in rest.items()),
         "overrides": " ".join(f"{paste.prefix}{key}={text}" for key, text in texts.items()),
         "lines": "\n".join(lines),
         "script": dialect.script,
@@ -70,6 +70,12 @@ def _filled(text: str, known: Mapping[str, str]) -> str:
 
 def _flag(dialect: Dialect, key: str) -> str:
     return key.replace("_", "-") if dialect.paste.hyphens else key
+
+
+def _with_flag(dialect: Dialect, key: str, value: Any) -> str:
+    if dialect.paste.hyphens and isinstance(value, bool):
+        return f"--{'' if value else 'no-'}{_flag(dialect, key)}"
+    return f"--{_flag(dialect, key)} {_text(value)}"
 
 
 def _text(value: Any) -> str:

@@ -139,7 +139,7 @@ def read(dialect: Dialect, given: Settings) -> Reading:
     """Work out what the library does with these settings; contradictions raise DialectError."""
     values = given.values
     rules = dialect.rules_at(values)
-    source = Source(dialect, rules, values)
+    source = Source(dialect, rules, values, given.unset)
     found = sizes(source)
     _agree(source)
     order = MinibatchOrder(found.batch, found.minibatch, found.minibatches, found.epochs)

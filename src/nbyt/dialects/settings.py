@@ -96,13 +96,15 @@ Pair = tuple[str, Any]
 class Settings:
     """Values by the library's own names: those that were given and those it would fill in.
 
-    `ignored` are the others that were given: they say nothing about the layout.
+    `ignored` are the others that were given: they say nothing about the layout. `unset` are keys
+    that a file leaves to be filled in when the library runs.
     """
 
     given: Mapping[str, Any]
     filled: Mapping[str, Any] = field(default_factory=dict)
     preset: str = ""
     ignored: Mapping[str, Any] = field(default_factory=dict)
+    unset: tuple[str, ...] = ()
 
     @property
     def values(self) -> dict[str, Any]:
@@ -118,8 +120,10 @@ def settings(dialect: Dialect, pairs: Iterable[Pair], *, lenient: bool = False) 
     """
     pairs = [(key.replace("-", "_"), value) for key, value in pairs]
     preset = next((str(value) for key, value in pairs if key == "preset"), "")
-    named = [(dialect.aliases.get(key, key), key, value) for key, value in pairs if key != "preset"]
+    named = [(dialect.own(key), key, value) for key, value in pairs if key != "preset"]
     known = set(dialect.keys)
+    left = [key for key, _, value in named if lenient and is_left_open(value) and key in known]
+    named = [one for one in named if one[0] not in left or not is_left_open(one[2])]
     strange = [name for key, name, _ in named if key not in known and key not in dialect.other]
     if strange and not lenient:
         raise unknown_key(dialect, strange)
@@ -128,8 +132,21 @@ def settings(dialect: Dialect, pairs: Iterable[Pair], *, lenient: bool = False) 
         if key in known:
             _add(given, dialect, key, (name, value))
     kept = {key: value for key, (_, value) in given.items()}
-    aside = {name: value for key, name, value in named if key not in known}
-    return Settings(kept, _filled(dialect, kept, preset), preset, aside)
+    aside = {_shown(dialect, key, name): value for key, name, value in named if key not in known}
+    unset = tuple(key for key in dict.fromkeys(left) if key not in kept)
+    filled = _filled(dialect, kept, preset)
+    filled = {key: value for key, value in filled.items() if key not in unset}
+    return Settings(kept, filled, preset, aside, unset)
+
+
+def is_left_open(value: Any) -> bool:
+    """Return True if a value of a file is filled in only when the library runs."""
+    return str(value) in ("-1", "???") or str(value).startswith("${")
+
+
+def _shown(dialect: Dialect, key: str, name: str) -> str:
+    """Return the name of a setting that is put aside: the library's own, if it has one."""
+    return key if key in dialect.other else name
 
 
 def _add(given: dict[str, Pair], dialect: Dialect, key: str, pair: Pair) -> None:

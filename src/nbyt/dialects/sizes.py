@@ -1,12 +1,9 @@
 """Sizes: N, T, mini-batches and the rest, from a library's settings; one function per rule."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from math import prod
-from typing import Any
 
-from nbyt.dialects.dialect import Dialect, Rules
-from nbyt.dialects.settings import AUTO
+from nbyt.dialects.missing import Given, MissingSettingsError
 from nbyt.errors import DialectError
 
 Runs = tuple[tuple[int, int], ...]
@@ -159,38 +156,22 @@ class BatchSizes:
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(Given):
     """Settings of a dialect, looked up by our words."""
 
-    dialect: Dialect
-    rules: Rules
-    values: Mapping[str, Any]
-
-    def known(self, word: str) -> int | None:
-        """Return the product of the settings behind a word; None if one of them has no value."""
-        keys = self.dialect.words.get(word, ())
-        found = [self.values.get(key) for key in keys]
-        if not keys or any(value is None or value == AUTO for value in found):
-            return None
-        return prod(self._number(key) for key in keys)
+    unset: tuple[str, ...] = ()
 
     def needed(self, word: str) -> int:
-        """Return the same, or raise DialectError if it is missing."""
+        """Return the product of the settings behind a word; they are known to be there."""
         found = self.known(word)
-        if found is not None:
-            return found
-        missing = [key for key in self.dialect.words[word] if self.values.get(key) is None]
-        key = missing[0] if missing else self.dialect.key(word)
-        message = f"{self.dialect.library} has no default for {key}"
-        raise DialectError(message, where=self.dialect.id, fix=f"add {key}=")
-
-    def _number(self, key: str) -> int:
-        value = int(self.values[key])
-        return max(value, 1) if key in self.rules.zero_is_one else value
+        assert found is not None, word
+        return found
 
 
 def sizes(source: Source) -> BatchSizes:
-    """Return the sizes that these settings ask for."""
+    """Return the sizes that these settings ask for, or raise MissingSettingsError."""
+    if source.absent():
+        raise MissingSettingsError(source, source.unset)
     envs, steps, fragment, batch = _COLLECT[source.rules.collect](source)
     minibatch, count = _minibatch(source, batch)
     epochs = source.needed("epochs")

@@ -9,6 +9,28 @@ from nbyt.dialects.solving import nearest_settings, with_chosen_names
 from nbyt.dialects.vocabulary import MIXING, ONE_SAMPLE, PROCESSES
 
 FEW_UPDATES = 10
+CODES = (
+    "refused",
+    "nothing_trained",
+    "size_one",
+    "no_update",
+    "tail_dropped",
+    "short_tail",
+    "tiny_tail",
+    "minibatch_larger",
+    "wraps",
+    "tail_merged",
+    "uneven_envs",
+    "uneven_sizes",
+    "short_run",
+    "long_run",
+    "unshuffled",
+    "first_pass_unshuffled",
+    "blocks",
+    "same_permutation",
+    "per_process",
+    "unusual_default",
+)
 _TINY = 0.25
 
 
@@ -257,10 +279,27 @@ def _blocks(reading: Reading) -> Trap | None:
     correlated = mixing in ("block_order", "env_blocks", "slices", "unrolls")
     if not correlated or reading.minibatch == reading.sizes.batch:
         return None
-    fix = "larger mini-batches hold more envs; shuffled ones need another library"
-    if mixing == "slices":
-        fix = "shuffle_minibatches=true"
+    fix = _shuffled(reading) or _whole_batch(reading)
     return Trap("blocks", f"{MIXING[mixing]}: the samples of a mini-batch are alike", fix)
+
+
+def _shuffled(reading: Reading) -> str:
+    """Name a switch of the library that shuffles samples; empty if it has none."""
+    switches = [one for one in reading.dialect.switches if one.rules.get("mixing") == "shuffle"]
+    return " ".join(f"{one.key}={str(one.value).lower()}" for one in switches)
+
+
+def _whole_batch(reading: Reading) -> str:
+    """Offer one mini-batch of the whole batch, where the batch stays what it is."""
+    size, values = reading.sizes, reading.settings.values
+    other = f"{reading.dialect.library} cannot shuffle samples; another library can"
+    sizes = {"minibatch": size.batch, "minibatches": 1}
+    for word, wanted in sizes.items():
+        key = with_chosen_names(reading).words.get(word, ("",))[0]
+        found = reread(reading, {key: wanted}) if key in values else None
+        if found is not None and found.minibatch == found.sizes.batch == size.batch:
+            return f"{key}={wanted} takes the whole batch at once; {other}"
+    return other
 
 
 def _same_permutation(reading: Reading) -> Trap | None:
@@ -268,7 +307,8 @@ def _same_permutation(reading: Reading) -> Trap | None:
     if rules.mixing != "shuffle" or rules.reshuffle or reading.sizes.epochs == 1:
         return None
     message = "all epochs of an update see the same mini-batches: they are shuffled only once"
-    return Trap("same_permutation", message, "fewer epochs, or more mini-batches")
+    fix = f"{reading.dialect.key('epochs')}=1; {reading.dialect.library} has no setting for it"
+    return Trap("same_permutation", message, _shuffled(reading) or fix)
 
 
 def _per_process(reading: Reading) -> Trap | None:

@@ -1,0 +1,1 @@
+"""The answers about settings as a page in the browser: the rules compiled to JavaScript."""
