@@ -25,7 +25,9 @@ LIGHT = [
     "nbyt.system",
     "nbyt.store.run",
     "nbyt.stats",
-    "nbyt.advice.rank",
+    "nbyt.prior",
+    "nbyt.advice.reasons",
+    "nbyt.advice.libraries",
     "nbyt.report.pages.advice",
     "nbyt.cli.main",
 ]

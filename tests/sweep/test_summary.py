@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from tests.sweep.made_up import (
     STEPS,
-    advice_of,
     costs_of,
     curves_of,
     failure,
@@ -30,7 +29,7 @@ def grid() -> Grid:
 @pytest.fixture(scope="module")
 def whole(grid: Grid) -> Data:
     """The data of a sweep in which everything went well."""
-    return summary(grid, curves_of(grid), {}, costs=costs_of(grid), advice=advice_of(grid))
+    return summary(grid, curves_of(grid), {}, costs=costs_of(grid), advice=True)
 
 
 def test_scores_are_iqms_of_the_means_of_the_curves(grid: Grid, whole: Data) -> None:
@@ -85,7 +84,7 @@ def test_the_advice_stands_beside(whole: Data) -> None:
 def test_the_order_in_which_cells_came_changes_nothing(grid: Grid, whole: Data) -> None:
     cells = list(curves_of(grid).items())
     random.Random(0).shuffle(cells)
-    again = summary(grid, dict(cells), {}, costs=costs_of(grid), advice=advice_of(grid))
+    again = summary(grid, dict(cells), {}, costs=costs_of(grid), advice=True)
     assert json.dumps(again, allow_nan=False) == json.dumps(whole, allow_nan=False)
 
 
@@ -99,7 +98,7 @@ def test_holes_are_told_and_hide_nothing_else(grid: Grid, whole: Data) -> None:
     kept = {cell: one for cell, one in curves.items() if cell not in failed and cell not in gone}
     odd = next(cell for cell in kept if cell.steps == 2)
     kept[odd] = kept[odd]._replace(returns=(float("nan"), *kept[odd].returns[1:]))
-    data = summary(grid, kept, failed, costs=costs_of(grid), advice=advice_of(grid))
+    data = summary(grid, kept, failed, costs=costs_of(grid), advice=True)
     json.dumps(data, allow_nan=False)
     layouts = {one["steps"]: one for one in data["layouts"]}
     assert layouts[64]["seeds"] == {"finished": [], "failed": 8, "missing": 0}
@@ -117,7 +116,7 @@ def test_holes_are_told_and_hide_nothing_else(grid: Grid, whole: Data) -> None:
 
 def test_nothing_finished_is_no_crash(grid: Grid) -> None:
     failed = {cell: failure() for cell in grid.cells}
-    data = summary(grid, {}, failed, costs=None, advice=None)
+    data = summary(grid, {}, failed, costs=None, advice=False)
     assert data["answer"] == {"per_sample": None, "per_second": None}
     assert len(data["failures"]) == len(grid.cells)
     json.dumps(data, allow_nan=False)
@@ -126,7 +125,7 @@ def test_nothing_finished_is_no_crash(grid: Grid) -> None:
 @pytest.mark.parametrize(("seeds", "steps"), [(1, (4, 8)), (3, (4, 8)), (4, (8,)), (1, (8,))])
 def test_the_smallest_sweeps_have_an_answer(seeds: int, steps: tuple[int, ...]) -> None:
     grid = grid_of(seeds, steps)
-    data = summary(grid, curves_of(grid), {}, costs=costs_of(grid), advice=advice_of(grid))
+    data = summary(grid, curves_of(grid), {}, costs=costs_of(grid), advice=True)
     json.dumps(data, allow_nan=False)
     assert data["answer"]["per_sample"]["steps"] in steps
     assert "too few seeds to say" in data["answer"]["per_sample"]["sentence"]
@@ -141,7 +140,7 @@ def test_where_all_are_alike_the_cost_of_finding_out_is_said() -> None:
         cell: curves[cell._replace(envs=8, steps=8, seed=(cell.seed + cell.steps) % 8)]
         for cell in grid.cells
     }
-    data = summary(grid, same, {}, costs=None, advice=None)
+    data = summary(grid, same, {}, costs=None, advice=False)
     answer = data["answer"]["per_sample"]
     assert answer["no_measurable_difference"] and len(answer["ties"]) == 2
     assert "No measurable difference" in answer["sentence"]

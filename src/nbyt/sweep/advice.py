@@ -53,28 +53,31 @@ def replayed_race(
     octaves = np.log2(np.array(steps, float))
     unit = float(np.exp(np.interp(5.0, octaves, np.log(seconds))))
     budget = FRACTION * unit * grid.points[-1]
-    rows = []
-    for arm in schedule.arms:
+    seeds, points = grid.seeds[: schedule.seeds], np.array([0, *grid.points], float)
+    gains = np.full((len(schedule.arms), len(seeds)), np.nan)
+    for row, arm in zip(gains, schedule.arms, strict=True):
         place = comparison.layouts.index((grid.batch // arm, arm))
-        returns = comparison.returns[place][: schedule.seeds]
-        curves = np.hstack([np.full((len(returns), 1), start), returns])
-        points = np.array([0, *grid.points], float)
         cost = float(seconds[steps.index(arm)])
-        rows.append(promised(over_budget(curves, points, cost, budget, _MOMENTS)) - start)
-    seeds = min(map(len, rows), default=0)
-    if seeds == 0 or len(rows) < 2:
+        for seed, returns in zip(comparison.seeds[place], comparison.returns[place], strict=True):
+            if seed in seeds:
+                curve = np.array([[start, *returns]])
+                moments = over_budget(curve, points, cost, budget, _MOMENTS)
+                row[seeds.index(seed)] = promised(moments)[0] - start
+    raced = np.isfinite(gains)
+    if len(gains) < 2 or not raced.any(axis=1).all():
         return None
+    trainings = int(raced.sum())
     judged = judge_race(
         octaves,
         [steps.index(arm) for arm in schedule.arms],
-        np.array([row[:seeds] for row in rows]),
+        gains,
         references=known.references,
-        trainings=FRACTION * len(rows) * seeds,
+        trainings=FRACTION * trainings,
         generator=numpy_stream(grid.seeds[0], "sweep.race"),
     )
     split = splits[judged.best] if judged.learnt else (grid.batch // known.constant, known.constant)
     sentence = (
-        f"{_name(split)}, by a race of {len(rows) * seeds} quarter trainings, which are the first "
+        f"{_name(split)}, by a race of {trainings} quarter trainings, which are the first "
         "quarters of trainings of this sweep."
     )
     losses = {splits[k]: loss for k, loss in zip(judged.places, judged.losses, strict=True)}
