@@ -10,7 +10,6 @@ from benchmarks.isas import report as isas
 from benchmarks.soak import report as soak
 from benchmarks.sweep import scale_report as scale
 from benchmarks.throughput import report as speed
-from benchmarks.validation import report as validation
 
 
 @pytest.mark.parametrize(
@@ -21,7 +20,6 @@ from benchmarks.validation import report as validation
         (isas, isas.PAGE),
         (soak, soak.PAGE),
         (scale, scale.PAGE),
-        (validation, validation.PAGE),
     ],
 )
 def test_the_page_is_that_of_the_numbers(report, page: Path) -> None:

@@ -11,19 +11,15 @@ import pytest
 from tests.faults.links import TARGETS, plant, require_links, seen, written
 from tests.report.pages.probes.probes_sample import head, training
 from tests.studies.small_study import SMALL
-from tests.sweep.made_up import grid_of
 
-from nbyt.advice.budget import Budget, scout
 from nbyt.cli import main
 from nbyt.cli.probe import ProbeOptions, _keep
 from nbyt.errors import NbytError, StoreError
 from nbyt.integrations.base import BaseProbe
 from nbyt.results.probes import ProbeLog
-from nbyt.store.files import MARKER, SWEEP_ADVICE
+from nbyt.store.files import MARKER
 from nbyt.store.formats import read_sealed
-from nbyt.store.run import add_record, open_run
-from nbyt.sweep.grid import advice_request
-from nbyt.sweep.timing_and_advice import add_part
+from nbyt.store.run import add_record
 
 LAKE = "tabular:FrozenLake-v1"
 LEARN = "--minibatch 16 --epochs 1 --network table --quiet"
@@ -200,19 +196,6 @@ def test_folders_that_the_user_names_may_be_links(
     assert write("sweep", tmp_path / "runs" / "out" / ".." / "out") is None
     assert main.run(["report", str(tmp_path / "named")]) == 0
     assert (out / "report.html").is_file() and (tmp_path / "named").is_symlink()
-
-
-def test_parts_that_are_links_are_refused_before_anything_is_done(
-    outside: Path, tmp_path: Path
-) -> None:
-    grid = grid_of(2, (4, 8))
-    sweep = open_run(tmp_path / "sweep", grid.identity(), "sweep")
-    sweep.path_of(SWEEP_ADVICE).symlink_to(outside / "advise")
-    with pytest.raises(StoreError, match="advice is a symlink"):
-        add_part("advice", grid, sweep, lambda what, done, total: None)
-    (tmp_path / "a-scout").symlink_to(outside / "advise")
-    with pytest.raises(StoreError, match="a-scout is a symlink"):
-        scout(lambda batch: advice_request(grid), Budget("1k", "samples", 1000.0), tmp_path / "a")
 
 
 def test_a_measurement_takes_the_place_of_a_link(outside: Path, out: Path) -> None:

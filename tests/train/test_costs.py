@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbyt.train.costs import Costs, costs_from, measure_costs
 from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.store.files import COSTS
 from nbyt.store.run import Folder
+from nbyt.train.costs import Costs, costs_from, measure_costs
 from nbyt.train.plan import PPOSettings
 
 

@@ -21,7 +21,7 @@ from nbyt.policy.actor_critic import build
 from nbyt.policy.q_policy import build_q
 from nbyt.train import hardware
 from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
-from nbyt.train.plan import HOST_ENVS, PPOPlan, PPOSettings
+from nbyt.train.plan import PPOPlan, PPOSettings
 
 
 @dataclass(frozen=True)
