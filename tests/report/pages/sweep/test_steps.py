@@ -22,4 +22,4 @@ def test_charts_have_the_numbers(data: Data) -> None:
         dots = trace(chart, "a seed")
         assert dots["y"] == six([score for one in known for score in one[kind]["scores"]])
         assert trace(chart, "best")["x"] == [data["answer"][kind]["steps"]]
-    assert trace(charts["chart-steps-per_sample"][0], "advised")["x"] == [4]
+        assert trace(chart, "advised")["x"] == [data["advice"][kind]["steps"]]
