@@ -181,9 +181,11 @@ def _targets(folder: Path) -> Iterator[Target]:
     for pattern in ("cell-*.json", "times.json", "failed-*.json"):
         for path in sorted(sweep.glob(pattern))[:1]:
             yield Target(pattern, sweep, path.name, (f"{SWEEP} --out FOLDER", doctor))
-    for pattern in ("costs.json", "returns-*.json", "look-*.json", "measured-1/measurement.json"):
+    kept = ("costs.json", "untrained.json", "cell-*.json", "look-*.json")
+    for pattern in (*kept, "measured-1/measurement.json"):
         for path in sorted(advise.glob(pattern))[:1]:
-            yield Target(pattern, advise, str(path.relative_to(advise)), (resume, doctor))
+            name = "an advice's cell" if pattern.startswith("cell") else pattern
+            yield Target(name, advise, str(path.relative_to(advise)), (resume, doctor))
     for path in sorted(advise.glob("training-*/stage-1/stage.json")):
         yield Target("a training's stage", advise, str(path.relative_to(advise)), (resume,))
     stage = "FOLDER/stage-1"
