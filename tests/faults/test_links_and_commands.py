@@ -27,7 +27,9 @@ COMMANDS = {
     "train": f"train {LAKE} --envs 4 --steps 8 --total 64 --save-at 1,2 {LEARN}",
     "dqn": f"train {LAKE} --algo dqn --total 80 --warm-up 64 --minibatch 16 --network 4 --quiet",
     "sweep": f"sweep {LAKE} --batch 32 --layouts 4x8 --total 32 --seeds 2 {LEARN}",
-    "advise": f"advise {LAKE} --batch 32 --steps 4,8 --effort quick --stages 1 --total 64 {LEARN}",
+    # So much that something is learnt: then a training is made to explain the answer.
+    "advise": f"advise {LAKE} --batch 32 --steps 4,8 --trainings 2 --costs parallel --stages 1 "
+    f"--total 12800 --learning-rate 0.05 {LEARN}",
 }
 REPORTED = ("advise", "sweep", "study", "probes")
 UMASK = 0o027
@@ -140,7 +142,7 @@ def test_a_training_writes_into_no_link(
     assert written(out) == written(written_once / name) and not _links(out)
 
 
-@pytest.mark.parametrize(("name", "part"), [("advise", "training-4x8"), ("study", "trainings")])
+@pytest.mark.parametrize(("name", "part"), [("advise", "training-8x4"), ("study", "trainings")])
 def test_a_training_inside_a_folder_goes_nowhere_else(
     written_once: Path, out: Path, tmp_path: Path, name: str, part: str
 ) -> None:
