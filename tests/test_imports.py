@@ -27,6 +27,7 @@ LIGHT = [
     "nbyt.stats",
     "nbyt.prior",
     "nbyt.advice.reasons",
+    "nbyt.advice.libraries",
     "nbyt.report.pages.advice",
     "nbyt.cli.main",
 ]

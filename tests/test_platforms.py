@@ -39,6 +39,7 @@ COMMANDS = {
     "sweep": f"sweep {HOST} --batch 32 --layouts 4x8 --total 32 --seeds 1 {SIZES} --no-advice"
     " --out OUT/sweep",
     "report": "report OUT/sweep",
+    "time": f"time {DEVICE} --batch 16 --envs 2,8 {SIZES} --out OUT/costs.json",
 }
 # As `nbyt` does it, all in one process: each would need seconds to import JAX.
 RUN = """

@@ -36,8 +36,7 @@ ENV = "tabular:FrozenLake-v1"
 SIZES = "--network table --quiet"
 TRAIN = f"train {ENV} --envs 4 --steps 8 --minibatch 16 --total 96 --stages 2 {SIZES}"
 SWEEP = f"sweep {ENV} --batch 32 --layouts 4x8,8x4 --seeds 2 --total 128 --minibatch 16 {SIZES}"
-ADVISE = f"advise {ENV} --batch 16 --total 6400 --learning-rate 0.02 --trainings 5 --stages 2"
-ADVISE += f" {SIZES}"
+ADVISE = f"advise {ENV} --batch 16 --total 160 --stages 2 {SIZES}"
 _STUDY = Path(__file__).parents[2] / "tests/golden/folders/study/study.json"
 
 Path_ = tuple[str | int, ...]
@@ -136,7 +135,7 @@ def make_targets(folder: Path, wanted: set[str] | None = None) -> list[Target]:
     for name, command in (
         ("train", TRAIN),
         ("sweep", SWEEP),
-        ("advise", f"{ADVISE} --effort thorough --current 4x4"),
+        ("advise", f"{ADVISE} --effort normal --current 4x4"),
     ):
         if wanted is None or name in wanted:
             done = run(f"{command} --out {folder / name}", folder)
@@ -174,7 +173,7 @@ def probe_a_training(out: Path) -> None:
 def _targets(folder: Path) -> Iterator[Target]:
     report, doctor = "report FOLDER --out SCRATCH/page.html --quiet", "doctor --dir FOLDER --quiet"
     sweep, advise = folder / "sweep", folder / "advise"
-    resume = f"{ADVISE} --effort thorough --current 4x4 --out FOLDER"
+    resume = f"{ADVISE} --effort normal --current 4x4 --out FOLDER"
     for name, file in (("advise", "advice.json"), ("sweep", "sweep.json"), ("study", "study.json")):
         yield Target(file, folder / name, file, (report, doctor))
     for file in ("probes.json", "record-000002.json"):
@@ -182,9 +181,11 @@ def _targets(folder: Path) -> Iterator[Target]:
     for pattern in ("cell-*.json", "times.json", "failed-*.json"):
         for path in sorted(sweep.glob(pattern))[:1]:
             yield Target(pattern, sweep, path.name, (f"{SWEEP} --out FOLDER", doctor))
-    for pattern in ("costs.json", "untrained.json", "look-*.json", "measured-1/measurement.json"):
+    kept = ("costs.json", "untrained.json", "cell-*.json", "look-*.json")
+    for pattern in (*kept, "measured-1/measurement.json"):
         for path in sorted(advise.glob(pattern))[:1]:
-            yield Target(pattern, advise, str(path.relative_to(advise)), (resume, doctor))
+            name = "an advice's cell" if pattern.startswith("cell") else pattern
+            yield Target(name, advise, str(path.relative_to(advise)), (resume, doctor))
     for path in sorted(advise.glob("training-*/stage-1/stage.json")):
         yield Target("a training's stage", advise, str(path.relative_to(advise)), (resume,))
     stage = "FOLDER/stage-1"

@@ -264,7 +264,7 @@ def kind_of(annotation: Any) -> Kind | None:
     """Return the kind that a type names, also as one that may be None."""
     metadata = getattr(annotation, "__metadata__", ())
     own = [one for one in metadata if isinstance(one, Kind)]
-    inner = [kind_of(one) for one in get_args(annotation)] if not metadata else []
+    inner = [kind_of(one) for one in get_args(annotation)] if not own else []
     return next((kind for kind in (*own, *inner) if kind is not None), None)
 
 

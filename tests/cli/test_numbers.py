@@ -27,6 +27,7 @@ COMMANDS = {
     "probe": ["probe", "folder"],
     "reproduce": ["reproduce", "post"],
     "sweep": ["sweep", LAKE, "--batch=64"],
+    "time": ["time", LAKE],
     "explain": ["explain", "sb3"],
     "translate": ["translate", "sb3", "cleanrl"],
     "compare": ["compare", "sb3", "--", "sb3"],

@@ -20,8 +20,8 @@ SB3 = "sb3 n_envs=8 n_steps=256 batch_size=64 n_epochs=10"
 COMMANDS = {
     "advise": f"advise {LAKE} --batch 16 --trainings 1 --total 640 --costs parallel "
     "--network table --stages 1 --out OUT",
-    "advise-prior": f"advise {LAKE} --batch 64 --trainings 0 --current 4x16 --network table "
-    "--out OUT",
+    "advise-prior": f"advise {LAKE} --batch 64 --trainings 0 --current 4x16 "
+    "--network table --out OUT",
     "time": f"time {LAKE} --batch 16 --envs 2,8 --network table --out OUT/costs.json",
     "advise-dry-run": "advise CartPole-v1 --batch 256 --dry-run",
     "train": f"train {LAKE} --envs 4 --steps 8 --total 96 --stages 2 {SIZES} --out OUT",

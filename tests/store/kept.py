@@ -30,6 +30,13 @@ RESULT: Facts = {
     "updates": 5,
 }
 COSTS: Facts = {"timed": [[8, 16, [0.1, 0.2]], [4, 32, [0.2, 0.3]]]}
+CURVE: Facts = {
+    "samples": [128, 256],
+    "returns": [0.5, 1.5],
+    "unfinished": 0,
+    "training": [None, 1.0],
+}
+FAILURE: Facts = {"code": "env", "message": "it broke", "where": "step 3", "fix": "fix it"}
 STUDY: Facts = {
     **dict.fromkeys(("study", "title", "lead", "rule", "reproduce", "out", "report"), "x"),
     "effort": "quick",
@@ -55,7 +62,7 @@ def advice() -> Facts:
 
 def measurement() -> Facts:
     """Return the measurement of one of its stages."""
-    own = ("name", "updates", "samples", "trained_with", "weight", "clear", "closer")
+    own = ("name", "updates", "samples", "trained_with", "closer")
     return {key: value for key, value in advice()["stages"][0].items() if key not in own}
 
 

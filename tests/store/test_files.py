@@ -32,7 +32,6 @@ from nbyt.store.files import (
     STUDY,
     STUDY_TRAINING,
     SWEEP,
-    SWEEP_ADVICE,
     TABLE,
     TIMES,
     TRAINING,
@@ -85,21 +84,25 @@ def _run(out: Path, number: int = 0, *, inner: bool = False) -> Uses:
     )
 
 
-def _advice(out: Path, number: int = 0, *, inner: bool = False) -> Uses:
+def _advice(out: Path, number: int = 0) -> Uses:
     advice, arrays = Folder(out), {"a": np.full(3, number)}
     own = Uses(
-        [lambda: open_run(out, IDENTITY, "advise", inner=inner)],
+        [lambda: open_run(out, IDENTITY, "advise")],
         [
             lambda: advice.read(COSTS),
             lambda: advice.read(MEASUREMENT, 1),
             lambda: advice.read(UNTRAINED),
+            lambda: advice.read(CELL, "4x16-seed-0"),
+            lambda: advice.read(FAILED, "4x16-seed-1"),
             lambda: advice.read(LOOK, 1, 32),
             lambda: advice.require(ADVICE),
         ],
         [
             lambda: advice.write(COSTS, {"timed": [number]}),
             lambda: advice.write(MEASUREMENT, (arrays, {"env": number}), 1),
-            lambda: advice.write(UNTRAINED, {"seeds": [1], "returns": [float(number)]}),
+            lambda: advice.write(UNTRAINED, {"number": number}),
+            lambda: advice.write(CELL, {"number": number}, "4x16-seed-0"),
+            lambda: advice.write(FAILED, {"number": number}, "4x16-seed-1"),
             lambda: advice.write(LOOK, {"number": number}, 1, 32),
             lambda: advice.write(ADVICE, {"number": number}),
             lambda: write_text(out / PAGE.name, f"{number}"),
@@ -110,7 +113,7 @@ def _advice(out: Path, number: int = 0, *, inner: bool = False) -> Uses:
 
 def _sweep(out: Path, number: int = 0) -> Uses:
     sweep = Folder(out)
-    own = Uses(
+    return Uses(
         [lambda: open_run(out, IDENTITY, "sweep")],
         [
             lambda: sweep.read(CELL, "4x8-seed-0"),
@@ -129,7 +132,6 @@ def _sweep(out: Path, number: int = 0) -> Uses:
             lambda: write_text(out / PAGE.name, f"{number}"),
         ],
     )
-    return own.with_part(_advice(sweep.path_of(SWEEP_ADVICE), number, inner=True))
 
 
 def _study(out: Path, number: int = 0) -> Uses:
@@ -169,7 +171,8 @@ def _probes(out: Path, number: int = 0) -> Uses:
 
 KINDS: dict[str, Callable[..., Uses]] = {
     "train": _run,
-    "sweep": _sweep,  # holds an advice, which holds a training
+    "advise": _advice,  # holds a training
+    "sweep": _sweep,
     "reproduce": _study,
     "probe a training": _probes,
 }

@@ -105,8 +105,11 @@ def finished(grid: Grid, curves: dict[Cell, Curve], failed: Iterable[Cell] = ())
 
 
 def with_holes() -> Data:
-    """A sweep with failures, a layout with no seed, and the advice."""
+    """A sweep with failures, a layout with no seed, and the advice.
+
+    The layout without a seed is no arm of a race; from one arm two seeds are missing.
+    """
     grid = grid_of()
-    failed = [cell for cell in grid.cells if cell.steps == 64]
+    failed = [cell for cell in grid.cells if cell.steps == 1]
     failed += [cell for cell in grid.cells if cell.steps == 2][:2]
     return finished(grid, curves_of(grid), failed)

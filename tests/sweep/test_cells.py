@@ -1,18 +1,20 @@
 """Seeds that are trained together: what befalls one of them is no matter of the others."""
 
+from dataclasses import replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.sweep.small import DEVICE, outcomes
+from tests.sweep.small import DEVICE, HOST, ROOT, grid_of, outcomes
 
+from nbyt.collect.evaluate import play_seeds
 from nbyt.envs import resolve
 from nbyt.errors import EnvError
 from nbyt.sweep.cells import InProcessRunner
 from nbyt.sweep.grid import make_grid
-from nbyt.train import hardware
+from nbyt.train import curves, hardware
 from nbyt.train.plan import PPOSettings
 
 
@@ -43,6 +45,32 @@ class Raising:
         if own in self.refused:
             raise ZeroDivisionError("the user's own words")
         return np.float32(reward)
+
+
+def test_a_cell_is_trained_for_its_part_and_evaluated_with_so_many_episodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+
+    def watched(*given: Any, episodes: int) -> Any:
+        asked.append(episodes)
+        return play_seeds(*given, episodes=episodes)
+
+    monkeypatch.setattr(curves, "play_seeds", watched)
+    grid = replace(grid_of(DEVICE, 2), points=(1, 2, 4), lengths=((4, 1), (4, 3)), episodes=5)
+    found = outcomes(InProcessRunner(), grid)
+    assert {cell.envs: found[cell].samples for cell in grid.cells} == {4: (32,), 8: (32, 64, 96)}
+    assert asked == [5, 5]
+
+
+def test_without_episodes_a_host_cell_has_the_curve_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(ROOT)  # where the env can be imported
+    grid = replace(grid_of(HOST, 1, layouts=1), episodes=0)
+    for curve in outcomes(InProcessRunner(), grid).values():
+        known = [value for value in curve.training if value is not None]
+        assert known and set(curve.returns) <= set(known)
 
 
 def test_a_seed_that_raises_takes_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.sweep.made_up import (
+    STEPS,
     costs_of,
     curves_of,
     failure,
@@ -14,10 +15,34 @@ from tests.sweep.made_up import (
     summary,
 )
 
+from nbyt.results import plain
+from nbyt.results.values import Estimate as EstimateRecord
+from nbyt.results.values import typed
+from nbyt.stats.estimate import Estimate
 from nbyt.stats.runs import iqm
+from nbyt.sweep.advice import Advised, usual_advice
 from nbyt.sweep.grid import Grid
+from nbyt.sweep.layout_comparison import LayoutComparison
+from nbyt.sweep.summary import compare_with_advice
 
 Data = dict[str, Any]
+
+
+def plain_estimate(estimate: Estimate) -> Data:
+    """An estimate as JSON has it."""
+    return plain(typed(estimate.as_dict(), EstimateRecord))
+
+
+def comparison_of(grid: Grid) -> LayoutComparison:
+    """Every layout at equal samples."""
+    curves = curves_of(grid)
+    splits = tuple((one.envs, one.steps) for one in grid.layouts)
+    returns = tuple(
+        np.array([one.returns for cell, one in curves.items() if cell[:2] == split])
+        for split in splits
+    )
+    seeds = (grid.seeds,) * len(splits)
+    return LayoutComparison(splits, seeds, returns, np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")
@@ -66,17 +91,46 @@ def test_slow_layouts_lose_time(grid: Grid, whole: Data) -> None:
     assert whole["answer"]["per_second"]["steps"] < 8
 
 
-def test_what_would_have_been_advised_stands_beside(grid: Grid, whole: Data) -> None:
-    """For samples the usual T, and for seconds a race of this sweep's own first quarters."""
-    usual, raced = whole["advice"]["per_sample"], whole["advice"]["per_second"]
-    assert usual["sentence"].endswith("without any training.")
-    assert all(one["low"] <= one["value"] <= one["high"] for one in usual["foretold"])
+def test_the_usual_t_stands_beside_equal_samples(grid: Grid, whole: Data) -> None:
+    """It is the longest, where T = 8 was best: it loses most of what can be learned."""
+    one, advised = whole["advice"]["per_sample"], usual_advice(grid)
+    assert (one["envs"], one["steps"], one["is_best"]) == (1, 64, False)
+    assert (one["envs"], one["steps"]) == advised.split and one["sentence"] == advised.sentence
+    assert one["foretold"] == [plain_estimate(advised.losses[64 // t, t]) for t in STEPS]
+    # The tops are 0.9 apart, and curves rise to 3/4 of them on average.
+    assert one["regret"]["low"] < 0.68 < one["regret"]["high"]
+    assert one["regret_share"]["value"] > 0.7
+
+
+def test_a_replayed_race_stands_beside_equal_seconds(whole: Data) -> None:
+    """It saw the first quarters of the same trainings, and is right or nearly."""
+    one = whole["advice"]["per_second"]
     best = whole["answer"]["per_second"]["steps"]
-    assert abs(np.log2(raced["steps"] / best)) <= 1 and "quarter trainings" in raced["sentence"]
-    assert raced["regret_share"]["value"] < 0.1
-    # Beyond the arms of the race nothing was said.
-    assert any(one is not None for one in raced["foretold"])
-    assert raced["correlation"]["value"] > 0.5
+    assert abs(np.log2(one["steps"] / best)) <= 1 and "quarter trainings" in one["sentence"]
+    assert one["correlation"]["value"] > 0.6 and one["regret_share"]["low"] < 0.1
+    # Nothing is said of T = 1, which lies outside of what was raced.
+    assert [x is None for x in one["foretold"]] == [t == 1 for t in STEPS]
+
+
+def test_without_costs_there_is_no_race_and_without_asking_no_advice(grid: Grid) -> None:
+    curves = curves_of(grid)
+    untimed = summary(grid, curves, {}, costs=None, advice=True)["advice"]
+    assert untimed["per_second"] is None and untimed["per_sample"]["steps"] == 64
+    assert summary(grid, curves, {}, costs=costs_of(grid), advice=False)["advice"] is None
+
+
+@pytest.mark.parametrize("best", [1, 8, 64])
+def test_an_advice_is_compared_with_what_was_reached(grid: Grid, best: int) -> None:
+    """Losses as they were planted, or their opposite: the correlation tells them apart."""
+    gaps = {t: (np.log2(t) - 3) ** 2 for t in STEPS}
+    for sign in (1, -1):
+        losses = {(64 // t, t): Estimate(float(sign * gaps[t]), None, None, 1) for t in STEPS}
+        advised = Advised((64 // best, best), "so", losses)
+        found = compare_with_advice(advised, comparison_of(grid), 0.0)
+        assert found is not None
+        assert (found.steps, found.is_best, found.best_wins is None) == (best, *[best == 8] * 2)
+        assert sign * found.correlation.value > 0.9
+        assert found.regret_share.value == pytest.approx(0.1 * gaps[best], abs=0.1)
 
 
 def test_the_order_in_which_cells_came_changes_nothing(grid: Grid, whole: Data) -> None:

@@ -91,3 +91,25 @@ def test_updates_of_a_real_env_are_timed() -> None:
     assert all(len(rounds) == 5 for rounds in found.timed.values())
     seconds = found.seconds([(8, 8), (2, 32)])
     assert all(0 < one.low <= one.value <= one.high for one in seconds)
+
+
+def test_what_was_timed_is_told_without_the_fit() -> None:
+    """A law that no fit can follow: each layout has the mean of its own rounds."""
+    timed = {(64, 4): [0.1, 0.2, 0.4], (32, 8): [1.0, 1.0, 1.0], (16, 16): [0.002, 0.004, 0.008]}
+    costs = Costs(timed)
+    means = {(64, 4): 0.2, (32, 8): 1.0, (16, 16): 0.004}  # geometric
+    for split, mean in means.items():
+        found = costs.measured(split)
+        assert (found.envs, found.steps) == split
+        assert found.seconds.value == pytest.approx(mean)
+        assert found.milliseconds.value == pytest.approx(1000 * mean)
+        assert found.milliseconds.high == pytest.approx(1000 * found.seconds.high)
+        assert found.steps_per_second == pytest.approx(256 / mean)
+    steady, shaky = costs.measured((32, 8)).seconds, costs.measured((64, 4)).seconds
+    assert steady.low == pytest.approx(1.0) and steady.high == pytest.approx(1.0)
+    assert shaky.low < 0.2 < shaky.high
+
+
+def test_the_batches_are_those_that_were_timed() -> None:
+    assert Costs(_timed(lambda t: 0.2)).batches == {2048}
+    assert Costs({(8, 8): [1.0] * 2, (4, 16): [1.0] * 2, (8, 16): [1.0] * 2}).batches == {64, 128}

@@ -115,7 +115,7 @@ def advice_data(
         "race": None if inputs.evidence is None else plain(_race(inputs.evidence, inputs.costs)),
         "prior": plain(_prior(inputs.prior)),
         "track_record": inputs.record and plain(inputs.record),
-        "costs_from": inputs.costs and inputs.costs.in_words,
+        "costs_from": inputs.costs and inputs.costs.name,
         "costs": None if inputs.costs is None or not inputs.costs.timed else _timed(inputs.costs),
         "current": _current(inputs, best, layouts),
         "stages": [plain(one) for one in stages],

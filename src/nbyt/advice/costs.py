@@ -80,6 +80,11 @@ class UpdateCosts:
         return PARALLEL if spread >= _FAR else MEASURED
 
     @property
+    def name(self) -> str:
+        """Return where the costs come from as advice.json keeps it; of a file only its name."""
+        return self.source if self.timed is None else Path(self.source).name
+
+    @property
     def in_words(self) -> str:
         """Say where the costs come from."""
         if self.source == MEASURED:

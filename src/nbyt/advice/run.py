@@ -213,7 +213,7 @@ def advise(
     >>> import tempfile
     >>> import nbyt
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     small = {"steps": [4, 16], "trainings": 1, "total": 1280, "stages": 0, "out": out}
+    ...     small = {"steps": [4, 16], "trainings": 1, "total": 1280, "stages": 1, "out": out}
     ...     advice = nbyt.advise("FrozenLake-v1", batch=64, costs="parallel", **small)
     >>> advice.time.envs * advice.time.steps
     64

@@ -1,6 +1,6 @@
 """The reference tasks that nbyt ships: learning curves of every T, and what rules lost on them."""
 
-from nbyt.results.values import Real, Record
+from nbyt.results.values import Count, Real, Record, Text
 
 
 class ReferenceTask(Record, frozen=True, kw_only=True):
@@ -36,13 +36,13 @@ class TrackRecord(Record, frozen=True, kw_only=True):
     best search.
     """
 
-    costs: str
-    trainings: int
-    tasks: int
+    costs: Text
+    trainings: Count
+    tasks: Count
     sealed: bool
     race: Loss
     constant: Loss
-    search: str
+    search: Text
     search_loss: Loss
 
 

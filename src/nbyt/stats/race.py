@@ -83,8 +83,8 @@ def promised(
     The score of a training is its mean return. What is not trained yet counts as the last return.
     """
     seen = ((curves[..., 1:] + curves[..., :-1]) / 2).mean(-1)
-    score: np.ndarray = fraction * seen + (1 - fraction) * curves[..., -1]
-    return score
+    # Of one curve NumPy would make a scalar, which is no array.
+    return np.asarray(fraction * seen + (1 - fraction) * curves[..., -1])
 
 
 def smoothed(

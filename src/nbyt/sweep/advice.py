@@ -43,8 +43,7 @@ def replayed_race(
 ) -> Advised | None:
     """Return what a race of quarter trainings would have advised for the same time.
 
-    The quarters are those of the sweep's own first trainings. None where fewer than two arms have
-    one.
+    The quarters are those of the sweep's own first trainings. None where an arm has none.
     """
     steps = tuple(sorted(one.steps for one in grid.layouts))
     splits = [(grid.batch // one, one) for one in steps]
@@ -54,30 +53,31 @@ def replayed_race(
     octaves = np.log2(np.array(steps, float))
     unit = float(np.exp(np.interp(5.0, octaves, np.log(seconds))))
     budget = FRACTION * unit * grid.points[-1]
-    gains = np.full((len(schedule.arms), schedule.seeds), np.nan)
+    seeds, points = grid.seeds[: schedule.seeds], np.array([0, *grid.points], float)
+    gains = np.full((len(schedule.arms), len(seeds)), np.nan)
     for row, arm in zip(gains, schedule.arms, strict=True):
-        returns = comparison.returns[comparison.layouts.index((grid.batch // arm, arm))]
-        returns = returns[: schedule.seeds]
-        if len(returns):
-            curves = np.hstack([np.full((len(returns), 1), start), returns])
-            points = np.array([0, *grid.points], float)
-            cost = float(seconds[steps.index(arm)])
-            seen = over_budget(curves, points, cost, budget, _MOMENTS)
-            row[: len(returns)] = promised(seen) - start
-    count = int(np.isfinite(gains).sum())
-    if np.isfinite(gains).any(1).sum() < 2:
+        place = comparison.layouts.index((grid.batch // arm, arm))
+        cost = float(seconds[steps.index(arm)])
+        for seed, returns in zip(comparison.seeds[place], comparison.returns[place], strict=True):
+            if seed in seeds:
+                curve = np.array([[start, *returns]])
+                moments = over_budget(curve, points, cost, budget, _MOMENTS)
+                row[seeds.index(seed)] = promised(moments)[0] - start
+    raced = np.isfinite(gains)
+    if len(gains) < 2 or not raced.any(axis=1).all():
         return None
+    trainings = int(raced.sum())
     judged = judge_race(
         octaves,
         [steps.index(arm) for arm in schedule.arms],
         gains,
         references=known.references,
-        trainings=FRACTION * count,
+        trainings=FRACTION * trainings,
         generator=numpy_stream(grid.seeds[0], "sweep.race"),
     )
     split = splits[judged.best] if judged.learnt else (grid.batch // known.constant, known.constant)
     sentence = (
-        f"{_name(split)}, by a race of {count} quarter trainings, which are the first "
+        f"{_name(split)}, by a race of {trainings} quarter trainings, which are the first "
         "quarters of trainings of this sweep."
     )
     losses = {splits[k]: loss for k, loss in zip(judged.places, judged.losses, strict=True)}

@@ -91,13 +91,14 @@ def train_curve(
             sums.append(row["episodes"] * (row["mean_return"] or 0.0))
             watch(made.number)
             last = made.number == plan.stages[-1]
-            if made.number in plan.stages and (evaluated or (last and not sum(counts))):
+            own = training_returns(plan, counts, sums)
+            unknown = last and own.count(None) == len(own)
+            if made.number in plan.stages and (evaluated or unknown):
                 played.append(episode_returns(env, algorithm.policy, algorithm.params, plan.seed))
             if last:
                 break
     finally:
         algorithm.close()
-    own = training_returns(plan, counts, sums)
     if evaluated:
         return curve_of(plan, played)._replace(training=own)
     last_played = [float(np.mean(one.returns)) for one in played]

@@ -176,6 +176,9 @@ def test_all_text_can_be_read(seen: Any, scheme: str) -> None:
 
 def test_the_button_changes_page_and_charts(seen: Any) -> None:
     page = seen.page
+    # A test before may have left it dark, and the page hears of the change with the next frame.
+    page.emulate_media(color_scheme="light")
+    page.locator("#theme", has_text="Dark").wait_for()
     look = "[getComputedStyle(document.body).backgroundColor, \
         document.getElementById('chart-losses').layout.font.color]"
     light = page.evaluate(look)

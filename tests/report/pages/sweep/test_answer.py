@@ -14,7 +14,7 @@ def test_what_came_out_is_said(data: Data) -> None:
     words = words_of(rendered(data))
     for said in (
         "Best for the same samples",
-        "What would have been advised",
+        "1x64 loses",
         "Rank correlation of what was kept and what was reached",
         "default of Stable-Baselines3",
         "nbyt sweep tabular:FrozenLake-v1 --batch 64",

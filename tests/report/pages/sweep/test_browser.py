@@ -20,7 +20,7 @@ def test_the_keyboard_brings_another_layout_forward(opened: Visit) -> None:
     slider, before = opened.page.locator("#slider-curves"), opened.plotted(name)
     slider.focus()
     slider.press("Home")
-    assert opened.page.locator('[data-word-of="slider-curves"]').inner_text() == "64x1"
+    assert opened.page.locator('[data-word-of="slider-curves"]').inner_text() == "32x2"
     assert opened.plotted(name) != before
     opened.page.get_by_role("button", name="For the same time").press("Enter")
     assert opened.page.locator('[data-kind="per_second"]').is_visible()

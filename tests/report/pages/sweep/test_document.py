@@ -37,7 +37,7 @@ def test_the_test_above_would_see_markup(data: Data) -> None:
 def test_failures_are_listed_with_their_reasons(data: Data) -> None:
     words = words_of(rendered(data))
     assert "10 of 56 trainings failed" in words
-    assert "32x2, seeds 0, 1; 1x64, seeds 0, 1, 2, 3, 4, 5, 6, 7" in words
+    assert "64x1, seeds 0, 1, 2, 3, 4, 5, 6, 7; 32x2, seeds 0, 1" in words
     assert "env 'x' raised ValueError" in words and "What to do: fix the env" in words
     assert "nothing finished" in words and "ValueError: own words" in words
 
