@@ -29,7 +29,6 @@ COMMANDS = {
     "dialects": "dialects sb3",
     "explain": "explain sb3 n_envs=8 n_steps=125 batch_size=64",
     "reproduce": "reproduce post --dry-run",
-    "time": f"time {DEVICE} --batch 64 --envs 4,16 --network table --quiet --out OUT/costs.json",
     "translate": "translate ppo1 sb3 processes=8 timesteps_per_actorbatch=256",
     # A process for each env.
     "train": f"train {HOST} --envs 2 --steps 16 --total 32 {SIZES} --vector async --out OUT/run",
