@@ -82,7 +82,7 @@ TASKS = (
     Task("gymnax:FourRooms-misc", 200_000, _FAST),
     Task("gymnax:Breakout-MinAtar", 300_000, _MINATAR, **_DEAR),
     Task("gymnax:Asterix-MinAtar", 300_000, _MINATAR, **_DEAR),
-    Task("gym:InvertedPendulum-v5", 100_000, _FAST, **_HOST),
+    Task("envpool:InvertedPendulum-v4", 100_000, _FAST, **_HOST),
     Task("tabular:FrozenLake-v1", 200_000, _TABLE),
     Task("tabular:CliffWalkingSlippery-v1", 200_000, _TABLE),
     Task("gymnax:UmbrellaChain-bsuite", 200_000, _FAST),
