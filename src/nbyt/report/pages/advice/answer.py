@@ -40,7 +40,8 @@ def _verdict(data: Advice) -> Markup:
         _kind(data.objective),
         big_layout(one),
         _stats(one),
-        tag("p", _unbroken(one.sentence), class_="said"),
+        # After a race the numbers above say it all.
+        tag("p", _unbroken(one.sentence), class_="said") if one.rests_on == "prior" else None,
         tag("p", _unbroken(others)) if others else None,
         _facts([safe]) if chips else None,
         tag("p", rests_words(data), class_="rests"),
@@ -75,21 +76,12 @@ def _other(goal: Goal, one: Answer | None) -> Markup:
         why = "The cost of an update is not known, so nothing is said about time."
         return tag("article", _kind(goal), tag("p", why), class_="answer small")
     said = tag("p", _unbroken(one.sentence), class_="said")
-    body = [_kind(goal), big_layout(one), said, _facts(_numbers(one))]
-    return tag("article", *body, class_="answer small")
+    return tag("article", _kind(goal), big_layout(one), said, class_="answer small")
 
 
 def _kind(goal: Goal) -> Markup:
     title, when = HEADS[goal]
     return tag("p", tag("strong", title), f", {when}", class_="kind")
-
-
-def _numbers(one: Answer) -> _Rows:
-    """Return the expected loss, and the probability where it is calibrated."""
-    rows: _Rows = [(term("expected_loss"), shown(one.expected_loss, 100, " %"))]
-    if one.p_within_5 is not None:
-        rows.insert(0, (term("within_5"), chance(one.p_within_5)))
-    return rows
 
 
 def _facts(rows: _Rows) -> Markup:
