@@ -1,10 +1,11 @@
 """The command: train what is missing, judge every way of choosing, and write result.json.
 
-    python -m benchmarks.proving.run [--quick] [--judge] [--sealed]
+    python -m benchmarks.proving.run [--quick] [--judge] [--keep-slow] [--sealed]
 
 Trainings go to runs/proving as soon as they are done, then to cells.csv; the same command goes on.
 --quick trains one small cell and judges with few replays, into runs/proving. --judge trains
-nothing. --sealed also asks the rules about the sealed envs, which is done once, at the end.
+nothing. --keep-slow leaves the rows of the slow rules as result.json has them; the page then says
+so. --sealed also asks the rules about the sealed envs, which is done once, at the end.
 """
 
 import argparse
@@ -60,7 +61,8 @@ def main() -> None:
         _train(train.first_blocks(), cells, work)
         _train(train.more_blocks(_all_cells(cells)), cells, work)
     replays = _QUICK if options.quick else REPLAYS
-    found = {"machine": machine(), **judge(cells, replays, sealed=options.sealed)}
+    kept = json.loads(result.read_text()) if options.keep_slow else None
+    found = {"machine": machine(), **judge(cells, replays, kept, sealed=options.sealed)}
     write_text(result, json.dumps(found, indent=1) + "\n")
     print(f"written to {result}")
 
@@ -88,12 +90,17 @@ def _all_cells(cells: Path) -> list[Cell]:
     return [*read_cells(cells), *read_cells(cells, sealed=True)]
 
 
-def judge(cells: Path, replays: int, *, sealed: bool) -> dict[str, Any]:
-    """Judge every rule on the development cells, and on the sealed ones if they are asked."""
+def judge(
+    cells: Path, replays: int, kept: dict[str, Any] | None = None, *, sealed: bool
+) -> dict[str, Any]:
+    """Judge every rule on the development cells, and on the sealed ones if they are asked.
+
+    kept: an earlier result, from which the rows of the slow rules are taken.
+    """
     known, dropped = _kept(read_cells(cells))
     asked, gone = _kept(read_cells(cells, sealed=True)) if sealed else ([], [])
     objectives = [one for one in OBJECTIVES if one != "measured" or COSTS.exists()]
-    work = partial(judge_objective, known, asked, replays)
+    work = partial(judge_objective, known, asked, replays, kept is None)
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         parts = list(pool.map(work, objectives))
     result: dict[str, Any] = {
@@ -113,6 +120,10 @@ def judge(cells: Path, replays: int, *, sealed: bool) -> dict[str, Any]:
         group: _turned(objectives, [part["groups"].get(group, {}) for part in parts])
         for group in groups
     }
+    if kept is not None:
+        result["carried_over"] = list(SLOW)
+        for name in ("rivals", "by_cell"):
+            result[name] |= {slow: kept[name][slow] for slow in SLOW if slow in kept[name]}
     return result
 
 
@@ -133,16 +144,16 @@ class Question(NamedTuple):
 
 
 def judge_objective(
-    known: Sequence[Cell], asked: Sequence[Cell], replays: int, objective: str
+    known: Sequence[Cell], asked: Sequence[Cell], replays: int, slow: bool, objective: str
 ) -> dict[str, Any]:
-    """Every rule at every budget under one objective, by rule and budget."""
+    """Every rule at every budget under one objective, by rule and budget; slow ones if asked."""
     grounds = [Ground(cell, objective) for cell in known]
     benches = [Bench(one, replays) for one in grounds]
     sealed = [Bench(Ground(cell, objective), replays) for cell in asked]
     found: dict[str, Any] = {"rivals": {}, "rivals_sealed": {}, "groups": {}, "by_cell": {}}
     found["said"] = _said(benches, grounds)
     of_race: dict[tuple[str, str], dict[Bench, Row]] = {}
-    for question in questions():
+    for question in questions(slow=slow):
         name, budget = question.name, str(question.budget)
         for where, into in ((benches, "rivals"), (sealed, "rivals_sealed")):
             rows = {
@@ -235,13 +246,13 @@ def _asked(question: Question, bench: Bench, grounds: Sequence[Ground]) -> Row:
     return bench.run(question.name, question.learn, references, question.budget, question.replays)
 
 
-def questions() -> list[Question]:
+def questions(*, slow: bool = True) -> list[Question]:
     """Every rule with the budgets at which it is asked."""
     free = [Question(name, 0, learn) for name, learn in FREE.items()]
     paid = [Question(name, b, learn) for name, learn in PAID.items() for b in BUDGETS]
     once = [Question(name, max(BUDGETS), learn) for name, learn in RECORDED.items()]
-    slow = [Question(name, b, *how) for name, how in SLOW.items() for b in BUDGETS]
-    return free + paid + once + slow
+    long = [Question(name, b, *how) for name, how in SLOW.items() for b in BUDGETS]
+    return free + paid + once + (long if slow else [])
 
 
 def _turned(objectives: Sequence[str], parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -306,6 +317,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.proving.run", description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--judge", action="store_true")
+    parser.add_argument("--keep-slow", action="store_true")
     parser.add_argument("--sealed", action="store_true")
     return parser.parse_args()
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.report.conftest import chromium as chromium
 
 from nbyt.calculator import page
 
