@@ -174,7 +174,7 @@ def _usual(inputs: AdviceInputs, goal: Goal, known: Known, best: OfLayout) -> li
     what = "the same samples" if goal == "samples" else "the same time"
     said = [f"For {what} T = {best.steps} lost least on average over {tasks} reference tasks."]
     if goal == "samples":
-        said.append("Racing for the fewest samples gained nothing on them.")
+        said.append("Racing for the fewest samples gained nothing significant on them.")
     elif inputs.evidence is None and inputs.costs is not None:
         said.append(f"Costs: {inputs.costs.in_words}. A race would compare layouts on this env.")
     return said
