@@ -21,8 +21,10 @@ def section(data: Data) -> str:
 def test_there_is_one_verdict_with_both_goals_and_the_users_layout(data: Data) -> None:
     html = section(data)
     words = words_of(html)
-    said = [one["sentence"] for one in (*data["advice"].values(), data["current"])]
+    said = [one["sentence"] for one in (data["advice"]["samples"], data["current"])]
     assert all(sentence in words for sentence in said)
+    # After a race the numbers of the verdict say what its sentence says.
+    assert data["advice"]["time"]["sentence"] not in words
     assert html.count('class="answer"') == 1 and html.count("<article") == 3
     assert html.index(">64<") < html.index(">256<") < html.index(">16<")
     assert "probability to be within 5 % of the best 89 %" in words
