@@ -1,5 +1,7 @@
 """The data of an advice: what the answer rests on, and that nothing is said without it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from msgspec import convert
@@ -84,3 +86,13 @@ def test_the_slower_layout_takes_longer_to_the_same_return() -> None:
     data = advice_data(inputs(race, made_up(race, {4: 0.2, 16: 1.0})))
     assert data["current"]["speedup"]["low"] > 1
     assert "times as long" in data["current"]["sentence"]
+
+
+def test_a_probability_is_stated_on_parallel_hardware_alone() -> None:
+    for objective, stated in (("time", True), ("samples", False)):
+        race = planned(objective)
+        race = replace(race, schedule=race.schedule._replace(seeds=8))
+        data = advice_data(inputs(race, made_up(race, {4: 0.2, 16: 1.0})))
+        assert (data["advice"][objective]["p_within_5"] is not None) is stated
+        assert all((row["within_5"] is not None) is stated for row in data["layouts"])
+        assert stated or data["safe_range"] == []

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from msgspec import convert
 
-from nbyt.advice.costs import UpdateCosts
+from nbyt.advice.costs import PARALLEL, UpdateCosts
 from nbyt.advice.libraries import settings
 from nbyt.advice.race import Evidence
 from nbyt.advice.reasons import (
@@ -240,8 +240,9 @@ def _safe(inputs: AdviceInputs, judged: Judged | None) -> list[list[int]]:
 
 
 def _sure(inputs: AdviceInputs, judged: Judged) -> bool:
-    """Return True if probabilities may be stated: on the proving ground they came true for time."""
-    return judged.within is not None and inputs.request.objective == "time"
+    """Return True if probabilities may be stated: they came true on parallel hardware."""
+    costs = inputs.costs
+    return judged.within is not None and costs is not None and costs.kind == PARALLEL
 
 
 def _race(evidence: Evidence, costs: UpdateCosts | None) -> Race:
@@ -407,10 +408,10 @@ def _warnings(inputs: AdviceInputs, stages: Sequence[StageAdvice]) -> list[str]:
             f"fewer than {CALIBRATED_FROM} trainings: no probability is stated, because on the "
             "proving ground it did not come true at that cost"
         )
-    elif evidence is not None and inputs.request.objective == "samples":
+    elif evidence is not None and (inputs.costs is None or inputs.costs.kind != PARALLEL):
         found.append(
-            "no probability is stated for the same samples, because on the proving ground it did "
-            "not come true"
+            "no probability is stated where updates cost about the same for every T: on the "
+            "proving ground it did not come true for the same samples"
         )
     for stage in stages:
         left_out = (stage.closer.left_out if stage.closer else ()) or ()

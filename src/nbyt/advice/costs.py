@@ -76,6 +76,8 @@ class UpdateCosts:
     @property
     def kind(self) -> str:
         """Return the costs of the proving ground that these are most like."""
+        if self.source.startswith(PARALLEL):
+            return PARALLEL
         spread = float(self.values.max() / self.values.min())
         return PARALLEL if spread >= _FAR else MEASURED
 
