@@ -63,9 +63,7 @@ def slower_words(current: Current, best: OfLayout, speedup: Estimate) -> str:
     )
 
 
-def explanations(
-    stages: Sequence[StageAdvice], best: OfLayout, *, envs_known: bool = True
-) -> list[str]:
+def explanations(stages: Sequence[StageAdvice], best: OfLayout) -> list[str]:
     """Say why, from the gradients of frozen policies: direction or noise, terms, sources, phase."""
     found: list[str] = []
     for stage in stages[-1:]:
