@@ -7,6 +7,7 @@ from nbyt.advice.estimate import (
     Pace,
     forecast,
     in_words,
+    planned_race,
     race_samples,
     require_time,
     startable,
@@ -14,7 +15,6 @@ from nbyt.advice.estimate import (
     with_budget,
 )
 from nbyt.advice.request import effort, make_advice_request
-from nbyt.advice.run import planned_race
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.advice.races import made_up, planned
 
-from nbyt.advice.race import hold_race
+from nbyt.advice.race import Evidence, hold_race
 from nbyt.errors import EnvError
 from nbyt.prior import Schedule
 from nbyt.store.files import CELL
@@ -89,9 +89,14 @@ def test_what_was_spent_is_what_was_trained() -> None:
 def test_a_race_is_held_once_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
     race = planned("samples")
     folder = opened(tmp_path / "whole")
-    heard: list[int] = []
-    whole = hold_race(race, folder, watch=lambda evidence: heard.append(len(evidence.curves)))
-    assert heard == [4, 8] and len(folder.present(CELL)) == 8
+    heard: list[tuple[int, float]] = []
+
+    def watch(evidence: Evidence) -> None:
+        heard.append((len(evidence.curves), evidence.done))
+
+    whole = hold_race(race, folder, watch=watch)
+    assert heard == sorted(heard) and {4, 8} <= {count for count, _ in heard}
+    assert heard[-1] == (8, 1.0) and whole.over and len(folder.present(CELL)) == 8
 
     class Stops(InProcessRunner):
         def run(self, grid, jobs, watch):

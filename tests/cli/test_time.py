@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.cli.commands import nbyt
 
+from nbyt.cli import main
 from nbyt.errors import StoreError
 from nbyt.store.files import COSTS
 from nbyt.train.costs import costs_from
@@ -73,6 +74,28 @@ def test_a_file_that_is_there_is_replaced_only_when_asked(tmp_path: Path) -> Non
     told = nbyt(*words, "--force").stdout
     assert set(costs_from(COSTS.read(file)).timed) == {(4, 16), (8, 8)}
     assert "4x16" in told and "8x8" in told and f"--costs{file}" in "".join(told.split())
+
+
+def test_where_nothing_can_be_written_nothing_is_timed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("timed")
+
+    monkeypatch.setattr("nbyt.cli.time.time_layouts", no)
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    for out in (tmp_path / "file" / "costs.json", tmp_path / "folder"):
+        words = (*COMMAND, "--envs", "4,8", "--out", str(out), "--force")
+        assert main.run(list(words)) == StoreError.exit_code
+        said = " ".join(capsys.readouterr().err.split())
+        assert "cannot be written" in said or "is a folder" in said
+
+
+def test_a_missing_folder_is_made(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "costs.json"
+    nbyt(*COMMAND, "--envs", "4,8", "--out", str(file))
+    assert set(costs_from(COSTS.read(file)).timed) == {(4, 16), (8, 8)}
 
 
 @pytest.mark.parametrize(

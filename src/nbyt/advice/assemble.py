@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from msgspec import convert
+from msgspec import UNSET, convert
 
 from nbyt.advice.costs import PARALLEL, UpdateCosts
 from nbyt.advice.libraries import settings
@@ -28,6 +28,7 @@ from nbyt.results import plain
 from nbyt.results.advice import (
     Answer,
     Current,
+    GivenRun,
     Goal,
     LayoutLoss,
     PriorFacts,
@@ -78,7 +79,10 @@ class AdviceInputs:
         """Return what this rule lost on the proving ground at this cost."""
         request = self.request
         kind = "samples" if request.objective == "samples" or self.costs is None else None
-        spent = _USUAL if self.evidence is None else self.evidence.trainings
+        spent = _USUAL
+        if self.evidence is not None:
+            given = sum(map(len, self.evidence.given.values()))
+            spent = self.evidence.trainings + FRACTION * given
         return self.prior.track_record(kind or self.costs.kind, max(1.0, spent + 0.5))  # type: ignore[union-attr]
 
 
@@ -253,6 +257,11 @@ def _race(evidence: Evidence, costs: UpdateCosts | None) -> Race:
         learnt=evidence.judged().learnt,
         unit_seconds=evidence.race.budget if seconds else None,
         arms=tuple(evidence.arms()),
+        given=tuple(
+            GivenRun(path=str(run.path), holds=run.holds, trainings=len(cells))
+            for run, cells in evidence.given.items()
+        )
+        or UNSET,
     )
 
 
@@ -316,8 +325,7 @@ def _speedup(inputs: AdviceInputs, own: int, best: int) -> EstimateRecord | None
     evidence = inputs.evidence
     if evidence is None or inputs.judged is None or own == best:
         return None
-    arms = evidence.race.schedule.arms
-    if own not in arms or best not in arms:
+    if own not in evidence.tried or best not in evidence.tried:
         return None
     slow, fast = evidence.moments(own), evidence.moments(best)
     generator = numpy_stream(inputs.request.seed, "advise.speedup")
@@ -395,12 +403,12 @@ def _schedule(request: AdviceRequest, steps: int) -> Data:
 
 def _warnings(inputs: AdviceInputs, stages: Sequence[StageAdvice]) -> list[str]:
     """Return the warnings about the race and the stages, each once."""
-    found = []
     evidence = inputs.evidence
+    found = [] if evidence is None else list(evidence.left_out)
     if evidence is not None and evidence.interrupted:
         every = len(evidence.race.seeds) * len(evidence.race.schedule.arms)
         found.append(
-            f"interrupted: the answer rests on {len(evidence.curves)} of {every} quarter "
+            f"interrupted: the answer rests on {len(evidence.own)} of {every} quarter "
             "trainings; the same command goes on"
         )
     if evidence is not None and not is_calibrated(FRACTION * len(evidence.curves)):

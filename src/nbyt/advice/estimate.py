@@ -1,16 +1,20 @@
 """Predict what an advice will cost, and fit its race into limits of samples and time."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from nbyt.advice.costs import UpdateCosts, known_costs, same_samples
+from nbyt.advice.given import OwnRun, require_same
 from nbyt.advice.race import EPISODES, Race
 from nbyt.advice.request import AdviceRequest
 from nbyt.collect.segment import burn_in, horizon
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import EnvError, UsageError
+from nbyt.prior import Prior, load_prior
 from nbyt.sweep.grid import Cell
 from nbyt.system import usable_cores
 from nbyt.train.costs import ROUNDS, SPLITS
@@ -52,6 +56,43 @@ class Forecast:
             "timing_steps": self.timing,
             "seconds": round(self.seconds),
         }
+
+
+def planned_race(
+    request: AdviceRequest,
+    limits: tuple[int | None, float | None] = (None, None),
+    runs: Sequence[OwnRun] = (),
+) -> Race:
+    """Return the race as far as it is known before updates are timed.
+
+    limits: the most env steps and seconds that it may take. runs: whose trainings count.
+    """
+    require_same(request, runs)
+    timed = request.objective == "samples" or request.costs.timed_here
+    costs = None if timed else known_costs(request.costs, request.steps, request.batch)
+    return make_race(request, costs, load_prior().without(request.env.id), limits, runs)
+
+
+def make_race(
+    request: AdviceRequest,
+    costs: UpdateCosts | None,
+    prior: Prior,
+    limits: tuple[int | None, float | None],
+    runs: Sequence[OwnRun] = (),
+) -> Race:
+    """Return the race that the budget and the limits pay for. costs: None for the same samples."""
+    known = prior.under(request.steps, None if costs is None else costs.values, request.batch)
+    schedule = known.schedule(request.trainings, request.own)
+    updates = costs or same_samples(request.steps)
+    return with_budget(Race(request, updates, known, schedule, tuple(runs)), *limits)
+
+
+def total_for(request: AdviceRequest, seconds: float) -> int:
+    """Return the env steps that a training with the usual T makes in so many seconds here."""
+    known = load_prior().under(request.steps, None, request.batch)
+    layout = request.layout(known.constant)
+    update = update_seconds(request.env, request.settings, layout, vector=request.vector)
+    return max(1, int(seconds / update)) * request.batch
 
 
 def race_samples(race: Race, seeds: int) -> int:

@@ -8,23 +8,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nbyt.advice.assemble import AdviceInputs, advice_data
-from nbyt.advice.costs import UpdateCosts, known_costs, same_samples
-from nbyt.advice.estimate import startable, with_budget
+from nbyt.advice.costs import UpdateCosts, known_costs
+from nbyt.advice.estimate import make_race, startable
+from nbyt.advice.given import OwnRun, own_runs, sources_of
 from nbyt.advice.race import Evidence, Race, Watch, hold_race
 from nbyt.advice.request import BATCH, OVERALL, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
 from nbyt.advice.stages import (
-    Measured,
     StageToMeasure,
     collected_by,
     diagnose_stage,
     given_stages,
     measure,
+    measured_samples,
     open_folder,
-    train_stages,
+    stages_like,
 )
 from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
@@ -33,7 +32,7 @@ from nbyt.measure.frozen_policy import Collector
 from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, SPLIT, require
 from nbyt.policy.actor_critic import Stage
-from nbyt.prior import Known, load_prior
+from nbyt.prior import load_prior
 from nbyt.report.tables.advice import answer_lines
 from nbyt.results import Advice as AdviceRecord
 from nbyt.results import plain
@@ -48,8 +47,7 @@ from nbyt.sweep.cells import Runner
 from nbyt.sweep.workers import Workers
 from nbyt.train import hardware
 from nbyt.train.costs import costs_from, measure_costs
-from nbyt.train.plan import EPOCHS, HOST_ENVS, PPOPlan, PPOSettings, stage_updates
-from nbyt.train.timing import update_seconds
+from nbyt.train.plan import EPOCHS, HOST_ENVS, PPOSettings
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,6 +141,7 @@ def advise(
     lambdas: Sequence[float] | None = None,
     stages: int | None = None,
     stages_from: Sequence[Stage | Path | str] = (),
+    runs: Sequence[Path | str] = (),
     minibatch: int | None = None,
     epochs: int = EPOCHS,
     settings: PPOSettings | None = None,
@@ -186,6 +185,9 @@ def advise(
         Lambdas of GAE; the first is trained with, the others are measured where effort allows.
     stages, stages_from
         How many frozen policies are measured to explain the answer, or which.
+    runs
+        Folders of finished trainings, sweeps or advices of the same env, batch and settings, which
+        count as trainings of the race. Stages that they hold are measured.
     minibatch, epochs, settings
         How PPO learns.
     max_envs
@@ -221,7 +223,8 @@ def advise(
     1.0
     """
     found = resolve(env)
-    given = given_stages(stages_from, found) if stages_from else []
+    evidence, held = own_runs(runs)
+    given = given_stages([*stages_from, *held], found) if stages_from or held else []
     (current,), _ = require(SPLIT, current=current), require(SIZE, max_envs=max_envs)
     if isinstance(found, HostEnv):
         size = SIZE.check(batch, "batch")
@@ -246,10 +249,12 @@ def advise(
         seed=seed,
         memory=memory,
     )
-    folder = open_folder(request, out, given=given, force=force)
+    folder = open_folder(request, out, given=given, runs=evidence, force=force)
     if runner is None and isinstance(env, str) and isinstance(found, HostEnv):
         runner = Workers()
-    return answer_request(request, folder, given=given, runner=runner, progress=progress)
+    return answer_request(
+        request, folder, given=given, runs=evidence, runner=runner, progress=progress
+    )
 
 
 def as_trained(given: Sequence[StageToMeasure], settings: PPOSettings) -> PPOSettings:
@@ -265,6 +270,7 @@ def answer_request(
     folder: Folder,
     *,
     given: Sequence[StageToMeasure] = (),
+    runs: Sequence[OwnRun] = (),
     runner: Runner | None = None,
     reproduce: str | None = None,
     collector: Collector | None = None,
@@ -277,11 +283,12 @@ def answer_request(
 ) -> Advice:
     """Make the advice and its page; what the folder already holds is not done again.
 
-    given: frozen policies to measure instead of one of a training. reproduce: the call that asks
+    given: frozen policies to measure instead of one of a training. runs: finished runs whose
+    trainings count as trainings of the race. reproduce: the call that asks
     the same, instead of a command line. collector: collects the chains of host envs; by default
     this process. carried: the user's settings in the words of their library. remarks: warnings
-    about the request. race_samples, race_seconds: limits of the race. watch: called after every
-    round of the race.
+    about the request. race_samples, race_seconds: limits of the race. watch: called
+    whenever a training of the race is done, and now and then meanwhile.
     """
     began = time.monotonic()
     prior = load_prior().without(request.env.id)
@@ -289,23 +296,23 @@ def answer_request(
     with at_work(folder.path):
         costs = _costs(request, folder, progress)
         parts.done()
-        updates = costs or same_samples(request.steps)
-        known = prior.under(request.steps, _values(costs), request.batch)
-        limits = (race_samples, race_seconds)
-        evidence = _race(request, folder, updates, known, limits, runner, progress, watch)
+        race = make_race(request, costs, prior, (race_samples, race_seconds), runs)
+        evidence = _race(race, folder, runner, progress, watch)
         stopped = evidence is not None and evidence.interrupted
         if stopped:  # every further report would stop the work again
             progress = parts.progress = _silent
         parts.done()
         inputs = AdviceInputs(request, prior, costs, evidence, (), {})
-        stages = [] if stopped else list(given) or _stages(inputs, folder, progress)
+        stages = [] if stopped else list(given)
+        if evidence is not None and inputs.judged is not None and not (stages or stopped):
+            stages = stages_like(evidence, race.known.steps[inputs.judged.best], folder, progress)
         stages = [collected_by(collector, stage) for stage in stages]
         measured = measure(request, stages, folder, progress)
         parts.done()
         inputs = replace(inputs, measured=measured)
         inputs = replace(inputs, looks=_diagnose(inputs, folder, progress))
         progress(OVERALL, parts.total, parts.total)
-        samples = _measured_samples(measured) + (0 if evidence is None else evidence.samples)
+        samples = measured_samples(measured) + (0 if evidence is None else evidence.samples)
         data = {
             **advice_data(inputs, carried=carried, remarks=remarks),
             "cost": {
@@ -315,7 +322,7 @@ def answer_request(
             },
             "machine": {"device": hardware.describe(), "platform": platform.platform()},
             "versions": versions(),
-            "reproduce": reproduce or command_line(request, given),
+            "reproduce": reproduce or asked_again(request, given, runs),
             "out": str(folder.path),
             "report": str(folder.path / PAGE.name),
         }
@@ -328,33 +335,12 @@ def answer_request(
     return Advice(record, data)
 
 
-def _values(costs: UpdateCosts | None) -> np.ndarray | None:
-    return None if costs is None else costs.values
-
-
-def planned_race(
-    request: AdviceRequest, limits: tuple[int | None, float | None] = (None, None)
-) -> Race:
-    """Return the race as far as it is known before updates are timed.
-
-    limits: the most env steps and seconds that it may take.
-    """
-    timed = request.objective == "samples" or request.costs.timed_here
-    costs = None if timed else known_costs(request.costs, request.steps, request.batch)
-    prior = load_prior().without(request.env.id)
-    known = prior.under(request.steps, _values(costs), request.batch)
-    schedule = known.schedule(request.trainings, request.own)
-    return with_budget(
-        Race(request, costs or same_samples(request.steps), known, schedule), *limits
-    )
-
-
-def total_for(request: AdviceRequest, seconds: float) -> int:
-    """Return the env steps that a training with the usual T makes in so many seconds here."""
-    known = load_prior().under(request.steps, None, request.batch)
-    layout = request.layout(known.constant)
-    update = update_seconds(request.env, request.settings, layout, vector=request.vector)
-    return max(1, int(seconds / update)) * request.batch
+def asked_again(
+    request: AdviceRequest, given: Sequence[StageToMeasure], runs: Sequence[OwnRun]
+) -> str:
+    """Return the command that asks the same again."""
+    paths = map(shlex.quote, sources_of(runs, [each.source for each in given]))
+    return " ".join([request.command(), *(["--from", *paths] if runs or given else [])])
 
 
 def _seconds(folder: Folder, samples: int, seconds: float) -> float:
@@ -373,21 +359,17 @@ def _silent(what: str, done: int, total: int) -> None:
 
 
 def _race(
-    request: AdviceRequest,
+    race: Race,
     folder: Folder,
-    costs: UpdateCosts,
-    known: Known,
-    limits: tuple[int | None, float | None],
     runner: Runner | None,
     progress: Progress,
     watch: Watch,
 ) -> Evidence | None:
-    """Hold the race that the budget pays for; None where it pays for no seed."""
-    wanted = Race(request, costs, known, known.schedule(request.trainings, request.own))
-    race = with_budget(wanted, *limits)
-    if request.trainings == 0:
+    """Hold the race that the budget pays for; None where nothing is trained and nothing given."""
+    request = race.request
+    if request.trainings == 0 and not race.given:
         return None
-    if race.schedule.seeds == 0:
+    if race.schedule.seeds == 0 and request.trainings > 0:
         arms = len(race.schedule.arms)
         raise UsageError(
             f"the budget pays for no quarter training of each of {arms} layouts",
@@ -395,43 +377,6 @@ def _race(
             fix=f"give --trainings {arms * FRACTION:g} or more, or 0 for an answer without a race",
         )
     return hold_race(race, folder, runner=runner, progress=progress, watch=watch)
-
-
-def _stages(inputs: AdviceInputs, folder: Folder, progress: Progress) -> list[StageToMeasure]:
-    """Train the advised layout as in the race, for policies that explain the answer."""
-    request, evidence, judged = inputs.request, inputs.evidence, inputs.judged
-    if request.stages == 0 or evidence is None or judged is None:
-        return []
-    race = evidence.race
-    best = race.known.steps[judged.best]
-    arm = min(
-        race.schedule.arms, key=lambda steps: abs(race.known.steps.index(steps) - judged.best)
-    )
-    steps = best if best in race.schedule.arms else arm
-    updates = race.updates(steps)[1]
-    plan = PPOPlan(
-        request.env.id,
-        request.layout(steps),
-        updates * request.batch,
-        race.seeds[0],
-        request.settings,
-        stage_updates(updates, count=min(request.stages, updates)),
-        request.vector,
-    )
-    return train_stages(plan, request.env, folder, progress)
-
-
-def _measured_samples(measured: Sequence[Measured]) -> int:
-    """Return the env steps of the measurements, and of the training that was measured."""
-    trained = max((one.stage.samples or 0 for one in measured if not one.stage.source), default=0)
-    return trained + sum(one.record.pool.samples for one in measured)
-
-
-def command_line(request: AdviceRequest, given: Sequence[StageToMeasure]) -> str:
-    """Return the command that asks the same again."""
-    words = [request.command()]
-    paths = [shlex.quote(each.source) for each in given if each.source]
-    return " ".join([*words, "--from", *paths] if paths else words)
 
 
 @dataclass

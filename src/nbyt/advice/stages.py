@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from nbyt.advice.given import OwnRun, require_same
+from nbyt.advice.race import Evidence
 from nbyt.advice.request import AdviceRequest
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import StoreError, UsageError
@@ -28,7 +30,7 @@ from nbyt.store.tensors import Template, Tensors, match
 from nbyt.store.text import slug
 from nbyt.train import hardware
 from nbyt.train.loop import Watch, kept_stages, train
-from nbyt.train.plan import PPOPlan
+from nbyt.train.plan import PPOPlan, stage_updates
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,40 @@ def open_folder(
     out: Path | str | None,
     *,
     given: Sequence[StageToMeasure] = (),
+    runs: Sequence[OwnRun] = (),
     force: bool,
 ) -> Folder:
     """Create or resume the folder of the advice; refuse that of another request."""
-    identity = {**request.identity(), "from": [each.frozen_policy.fingerprint for each in given]}
+    require_same(request, runs)
+    known = [*(each.frozen_policy.fingerprint for each in given), *(r.fingerprint for r in runs)]
+    identity = {**request.identity(), "from": known}
     env = request.env.id.rpartition(":")[2]
     name = slug(f"advise-{env}-{request.batch}-{request.objective}-seed{request.seed}")
     made_by = manifest("advise", identity, request.seed, hardware.describe())
     path = Path(out) if out is not None else Path("runs") / name
     return open_run(path, identity, "advise", manifest=made_by, force=force)
+
+
+def stages_like(
+    evidence: Evidence, best: int, folder: Folder, progress: Progress
+) -> list[StageToMeasure]:
+    """Train as the race trained T = `best`, or its nearest arm, for policies that explain it."""
+    race, request = evidence.race, evidence.race.request
+    if request.stages == 0 or not race.seeds:
+        return []
+    place = race.known.steps.index
+    steps = min(race.schedule.arms, key=lambda arm: abs(place(arm) - place(best)))
+    updates = race.updates(steps)[1]
+    plan = PPOPlan(
+        request.env.id,
+        request.layout(steps),
+        updates * request.batch,
+        race.seeds[0],
+        request.settings,
+        stage_updates(updates, count=min(request.stages, updates)),
+        request.vector,
+    )
+    return train_stages(plan, request.env, folder, progress)
 
 
 def train_stages(
@@ -138,6 +165,12 @@ class Measured:
     stage: StageToMeasure
     record: MeasurementRecord
     tensors: Tensors
+
+
+def measured_samples(measured: Sequence[Measured]) -> int:
+    """Return the env steps of the measurements, and of the training that was measured."""
+    trained = max((one.stage.samples or 0 for one in measured if not one.stage.source), default=0)
+    return trained + sum(one.record.pool.samples for one in measured)
 
 
 def measure(

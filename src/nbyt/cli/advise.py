@@ -9,19 +9,13 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 from rich.console import Console
 
-from nbyt.advice.estimate import affordable, in_words, startable
-from nbyt.advice.race import Evidence
+from nbyt.advice.estimate import affordable, in_words, planned_race, startable, total_for
+from nbyt.advice.given import OwnRun, own_runs
 from nbyt.advice.request import BATCH, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
-from nbyt.advice.run import (
-    Advice,
-    answer_request,
-    as_trained,
-    command_line,
-    planned_race,
-    total_for,
-)
+from nbyt.advice.run import Advice, answer_request, as_trained, asked_again
 from nbyt.advice.stages import StageToMeasure, given_stages, open_folder
+from nbyt.cli.advise_display import RaceDisplay
 from nbyt.cli.current import CurrentLayout, as_used, own_layout, remarks, with_own
 from nbyt.cli.options import EnvId, Learning
 from nbyt.cli.output import Common, Outcome, dry_run, show, show_verbatim, talk, warn
@@ -104,7 +98,7 @@ class AdviseOptions:
     """Most envs that may be advised; without, 64 for host envs."""
 
     from_: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = ()
-    """Stages, or runs that hold some, to measure for the explanation."""
+    """Your finished trainings and sweeps, which count in the race; or stages, which explain."""
 
     stages: Stages | None = None
     """How many frozen policies are measured to explain the answer."""
@@ -179,10 +173,11 @@ def run(
             fix = "leave --ray out; it is for host envs that are slow"
             raise UsageError(message, where="ray", fix=fix)
         console = talk(quiet=common.quiet)
-        given = given_stages(options.from_, found) if options.from_ else []
+        runs, stages = own_runs(options.from_)
+        given = given_stages(stages, found) if stages else []
         options = _with_startable(found, options, own, console)
         runner = cluster or (Workers() if isinstance(found, HostEnv) else None)
-        asked = _Asked(found, options, settings, given, own, collector, runner)
+        asked = _Asked(found, options, settings, given, runs, own, collector, runner)
         return _answer(asked, common, console)
 
 
@@ -238,6 +233,7 @@ class _Asked:
     options: AdviseOptions
     settings: Learning
     given: list[StageToMeasure]
+    runs: list[OwnRun]
     own: CurrentLayout | None
     collector: Collector | None
     runner: Runner | None
@@ -296,7 +292,7 @@ class _Asked:
 
 def _answer(asked: _Asked, common: Common, console: Console) -> Outcome:
     options, request = asked.options, asked.request()
-    race = planned_race(request, asked.limits)
+    race = planned_race(request, asked.limits, asked.runs)
     timed = request.objective == "time" and request.costs.timed_here
     limit = DURATION.read(options.time_limit, "--time-limit")
     data = affordable(race, limit, timed=timed).as_dict()
@@ -331,13 +327,17 @@ def _advise(request: AdviceRequest, asked: _Asked, said: list[str], console: Con
     options = asked.options
     carried = as_used(asked.own, request, asked.flags)
     samples, seconds = asked.limits
-    with watched(console) as progress:
-        folder = open_folder(request, options.out, given=asked.given, force=options.force)
+    display = RaceDisplay(console)
+    with watched(console, above=display) as progress:
+        folder = open_folder(
+            request, options.out, given=asked.given, runs=asked.runs, force=options.force
+        )
         try:
             return answer_request(
                 request,
                 folder,
                 given=asked.given,
+                runs=asked.runs,
                 runner=asked.runner,
                 collector=asked.collector,
                 carried=carried,
@@ -345,10 +345,10 @@ def _advise(request: AdviceRequest, asked: _Asked, said: list[str], console: Con
                 race_samples=samples,
                 race_seconds=seconds,
                 progress=progress,
-                watch=lambda evidence: console.print(_so_far(evidence)),
+                watch=display.watch,
             )
         except (KeyboardInterrupt, RunInterruptedError) as error:
-            line = command_line(request, asked.given)
+            line = asked_again(request, asked.given, asked.runs)
             message = "what was trained so far is saved"
             fix = f"give the same command again to go on: {line} --out {folder.path}"
             raise RunInterruptedError(message, where=str(folder.path), fix=fix) from error
@@ -356,15 +356,3 @@ def _advise(request: AdviceRequest, asked: _Asked, said: list[str], console: Con
             rest = f"what was trained is kept in {folder.path}: the same command goes on from there"
             fix = "; ".join(filter(None, [error.fix, rest]))
             raise EnvError(error.message, where=error.where, fix=fix) from error.__cause__
-
-
-def _so_far(evidence: Evidence) -> str:
-    """Return the answer that the race would give now, in a line."""
-    judged, race = evidence.judged(), evidence.race
-    count = len(evidence.curves)
-    if not judged.learnt:
-        return f"after {count} quarter trainings: nothing learnt so far"
-    steps = race.known.steps[judged.best]
-    loss = judged.losses[judged.places.index(judged.best)].value or 0.0
-    name = f"{race.request.batch // steps}x{steps}"
-    return f"after {count} quarter trainings: {name}, expected loss {100 * loss:.0f} %"

@@ -2,11 +2,11 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -28,9 +28,9 @@ _DRAW_SECONDS = 0.1
 _NAME = TextColumn("{task.description}", markup=False)
 
 
-def _progress(console: Console, *columns: ProgressColumn) -> Progress:
+def _progress(console: Console, *columns: ProgressColumn) -> "_Bars":
     off = not console.is_terminal
-    return Progress(*columns, TimeRemainingColumn(), console=console, expand=True, disable=off)
+    return _Bars(*columns, TimeRemainingColumn(), console=console, expand=True, disable=off)
 
 
 @contextmanager
@@ -143,16 +143,29 @@ def steps_progress(console: Console) -> Iterator[Callable[[str, int, int], None]
         yield move
 
 
+class _Bars(Progress):
+    """Bars, and something else above them."""
+
+    above: RenderableType | None = None
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        if self.above is not None:
+            yield self.above
+        yield from super().get_renderables()
+
+
 @contextmanager
 def overall_progress(
-    console: Console, workers: int = 1
+    console: Console, workers: int = 1, above: RenderableType | None = None
 ) -> Iterator[Callable[[str, int, int], None]]:
     """Show a bar for all of the work, under the name OVERALL, and one for each task.
 
     workers: how many things may be under way at once; what comes before the first comma of a name
-    tells them apart. Without a terminal each name is said once.
+    tells them apart. above: what a terminal shows above the bars. Without a terminal each name is
+    said once.
     """
     bar = _progress(console, _NAME, BarColumn(bar_width=None), MofNCompleteColumn())
+    bar.above = above
     whole = bar.add_task(OVERALL, total=None)
     parts: dict[str, tuple[TaskID, str]] = {}  # the one that moved last is last
     said: set[str] = set()
@@ -180,12 +193,14 @@ def overall_progress(
 
 
 @contextmanager
-def watched(console: Console, workers: int = 1) -> Iterator[Callable[[str, int, int], None]]:
+def watched(
+    console: Console, workers: int = 1, above: RenderableType | None = None
+) -> Iterator[Callable[[str, int, int], None]]:
     """Show progress; the first Ctrl-C stops between two steps of the work, the second at once.
 
     Left to itself, Ctrl-C is lost where it comes while JAX collects its garbage.
     """
-    with overall_progress(console, workers) as progress, stop_on_signal() as request:
+    with overall_progress(console, workers, above) as progress, stop_on_signal() as request:
 
         def move(what: str, done: int, total: int) -> None:
             request.listen()

@@ -16,7 +16,7 @@ from nbyt.numbers import SIZE, SIZES, Passes, Size, SizesText
 from nbyt.report.tables.time import time_table
 from nbyt.results import plain
 from nbyt.store.files import COSTS
-from nbyt.store.paths import resolved_entry
+from nbyt.store.paths import make_writable, resolved_entry
 from nbyt.train import hardware
 from nbyt.train.costs import time_layouts
 from nbyt.train.plan import EPOCHS, HOST_ENVS, MINIBATCH, PPOSettings
@@ -67,6 +67,9 @@ def run(
         raise StoreError(
             f"{target} is there already", where="--out", fix="give another name, or --force"
         )
+    if target.is_dir():
+        raise StoreError(f"{target} is a folder", where="--out", fix="give the name of a file")
+    make_writable(target.parent)
     hardware.prepare(options.device, quiet=common.quiet)
     found = resolve(env)
     layouts = _layouts(options, _USUAL_HOST if isinstance(found, HostEnv) else _USUAL)

@@ -13,6 +13,7 @@ CLOSE = 0.05
 """A layout is as good as the best if it loses at most this share."""
 
 _PARTS = {0.25: "quarter trainings", 0.5: "half trainings", 1.0: "whole trainings"}
+_BEGINNINGS = {0.25: "quarters", 0.5: "halves"}
 _TRACKED = {
     "samples": "for the same samples",
     "measured": "at measured costs",
@@ -57,10 +58,24 @@ def cost_words(cost: Cost) -> str:
 
 
 def raced_words(race: Race) -> str:
-    """Count the trainings of a race, such as 16 quarter trainings."""
-    count = sum(len(arm.seeds) for arm in race.arms)
+    """Count the trainings of a race, such as 16 quarter trainings; those that were given too."""
+    return _counted(race, sum(len(arm.seeds) for arm in race.arms))
+
+
+def _counted(race: Race, count: int) -> str:
     several = part_words(race)
     return f"{count} {several if count > 1 else several.removesuffix('s')}"
+
+
+def given_words(race: Race) -> str | None:
+    """Say which trainings were given, such as the first quarters of 32 trainings in a sweep."""
+    named = [
+        f"{run.trainings} training{'s' * (run.trainings > 1)} ({run.path}, {run.holds})"
+        for run in race.runs
+    ]
+    return (
+        f"the first {_BEGINNINGS.get(race.fraction, 'parts')} of {listed(named)}" if named else None
+    )
 
 
 def part_words(race: Race) -> str:
@@ -73,10 +88,14 @@ def rests_words(record: Advice) -> str:
     tasks = f"{record.prior.tasks} reference tasks"
     if record.race is None:
         return f"Rests on {tasks}; no layout was trained on this one ({cost_words(record.cost)})."
-    raced = f"{raced_words(record.race)} ({cost_words(record.cost)})"
+    race, given = record.race, given_words(record.race)
+    own = sum(len(arm.seeds) for arm in race.arms) - sum(run.trainings for run in race.runs)
+    raced = f"{_counted(race, own)} ({cost_words(record.cost)})" if own else ""
+    if given:
+        raced = f"{raced}, on {given}" if raced else f"{given} ({cost_words(record.cost)})"
     if not record.race.learnt:
         return f"Nothing was learnt in {raced}, so the answer rests on {tasks}."
-    return f"Rests on {raced} and on {tasks}."
+    return f"Rests on {raced}{',' * (given is not None)} and on {tasks}."
 
 
 def track_words(record: Advice) -> str | None:

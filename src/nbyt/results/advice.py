@@ -131,6 +131,17 @@ class Arm(OfLayout, frozen=True, kw_only=True):
             require_same_length(samples=self.samples, spent=self.spent, returns=curve)
 
 
+class GivenRun(Record, frozen=True, kw_only=True):
+    """A finished run of the user's own, and how many of its trainings count.
+
+    holds: "a training", "a sweep" or "an advice".
+    """
+
+    path: Text
+    holds: Text
+    trainings: Annotated[int, Meta(ge=1, le=LONGEST)]
+
+
 class Race(Record, frozen=True, kw_only=True):
     """The trainings that the advice rests on.
 
@@ -144,6 +155,17 @@ class Race(Record, frozen=True, kw_only=True):
     learnt: bool
     unit_seconds: Positive | None
     arms: Annotated[tuple[Arm, ...], Meta(min_length=1, max_length=LONGEST)]
+    given: Annotated[tuple[GivenRun, ...], Meta(max_length=LONGEST)] | UnsetType = UNSET
+
+    @property
+    def runs(self) -> tuple[GivenRun, ...]:
+        """Return the runs that were given."""
+        return () if self.given is UNSET else self.given
+
+    def __post_init__(self) -> None:
+        trainings = sum(len(arm.seeds) for arm in self.arms)
+        given = sum(run.trainings for run in self.runs)
+        require(given <= trainings, "more trainings are given than there are")
 
 
 class Cost(Record, frozen=True, kw_only=True):

@@ -142,6 +142,14 @@ def make_folder(path: Path) -> None:
         require_no_links(path)
 
 
+def make_writable(path: Path) -> None:
+    """Make a folder if it is missing, and refuse one that nothing can be written to."""
+    make_folder(path)
+    with disk_errors(path, 0):
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 def remove_file(path: Path) -> None:
     """Remove a file or link if it is there."""
     with (

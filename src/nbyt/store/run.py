@@ -1,6 +1,5 @@
 """The folder of a run: opened anew, resumed or refused; read, written and verified."""
 
-import errno
 import json
 import os
 from collections.abc import Callable
@@ -33,7 +32,7 @@ from nbyt.store.paths import (
     at_work,
     disk_errors,
     is_leftover,
-    make_folder,
+    make_writable,
     remove_leftovers,
     require_no_links,
     resolved,
@@ -163,7 +162,7 @@ def open_run(
     writer = command_of(marker.identity) if marker is not None else None
     if changes and not force:
         raise _refused(path, changes, COMMANDS[writer] if writer not in (None, command) else None)
-    _prepare(path)
+    make_writable(path)
     with at_work(path):
         with disk_errors(path, 0):
             remove_leftovers(path)
@@ -238,13 +237,6 @@ def _refused(path: Path, changes: list[str], writer: Command | None) -> StoreErr
     return StoreError(
         message, where="--out", fix="choose another --out, or --force to clear what is there"
     )
-
-
-def _prepare(path: Path) -> None:
-    make_folder(path)
-    with disk_errors(path, 0):
-        if not os.access(path, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, str]:
