@@ -149,7 +149,7 @@ def _log_prob(
     return policy.head.log_prob(policy.parameters(params, observation), action)
 
 
-ENV = "gymnax:CartPole-v1"
+ENV = "classic:CartPole-v1"
 _TRAINING = Layout(envs=16, steps=128, minibatch=256, epochs=4)
 _TRAINED = 10
 # Samples of all batches together, and the batches that they make.
