@@ -1,5 +1,8 @@
 """Seeds in one program: each learns the same to the last bit, whoever keeps it company."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from tests.train.counting_env import Counting, Long
@@ -37,6 +40,28 @@ def test_a_seed_learns_the_same_in_any_company(together, company):
     env = resolve("tabular:FrozenLake-v1")
     found = train_seeds(_plans(*company), env)
     assert found[company.index(1)] == together[1]
+
+
+_ON_DEVICES = """
+import sys
+from tests.train.test_curves import resolve, _plans, train_seeds
+from nbyt.train import hardware
+hardware.prepare("cpu", parts=int(sys.argv[1]), quiet=True)
+curves = train_seeds(_plans(0, 1, 2, 3, 4), resolve("tabular:FrozenLake-v1"))
+print(hardware.jax.device_count(), curves)
+"""
+
+
+def test_seeds_learn_the_same_on_any_number_of_cores(together):
+    printed = []
+    for devices in (2, 4, 8):
+        command = [sys.executable, "-c", _ON_DEVICES, str(devices)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        count, _, curves = done.stdout.partition(" ")
+        assert int(count) == devices
+        printed.append(curves.strip())
+    assert len(set(printed)) == 1
+    assert printed[0].startswith(str(together)[:-1])
 
 
 @pytest.mark.learns

@@ -26,15 +26,21 @@ _SHARED = PartitionSpec("seeds")
 def spread(rows: Sequence[Any], mesh: Mesh) -> Any:
     """Stack the seeds' trees over the devices; the first fills up what is left."""
     devices = mesh.devices.size
-    each = max(_FEWEST, -(-len(rows) // devices))
+    each = _on_each(len(rows), devices)
     full = [*rows, *[rows[0]] * (each * devices - len(rows))]
     stacked = jax.tree.map(lambda *leaves: _stacked(leaves), *full)
     return jax.device_put(stacked, NamedSharding(mesh, _SHARED))
 
 
 def mesh_for(seeds: int) -> Mesh:
-    """Return the devices that this many seeds keep busy."""
-    return Mesh(np.array(jax.devices()[:seeds]), ("seeds",))
+    """Return the devices that this many seeds keep busy; no more than end sooner for it."""
+    devices = jax.devices()
+    each = _on_each(seeds, len(devices))
+    return Mesh(np.array(devices[: -(-seeds // each)]), ("seeds",))
+
+
+def _on_each(seeds: int, devices: int) -> int:
+    return max(_FEWEST, -(-seeds // devices))
 
 
 def each_seed(work: Callable[[Any], Any], rows: Any, mesh: Mesh) -> Any:

@@ -54,16 +54,17 @@ def prepare(
 ) -> None:
     """Set JAX up for training; call before the first array is made.
 
-    A CPU with two cores or more is shown to JAX as two devices, so that actor and critic can be
-    improved side by side: the networks of RL are too small for one program to use two cores.
+    A CPU is shown to JAX as one device for each core that may be used: actor and critic are
+    improved side by side on two of them, and seeds are spread over all. The networks of RL are too
+    small for one program to use two cores.
     parts: as so many devices, whatever the cores are. quiet: without a word about the cache.
     """
     LOGGER.setLevel(logging.ERROR if quiet else logging.NOTSET)
-    cores, cpu = usable_cores(), instruction_sets()
+    parts, cpu = parts or usable_cores(), instruction_sets()
     if device != "auto":
         jax.config.update("jax_platforms", device if device == "cpu" else f"{device},cpu")
-    if parts is not None or cores > 1:
-        _show_cpu_as(parts or 2)
+    if parts > 1:
+        _show_cpu_as(parts)
     if cache:
         keep_compiled_programs(cache_folder(cpu))
     try:

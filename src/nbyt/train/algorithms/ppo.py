@@ -4,7 +4,7 @@ Two kinds of program. `experience` collects and depends on N and T; `improve` le
 B, the mini-batch and the epochs, so trying another split of the same batch compiles no second
 learner.
 Actor and critic with networks of their own are improved by two programs, side by side on two
-devices where there are two (a CPU counts as two devices, see `hardware`).
+devices where there are two (every core of a CPU is one, see `hardware`).
 """
 
 from collections.abc import Iterator
