@@ -42,7 +42,7 @@ for env in ("gymnax:CartPole-v1", "Breakout-MinAtar"):
 BRIDGES = """
 import json, nbyt.integrations, nbyt.integrations.trackers
 from nbyt.errors import MissingExtraError
-from nbyt.sweep.cluster import Connection
+from nbyt.sweeps.cluster import Connection
 
 for name in ("sb3", "torch", "ray"):
     for attempt in range(2):  # the first must leave nothing behind that the second takes for it

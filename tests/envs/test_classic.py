@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
-from tests.train.small_runs import plan, run
+from tests.training.small_runs import plan, run
 
 from nbyt.envs import classic, gymnax_suite
 from nbyt.envs.check import check

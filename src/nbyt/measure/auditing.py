@@ -30,9 +30,9 @@ from nbyt.stats.estimate import Estimate
 from nbyt.stats.variance import Drawn, penalty, sample_variance
 from nbyt.store.files import STAGE
 from nbyt.store.run import open_run
-from nbyt.train.loop import Watch, train
-from nbyt.train.losses import Batch
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.training.loop import Watch, train
+from nbyt.training.losses import Batch
+from nbyt.training.plan import PPOPlan, PPOSettings
 
 _AT_ONCE = 8
 
