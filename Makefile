@@ -1,26 +1,32 @@
 # Everything a fresh machine needs is Python 3.11 or newer and make.
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := dev,sb3,envpool,mujoco,ray,trackers
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+EXTRAS := dev,gymnax,sb3,envpool,mujoco,ray,trackers
 
-.PHONY: install demo test lint types layers unit short-isas test-isas browser bench bench-throughput bench-probe \
+.PHONY: install demo test lint types layers package unit short-isas test-isas browser bench bench-throughput bench-probe \
 	bench-callback agreement calibration live-coverage parity dialects-live post replay \
 	dqn soak soak-keys scale bench-sweep proving-ground test-oldest versions clean
 
 install: .venv/installed
 
-.venv/installed: pyproject.toml constraints.txt
+# What a user gets. Python compiles what it imports, so pip need not compile everything.
+.venv/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
+	$(PIP) --no-compile -e .
 	touch $@
 
-demo: install
+.venv/installed: .venv/core
+	$(PIP) torch
+	$(PIP) -e '.[$(EXTRAS)]'
+	touch $@
+
+demo: .venv/core
 	$(BIN)/nbyt advise CartPole-v1 --batch 2048 --seed 0 --out runs/demo --force
 
 # Checks that only read the code go side by side; tests use all cores by themselves.
 test: install
-	$(MAKE) -j 3 lint types layers
+	$(MAKE) -j 4 lint types layers package
 	$(MAKE) unit
 	$(MAKE) short-isas
 
@@ -33,6 +39,10 @@ types: install
 
 layers: install
 	$(BIN)/lint-imports
+
+# Wheel and sdist, in an environment that has nothing else; prints sizes and seconds.
+package: install
+	$(BIN)/python -m benchmarks.package.run
 
 unit: install browser
 	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder --durations 15
@@ -59,7 +69,7 @@ test-oldest: .venv-oldest/installed
 		beartype hypothesis playwright pytest pytest-xdist
 	.venv-oldest/bin/python -m benchmarks.versions.bounds >.venv-oldest/constraints.txt
 	.venv-oldest/bin/pip install --quiet --disable-pip-version-check \
-		-c .venv-oldest/constraints.txt -e .
+		-c .venv-oldest/constraints.txt -e '.[gymnax]'
 	touch $@
 
 # docs/versions.md: the oldest and the newest tested version of each dependency.

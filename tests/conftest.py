@@ -27,7 +27,7 @@ install_import_hook(
         "nbyt.minibatch",
         "nbyt.policy",
         "nbyt.stats",
-        "nbyt.train.losses",
+        "nbyt.training.losses",
         "nbyt_studies.numbers",
         "nbyt_studies.comparisons",
     ],
@@ -52,7 +52,7 @@ from nbyt.results.training import (  # noqa: E402
 )
 from nbyt.results.values import Record  # noqa: E402
 from nbyt.store import formats, tensors  # noqa: E402
-from nbyt.train import hardware  # noqa: E402
+from nbyt.training import hardware  # noqa: E402
 
 # Compiled programs are shared by all workers and by the commands that tests start.
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".cache")
@@ -84,15 +84,15 @@ if "NBYT_TEST_SHIFT" in os.environ:
 # Files and folders that take longest, with few tests or with waiting in them. They come first, so
 # that at the end no worker waits for another that has just begun with one of them.
 _FIRST = (
-    "tests/sweep/test_cluster.py",
+    "tests/sweeps/test_cluster.py",
     "tests/studies/post/",
     "tests/faults/",
     "tests/studies/",
     "tests/advice/",
     "tests/cli/",
-    "tests/sweep/",
+    "tests/sweeps/",
     "tests/calibration/",
-    "tests/train/",
+    "tests/training/",
     "tests/integrations/",
 )
 
@@ -134,7 +134,7 @@ _TYPES: dict[str, type[Record]] = {
     "stage": StageFacts,
 }
 # Tests of these write whatever they like.
-_MADE_UP = ("tests/store/", "tests/results/", "tests/policy/", "tests/sweep/test_run.py")
+_MADE_UP = ("tests/store/", "tests/results/", "tests/policy/", "tests/sweeps/test_run.py")
 
 
 @pytest.fixture(autouse=True, scope="session")

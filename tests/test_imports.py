@@ -32,6 +32,7 @@ LIGHT = [
     "nbyt.cli.main",
 ]
 OPTIONAL = ["torch", "stable_baselines3", "envpool", "mujoco", "tensorboardX", "wandb", "ray"]
+OPTIONAL += ["gymnax"]
 
 
 def module_name(path: Path) -> str:

@@ -20,10 +20,10 @@ from nbyt.measure.request import Resources, make_request
 from nbyt.minibatch import audit
 from nbyt.minibatch.schemes import find
 from nbyt.numbers import SEED, require_seeds
-from nbyt.sweep.grid import make_grid
-from nbyt.sweep.workers import Workers
-from nbyt.train.dqn import DQNSettings, ReplayLayout
-from nbyt.train.plan import PPOSettings
+from nbyt.sweeps.grid import make_grid
+from nbyt.sweeps.workers import Workers
+from nbyt.training.dqn import DQNSettings, ReplayLayout
+from nbyt.training.plan import PPOSettings
 
 TABLE = {
     name: kind

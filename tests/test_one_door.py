@@ -30,10 +30,10 @@ ALLOWED = {
     ("nbyt/collect/pool.py", "tempfile.TemporaryFile"): "memory for arrays; it has no name",
     ("nbyt/collect/pool.py", "np.memmap"): "that file, while the arrays are used",
     ("nbyt/cli/doctor.py", "tempfile.TemporaryDirectory"): "a new folder, filled through the door",
-    ("nbyt/sweep/cluster.py", "tempfile.TemporaryDirectory"): "likewise",
-    ("nbyt/sweep/ray_task.py", "tempfile.TemporaryDirectory"): "likewise",
+    ("nbyt/sweeps/cluster.py", "tempfile.TemporaryDirectory"): "likewise",
+    ("nbyt/sweeps/ray_task.py", "tempfile.TemporaryDirectory"): "likewise",
     ("nbyt/measure/auditing.py", "tempfile.TemporaryDirectory"): "likewise",
-    ("nbyt/sweep/cluster.py", "tempfile.gettempdir"): "reads Ray's note there",
+    ("nbyt/sweeps/cluster.py", "tempfile.gettempdir"): "reads Ray's note there",
     ("nbyt/store/programs.py", ".mkdir"): "the user's cache, with rules of its own",
 }
 CHANGING = {

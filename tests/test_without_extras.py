@@ -1,4 +1,4 @@
-"""Law: without torch, Stable-Baselines3 and Ray everything works that does not need them.
+"""Law: without torch, Stable-Baselines3, Ray and gymnax everything works that does not need them.
 
 In a real environment of its own, whose packages are links to those here, those left out.
 """
@@ -17,6 +17,8 @@ import nbyt
 
 LEFT_OUT = ("torch*", "functorch*", "stable_baselines3*", "sb3*", "ray", "ray-*", "nbyt*")
 LEFT_OUT += ("_editable_impl_nbyt*",)
+# What gymnax brings.
+LEFT_OUT += ("gymnax*", "flax*", "orbax*", "tensorstore*", "pandas*", "matplotlib*", "seaborn*")
 SOURCE = Path(nbyt.__file__).parents[1]
 NBYT = "import sys; from nbyt.cli.main import run; sys.exit(run(sys.argv[1:]))"
 WHERE = """
@@ -25,7 +27,7 @@ from importlib.util import find_spec
 print(find_spec("torch"), find_spec("stable_baselines3"), find_spec("nbyt").origin)
 """
 PROBE = "probe --control sticky --chains 8 --json --quiet"
-TRAIN = "train gymnax:CartPole-v1 --envs 4 --steps 8 --minibatch 32 --epochs 1 --total 64 --json"
+TRAIN = "train CartPole-v1 --envs 4 --steps 8 --minibatch 32 --epochs 1 --total 64 --json"
 
 # In one process, since each would need seconds to import JAX.
 WORK = f"""
@@ -33,12 +35,14 @@ from nbyt.cli.main import run
 
 assert run({PROBE.split()!r}) == 0
 assert run({TRAIN.split()!r} + ["--quiet", "--out", "run"]) == 0
+for env in ("gymnax:CartPole-v1", "Breakout-MinAtar"):
+    assert run(["train", env, "--json"]) == 2
 """
 
 BRIDGES = """
 import json, nbyt.integrations, nbyt.integrations.trackers
 from nbyt.errors import MissingExtraError
-from nbyt.sweep.cluster import Connection
+from nbyt.sweeps.cluster import Connection
 
 for name in ("sb3", "torch", "ray"):
     for attempt in range(2):  # the first must leave nothing behind that the second takes for it
@@ -80,9 +84,13 @@ def test_the_two_are_not_there_and_the_help_is(python: Path) -> None:
 
 
 def test_probing_and_training_work(python: Path) -> None:
-    probed, trained = map(json.loads, in_lean(python, WORK).splitlines())
+    said = map(json.loads, in_lean(python, WORK).splitlines())
+    probed, trained, *refused = said
     assert (probed["status"], trained["status"]) == ("ok", "ok")
     assert probed["data"]["layouts"] and trained["data"]["updates"] == 2
+    assert len(refused) == 2
+    for one in refused:
+        assert "pip install 'nbyt[gymnax]'" in one["error"]["fix"]
 
 
 def test_a_bridge_says_which_extra_is_missing_and_nothing_else(python: Path) -> None:

@@ -20,7 +20,7 @@ from nbyt.collect.segment import burn_in
 from nbyt.envs.protocol import DeviceEnv
 from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 from nbyt.rng import stream
-from nbyt.train.losses import Batch, Coefficients, actor_loss, critic_loss
+from nbyt.training.losses import Batch, Coefficients, actor_loss, critic_loss
 
 OBJECTIVES = ("actor", "critic")
 

@@ -17,7 +17,7 @@ class _Nbyt:
     """What `nbyt train --algo dqn` does between start and end: blocks, and a row from each."""
 
     def __init__(self, env: str) -> None:
-        from nbyt.train import hardware
+        from nbyt.training import hardware
 
         hardware.prepare("cpu", cache=False)
 
@@ -70,8 +70,8 @@ class StableBaselines:
 def nbyt_algorithm(env: str, total: int, seed: int, minibatch: int) -> Any:
     """Our DQN with these sizes, before its first update."""
     from nbyt.envs import resolve
-    from nbyt.train.algorithms.dqn import DQNAlgorithm
-    from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
+    from nbyt.training.algorithms.dqn import DQNAlgorithm
+    from nbyt.training.dqn import DQNPlan, DQNSettings, ReplayLayout
 
     layout = ReplayLayout(ENVS, STEPS, minibatch, 1, BUFFER, WARM_UP)
     settings = DQNSettings(

@@ -26,7 +26,7 @@ _TASK = "CartPole-v1"
 
 def main() -> None:
     """Train, and write the curves to the JSON file."""
-    from nbyt.train import hardware
+    from nbyt.training import hardware
 
     hardware.prepare("cpu")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

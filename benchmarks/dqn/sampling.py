@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.timing.rounds import median, ratios
 from nbyt.collect.replay import HostReplay, empty, read
 from nbyt.minibatch.replay import Filled, draw
-from nbyt.train.dqn import row_of
+from nbyt.training.dqn import row_of
 
 MINIBATCH = 256
 CAPACITIES = (1_000, 10_000, 100_000, 1_000_000)

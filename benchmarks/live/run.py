@@ -18,7 +18,7 @@ from benchmarks.live.coverage import covered
 from benchmarks.live.section import RESULT
 from benchmarks.timing.machine import machine
 from nbyt.store.atomic import write_text
-from nbyt.train import hardware
+from nbyt.training import hardware
 
 BATCHES = 1000
 

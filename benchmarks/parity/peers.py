@@ -28,8 +28,8 @@ from nbyt.policy.files import read_stage
 from nbyt.rng import stream
 from nbyt.store.files import METRICS, STAGE
 from nbyt.store.run import open_run
-from nbyt.train.loop import train
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.training.loop import train
+from nbyt.training.plan import PPOPlan, PPOSettings
 
 # Far from every training seed, so that no evaluation starts where a training env did.
 _EVALUATION_SEED = 1_000_000

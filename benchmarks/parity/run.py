@@ -34,7 +34,7 @@ _PACKAGES = ("nbyt", "jax", "stable-baselines3", "torch", "gymnasium", "mujoco",
 
 def main() -> None:
     """Train every seed and write the results to their folder."""
-    from nbyt.train import hardware
+    from nbyt.training import hardware
 
     hardware.prepare("cpu")
     _versions()

@@ -24,7 +24,7 @@ from nbyt.policy.actor_critic import Stage
 from nbyt.rng import stream
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.intervals import positive
-from nbyt.train.losses import Batch, Coefficients
+from nbyt.training.losses import Batch, Coefficients
 
 OBJECTIVES = ("actor", "critic", "total")
 # Envs that step together: batches of few envs run side by side, until there are so many.

@@ -22,9 +22,9 @@ from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.stats.runs import iqm_estimate
 from nbyt.store.atomic import write_text
-from nbyt.train import hardware
-from nbyt.train.curves import Curve, train_seeds
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.training import hardware
+from nbyt.training.curves import Curve, train_seeds
+from nbyt.training.plan import PPOPlan, PPOSettings
 
 RESULT = Path(__file__).with_name("external.json")
 _SEEDS = 8

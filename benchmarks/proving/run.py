@@ -33,7 +33,7 @@ from nbyt.rng import numpy_stream
 from nbyt.stats.landscape import losses
 from nbyt.stats.race import CALIBRATED_FROM
 from nbyt.store.atomic import write_text
-from nbyt.train import hardware
+from nbyt.training import hardware
 
 RESULT = Path(__file__).with_name("result.json")
 BUDGETS = (1, 2, 4, 8)

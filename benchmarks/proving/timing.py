@@ -13,9 +13,9 @@ from benchmarks.proving.tasks import EPOCHS, MINIBATCH, TASKS
 from nbyt.envs import resolve
 from nbyt.layout import Layout, nearest_divisors
 from nbyt.store.atomic import write_text
-from nbyt.train import hardware
-from nbyt.train.costs import measure_costs
-from nbyt.train.plan import PPOSettings
+from nbyt.training import hardware
+from nbyt.training.costs import measure_costs
+from nbyt.training.plan import PPOSettings
 
 
 def main() -> None:

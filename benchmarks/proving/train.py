@@ -25,9 +25,9 @@ from nbyt.errors import NbytError
 from nbyt.layout import Layout, nearest_divisors
 from nbyt.store.atomic import write_text
 from nbyt.store.text import slug
-from nbyt.train.algorithms.ppo import initial_learner
-from nbyt.train.curves import Curve, train_curve, train_seeds
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.training.algorithms.ppo import initial_learner
+from nbyt.training.curves import Curve, train_curve, train_seeds
+from nbyt.training.plan import PPOPlan, PPOSettings
 
 BLOCK = 16
 # Episodes at every point: the mean over a curve is then far better known than by its seeds.

@@ -13,7 +13,7 @@ import sys
 
 from benchmarks.soak.operations import count_operations
 from nbyt.cli.main import run
-from nbyt.train import loop
+from nbyt.training import loop
 
 SAID = "file operations: "
 

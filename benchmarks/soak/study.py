@@ -6,7 +6,7 @@ import benchmarks.soak.launch  # noqa: F401  # workers, too, save checkpoints of
 from nbyt.layout import Layout
 from nbyt.results.values import Data
 from nbyt.stats import mean
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.study import Claim, Results, Study
 from nbyt_studies.verdict import Check

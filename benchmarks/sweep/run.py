@@ -21,9 +21,9 @@ from typing import Any
 from benchmarks.timing.machine import machine
 from nbyt.envs import resolve
 from nbyt.layout import Layout
-from nbyt.train import hardware
-from nbyt.train.curves import train_curve, train_seeds
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.training import hardware
+from nbyt.training.curves import train_curve, train_seeds
+from nbyt.training.plan import PPOPlan, PPOSettings
 
 RESULT = Path(__file__).with_name("result.json")
 ENV, SEEDS, TOTAL = "CartPole-v1", 16, 500_000

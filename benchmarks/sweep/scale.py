@@ -23,14 +23,14 @@ from nbyt.envs import resolve
 from nbyt.policy.actor_critic import table
 from nbyt.store.files import CELL
 from nbyt.store.run import Folder
-from nbyt.sweep.cells import Runner, make_jobs
-from nbyt.sweep.cluster import Cluster, ClusterPools
-from nbyt.sweep.grid import Grid, make_grid
-from nbyt.sweep.ray_task import run_task
-from nbyt.sweep.workers import Workers
-from nbyt.train import hardware
-from nbyt.train.curves import Curve
-from nbyt.train.plan import PPOSettings
+from nbyt.sweeps.cells import Runner, make_jobs
+from nbyt.sweeps.cluster import Cluster, ClusterPools
+from nbyt.sweeps.grid import Grid, make_grid
+from nbyt.sweeps.ray_task import run_task
+from nbyt.sweeps.workers import Workers
+from nbyt.training import hardware
+from nbyt.training.curves import Curve
+from nbyt.training.plan import PPOSettings
 
 RESULT = Path(__file__).with_name("scale.json")
 ENV = "benchmarks.sweep.waiting:make"

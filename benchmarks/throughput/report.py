@@ -48,8 +48,8 @@ Not equal:
 - **Gradient clipping.** nbyt clips the norm of actor and critic apart, each at {norm}, or their
   joint norm ("joint clip"). Stable-Baselines3 clips the joint norm at {norm}, sbx each network's.
   rejax clips element by element, by default without a limit, so not at all.
-- **A device for each core.** nbyt shows the CPU to JAX as one device for each core and improves actor
-  and critic side by side on two of them; with the joint clip it uses one, as its peers do.
+- **A device for each core.** nbyt shows the CPU to JAX as one device for each core and improves
+  actor and critic side by side on two of them; with the joint clip it uses one, as its peers do.
 - **Critic's loss.** rejax always clips it; so nbyt does too against rejax, and not against the
   others, which do not by default.
 - **Ends of episodes.** rejax treats a time limit as a death; nbyt, Stable-Baselines3 and sbx

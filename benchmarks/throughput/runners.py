@@ -17,7 +17,7 @@ GAMMA, LAMBDA, CLIP, ENTROPY, LEARNING_RATE, MAX_GRAD_NORM = 0.99, 0.95, 0.2, 0.
 _TASK = "CartPole-v1"
 _WARM_UP = 4
 _LONGEST = 1_000_000
-# As in nbyt.train.loop: updates under way before the numbers of the first are read.
+# As in nbyt.training.loop: updates under way before the numbers of the first are read.
 _AHEAD = 2
 
 
@@ -33,12 +33,12 @@ class _Nbyt:
     """What `nbyt train` does between start and end: updates, and a row of numbers from each."""
 
     def __init__(self, env: str, layout: Layout, **settings: Any) -> None:
-        from nbyt.train import hardware
+        from nbyt.training import hardware
 
         hardware.prepare("cpu", cache=False)
         from nbyt.envs import resolve
-        from nbyt.train.algorithms.ppo import PPOAlgorithm
-        from nbyt.train.plan import PPOPlan, PPOSettings
+        from nbyt.training.algorithms.ppo import PPOAlgorithm
+        from nbyt.training.plan import PPOPlan, PPOSettings
 
         self.settings = PPOSettings(
             gamma=GAMMA,
@@ -92,7 +92,7 @@ class NbytHost(_Nbyt):
 
         from nbyt.collect.host import Record
         from nbyt.collect.rollout import Episodes
-        from nbyt.train.sources import coefficients_of, host_experience
+        from nbyt.training.sources import coefficients_of, host_experience
 
         sizes = (self.layout.steps, self.layout.envs)
         observations = np.zeros((*sizes, *self.env.observation_space.shape), np.float32)

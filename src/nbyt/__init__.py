@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nbyt.errors import NbytError as NbytError
     from nbyt.layout import Layout as Layout
     from nbyt.measure.probe import probe
-    from nbyt.sweep.run import run_sweep as run_sweep
+    from nbyt.sweeps.run import run_sweep as run_sweep
 
 __version__ = "0.1.0"
 
@@ -33,7 +33,7 @@ _MODULE_OF = {
     "NbytError": "nbyt.errors",
     "advise": "nbyt.advice.run",
     "probe": "nbyt.measure.probe",
-    "run_sweep": "nbyt.sweep.run",
+    "run_sweep": "nbyt.sweeps.run",
 }
 _PACKAGES = (
     "advice",
@@ -50,8 +50,8 @@ _PACKAGES = (
     "results",
     "stats",
     "store",
-    "sweep",
-    "train",
+    "sweeps",
+    "training",
 )
 
 __all__ = ["Layout", "NbytError", "__version__", "advise", "probe", "run_sweep", *_PACKAGES]

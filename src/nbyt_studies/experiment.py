@@ -25,11 +25,11 @@ from nbyt.store.manifest import manifest
 from nbyt.store.paths import locked
 from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
-from nbyt.train import hardware
-from nbyt.train.algorithms.ppo import initial_learner
-from nbyt.train.algorithms.registry import Row
-from nbyt.train.loop import Watch, kept_stages, train
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.training import hardware
+from nbyt.training.algorithms.ppo import initial_learner
+from nbyt.training.algorithms.registry import Row
+from nbyt.training.loop import Watch, kept_stages, train
+from nbyt.training.plan import PPOPlan, PPOSettings
 
 Choice = TypeVar("Choice")
 

@@ -9,8 +9,8 @@ from nbyt.layout import Layout
 from nbyt.measure.auditing import frozen_batches
 from nbyt.policy.actor_critic import Stage
 from nbyt.stats import Estimate
-from nbyt.train.losses import Batch
-from nbyt.train.plan import PPOSettings
+from nbyt.training.losses import Batch
+from nbyt.training.plan import PPOSettings
 from nbyt_studies.experiment import Context, Training, env_name
 
 LAYOUT = Layout(envs=16, steps=128, minibatch=64, epochs=10)

@@ -24,7 +24,7 @@ from nbyt.store.formats import shown
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder, open_run
-from nbyt.train import hardware
+from nbyt.training import hardware
 from nbyt_studies.experiment import Context, Experiment, run_in_workers
 from nbyt_studies.verdict import RULE, Check, Number, judge
 

@@ -7,8 +7,8 @@ from nbyt.advice.race import Evidence, Race
 from nbyt.advice.request import make_advice_request
 from nbyt.envs import resolve
 from nbyt.prior import Schedule, load_prior
-from nbyt.train.curves import Curve
-from nbyt.train.plan import PPOSettings
+from nbyt.training.curves import Curve
+from nbyt.training.plan import PPOSettings
 
 LAKE = resolve("tabular:FrozenLake-v1")
 SETTINGS = PPOSettings(network="table", learning_rate=0.02)

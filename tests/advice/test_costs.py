@@ -8,7 +8,7 @@ import pytest
 from nbyt.advice.costs import cost_source, known_costs, same_samples
 from nbyt.errors import StoreError, UsageError
 from nbyt.store.files import COSTS
-from nbyt.train.costs import Costs
+from nbyt.training.costs import Costs
 
 STEPS = (2, 8, 32, 128)
 

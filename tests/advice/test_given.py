@@ -15,9 +15,9 @@ from nbyt.errors import StoreError, UsageError
 from nbyt.results.sweep import CellCurve
 from nbyt.store.files import CELL
 from nbyt.store.run import Folder, open_run
-from nbyt.sweep.grid import Cell
-from nbyt.train.curves import Curve
-from nbyt.train.plan import PPOSettings
+from nbyt.sweeps.grid import Cell
+from nbyt.training.curves import Curve
+from nbyt.training.plan import PPOSettings
 
 SMALL = {"batch": 64, "total": 2560, "settings": SETTINGS}
 ASKED = {**SMALL, "steps": [4, 16], "costs": "parallel"}
@@ -140,8 +140,8 @@ def test_a_sweep_is_evidence_and_the_answer_says_so(sweep: Path, tmp_path: Path)
 
 
 def test_a_training_counts_and_its_stages_explain(tmp_path: Path) -> None:
-    from nbyt.train.loop import train
-    from nbyt.train.plan import PPOPlan
+    from nbyt.training.loop import train
+    from nbyt.training.plan import PPOPlan
 
     layout = make_advice_request(LAKE, **ASKED).layout(16)
     plan = PPOPlan(LAKE.id, layout, 2560, 5, SETTINGS, (40,))

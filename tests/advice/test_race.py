@@ -12,8 +12,8 @@ from nbyt.errors import EnvError
 from nbyt.prior import Schedule
 from nbyt.store.files import CELL
 from nbyt.store.run import Folder, open_run
-from nbyt.sweep.cells import InProcessRunner
-from nbyt.sweep.grid import Cell
+from nbyt.sweeps.cells import InProcessRunner
+from nbyt.sweeps.grid import Cell
 
 
 def opened(path: Path) -> Folder:

@@ -8,7 +8,7 @@ from nbyt.advice.request import effort, make_advice_request
 from nbyt.cli import main
 from nbyt.envs import resolve
 from nbyt.errors import LayoutError, UsageError
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 
 ENV = resolve("tabular:FrozenLake-v1")
 

@@ -15,7 +15,7 @@ from nbyt.exact import frozenlake
 from nbyt.results import plain
 from nbyt.store.files import ADVICE
 from nbyt.store.run import Folder
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 
 SMALL = {
     "batch": 64,
@@ -75,7 +75,7 @@ def test_the_same_question_is_answered_from_the_folder(advised, monkeypatch) -> 
     monkeypatch.setattr(advising, "measure_costs", no)
     monkeypatch.setattr("nbyt.advice.stages.train", no)
     monkeypatch.setattr("nbyt.advice.stages.examine", no)
-    monkeypatch.setattr("nbyt.sweep.cells.train_seeds", no)
+    monkeypatch.setattr("nbyt.sweeps.cells.train_seeds", no)
     again = nbyt.advise("FrozenLake-v1", out=advised.data["out"], current=(16, 4), **SMALL)
     for key in ("advice", "layouts", "race", "stages", "current"):
         assert again.data[key] == advised.data[key], key

@@ -23,9 +23,9 @@ def test_the_classifiers_begin_with_the_oldest_python_that_is_allowed() -> None:
     assert report.project()["requires-python"] == f">={report.pythons()[0]}"
 
 
-def test_the_constraints_allow_the_oldest_of_the_core_alone() -> None:
+def test_the_constraints_allow_the_oldest_of_the_core_and_of_gymnax_alone() -> None:
     pins = {need.name: need.specifier for need in map(Requirement, oldest_core().splitlines())}
-    core = [each for each in ALL if each.group == CORE]
+    core = [each for each in ALL if each.group in (CORE, "gymnax")]
     assert set(pins) == {each.name for each in core}
     for each in core:
         assert pins[each.name].contains(each.oldest)

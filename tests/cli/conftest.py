@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.sweep.made_up import curves_of, finished, grid_of
+from tests.sweeps.made_up import curves_of, finished, grid_of
 
 from nbyt.store.files import CELL, SWEEP
 from nbyt.store.run import Folder, open_run

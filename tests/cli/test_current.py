@@ -5,7 +5,7 @@ import pytest
 from nbyt.cli.current import own_layout, with_own
 from nbyt.cli.options import Learning
 from nbyt.errors import LayoutError, UsageError
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 
 SB3 = ("sb3", "n_envs=8", "n_steps=256", "gamma=0.9", "clip_range=0.1")
 

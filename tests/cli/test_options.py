@@ -5,7 +5,7 @@ import pytest
 from nbyt.cli.options import Learning, env_of
 from nbyt.errors import UsageError
 from nbyt.policy.actor_critic import Stage, table
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 
 
 def stage_of(env: str) -> Stage:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.sweep.small import DEVICE, HOST, ROOT, set_traps
-from tests.sweep.traps import FOLDER
+from tests.sweeps.small import DEVICE, HOST, ROOT, set_traps
+from tests.sweeps.traps import FOLDER
 
 from nbyt.cli import main
 

@@ -10,7 +10,7 @@ from tests.cli.commands import nbyt
 from nbyt.cli import main
 from nbyt.errors import StoreError
 from nbyt.store.files import COSTS
-from nbyt.train.costs import costs_from
+from nbyt.training.costs import costs_from
 
 LAKE = "tabular:FrozenLake-v1"
 COMMAND = ("time", LAKE, "--batch", "64", "--epochs", "1", "--network", "table")

@@ -8,7 +8,7 @@ from nbyt.dialects import explain
 from nbyt.dialects.carrying import carried, library_settings, shared_settings
 from nbyt.dialects.dialect import Dialect, every, names
 from nbyt.dialects.explaining import Explanation
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 
 
 def test_all_of_a_librarys_settings_are_carried() -> None:

@@ -12,7 +12,7 @@ from nbyt.dialects.dialect import Dialect, Rules, every, load, names
 from nbyt.dialects.sizes import RAGGED
 from nbyt.dialects.vocabulary import MEANING
 from nbyt.errors import DialectError
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 
 KNOWN = {
     "collect": vocabulary.COLLECT,

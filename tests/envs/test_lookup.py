@@ -5,7 +5,7 @@ import sys
 import gymnasium
 import pytest
 
-from nbyt.envs import gymnasium_suite, gymnax_suite, resolve, tabular
+from nbyt.envs import classic, gymnasium_suite, gymnax_suite, resolve, tabular
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvUsageError
 
@@ -16,13 +16,13 @@ from nbyt.errors import EnvUsageError
         ("FrozenLake-v1", "tabular:FrozenLake-v1"),
         ("Taxi-v4", "tabular:Taxi-v4"),
         ("CliffWalkingSlippery-v1", "tabular:CliffWalkingSlippery-v1"),
-        ("CartPole-v1", "gymnax:CartPole-v1"),
+        ("CartPole-v1", "classic:CartPole-v1"),
         ("Breakout-MinAtar", "gymnax:Breakout-MinAtar"),
         ("Blackjack-v1", "gym:Blackjack-v1"),
-        ("MountainCarContinuous-v0", "gymnax:MountainCarContinuous-v0"),
+        ("MountainCarContinuous-v0", "classic:MountainCarContinuous-v0"),
     ],
 )
-def test_a_bare_id_means_tables_then_gymnax_then_gymnasium(bare, meant) -> None:
+def test_a_bare_id_means_tables_then_classic_then_gymnax_then_gymnasium(bare, meant) -> None:
     assert resolve(bare).id == meant
     assert resolve(meant).id == meant
 
@@ -32,12 +32,13 @@ def test_a_bare_id_means_tables_then_gymnax_then_gymnasium(bare, meant) -> None:
     [
         ("gym:FrozenLake-v1", gymnasium_suite.GymnasiumEnv),
         ("gym:CartPole-v1", gymnasium_suite.GymnasiumEnv),
+        ("classic:CartPole-v1", classic.ClassicEnv),
         ("gymnax:CartPole-v1", gymnax_suite.GymnaxEnv),
         ("tabular:FrozenLake-v1", tabular.TabularEnv),
     ],
 )
 def test_a_prefix_decides(full, kind) -> None:
-    assert type(resolve(full)) is kind
+    assert isinstance(resolve(full), kind)
 
 
 @pytest.mark.parametrize(

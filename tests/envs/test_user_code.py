@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.sweep.small import ROOT, outcomes
+from tests.sweeps.small import ROOT, outcomes
 
 from nbyt.cli import main
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.envs.tabular import TabularEnv
 from nbyt.policy.files import read_stage
-from nbyt.sweep.grid import make_grid
-from nbyt.sweep.workers import Workers
+from nbyt.sweeps.grid import make_grid
+from nbyt.sweeps.workers import Workers
 
 OWN = "tests.faults.own_device"
 TYPED = f"{OWN}:make_env"

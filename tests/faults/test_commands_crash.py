@@ -24,9 +24,9 @@ from nbyt.errors import DiskError
 from nbyt.layout import Layout
 from nbyt.store.files import RESULT
 from nbyt.store.run import open_run
-from nbyt.train import loop
-from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
-from nbyt.train.plan import AnyPlan, PPOPlan, PPOSettings
+from nbyt.training import loop
+from nbyt.training.dqn import DQNPlan, DQNSettings, ReplayLayout
+from nbyt.training.plan import AnyPlan, PPOPlan, PPOSettings
 
 TABLE = PPOSettings(network="table", learning_rate=0.1)
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from benchmarks.sweep.processes import Family
 from tests.faults import hostile_envs
-from tests.sweep.small import ROOT, outcomes
+from tests.sweeps.small import ROOT, outcomes
 
 from nbyt.advice.estimate import startable
 from nbyt.cli import main
 from nbyt.envs import resolve
 from nbyt.errors import EnvError
-from nbyt.sweep.grid import make_grid
-from nbyt.sweep.workers import Workers
+from nbyt.sweeps.grid import make_grid
+from nbyt.sweeps.workers import Workers
 
 ENVS = "tests.faults.hostile_envs"
 SIZES = "--envs 2 --steps 16 --minibatch 16 --epochs 1 --total 128 --network 8"

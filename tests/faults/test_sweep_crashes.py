@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 from tests.faults.disk_limit import full_disk
-from tests.sweep.small import HOST, grid_of, set_traps
-from tests.sweep.traps import FOLDER, Crash
+from tests.sweeps.small import HOST, grid_of, set_traps
+from tests.sweeps.traps import FOLDER, Crash
 
 from nbyt.errors import DiskError
 from nbyt.results.sweep import CellCounts
 from nbyt.store.run import Folder
-from nbyt.sweep.grid import Grid
-from nbyt.sweep.run import Tally, curves_of, failures_of, open_sweep, run_cells, table_text
-from nbyt.train import hardware
+from nbyt.sweeps.grid import Grid
+from nbyt.sweeps.run import Tally, curves_of, failures_of, open_sweep, run_cells, table_text
+from nbyt.training import hardware
 
 SEEDS = 6
 

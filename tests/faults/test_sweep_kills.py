@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.sweep.processes import Family
-from tests.sweep.small import FLAGS, HOST, ROOT, grid_of, outcomes
+from tests.sweeps.small import FLAGS, HOST, ROOT, grid_of, outcomes
 
 from nbyt.cli import main
-from nbyt.sweep.cells import InProcessRunner
-from nbyt.sweep.run import table_text
+from nbyt.sweeps.cells import InProcessRunner
+from nbyt.sweeps.run import table_text
 
 SEEDS = 4
 

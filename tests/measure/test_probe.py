@@ -145,7 +145,7 @@ def test_an_env_that_ends_every_step_has_no_covariance_from_advantages() -> None
 
 
 def test_a_number_that_is_not_finite_stops_with_its_place() -> None:
-    from tests.train.lying_envs import nan_observation
+    from tests.training.lying_envs import nan_observation
 
     env = nan_observation()
     policy = nbyt.policy.actor_critic.build(

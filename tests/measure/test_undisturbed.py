@@ -8,8 +8,8 @@ import nbyt
 from nbyt.layout import Layout
 from nbyt.policy.files import read_stage
 from nbyt.store.run import open_run
-from nbyt.train.loop import train
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.training.loop import train
+from nbyt.training.plan import PPOPlan, PPOSettings
 
 
 class _Prober:

@@ -17,7 +17,7 @@ from tests.report.hostile import PAYLOADS, Rotation, charts_of
 from tests.report.pages.probes.probes_sample import training
 from tests.report.pages.study.study_sample import study
 from tests.report.typed import advice_sample, render, render_probes, render_study
-from tests.sweep.made_up import curves_of, finished, grid_of, record
+from tests.sweeps.made_up import curves_of, finished, grid_of, record
 
 from nbyt.report.pages.sweep import sweep_page
 from nbyt.store.text import plain

@@ -11,7 +11,7 @@ from benchmarks.soak.mutations import TRAIN, Target, attempt, mutated, run
 from tests.report.pages.probes.probes_sample import head, training
 from tests.report.pages.study.study_sample import study
 from tests.store import kept
-from tests.sweep.made_up import curves_of, finished, grid_of
+from tests.sweeps.made_up import curves_of, finished, grid_of
 
 from nbyt.store.files import ADVICE, COSTS, LOOK, PROBES, STUDY, SWEEP
 from nbyt.store.run import add_record, open_run

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from tests.results.reading import FILE, comes_back_whole
-from tests.sweep.made_up import curves_of, finished, grid_of
+from tests.sweeps.made_up import curves_of, finished, grid_of
 
 from nbyt.errors import StoreError
 from nbyt.results import decode
 from nbyt.results.sweep import CellCurve, Sweep
-from nbyt.sweep.cells import Cell
+from nbyt.sweeps.cells import Cell
 
 
 def test_lists_that_belong_together_have_one_length() -> None:

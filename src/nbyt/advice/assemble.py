@@ -41,7 +41,7 @@ from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import LEVEL, Estimate
 from nbyt.stats.race import CALIBRATED_FROM, FRACTION, Judged, is_calibrated
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 
 _DRAWS = 1000
 # Trainings of the race whose record is told where none was held.

@@ -10,7 +10,7 @@ from nbyt.errors import UsageError
 from nbyt.numbers import OVERHEAD
 from nbyt.prior import UNIT_STEPS
 from nbyt.store.files import COSTS
-from nbyt.train.costs import Costs, costs_from
+from nbyt.training.costs import Costs, costs_from
 
 MEASURED, PARALLEL = "measured", "parallel"
 # Vector steps' worth of time that an update of parallel hardware takes beyond its T.

@@ -16,9 +16,9 @@ from nbyt.results.values import Data
 from nbyt.store.atomic import canonical
 from nbyt.store.files import ADVICE, CELL, COMMANDS, MARKER, METRICS, RESULT, STAGE, SWEEP
 from nbyt.store.run import Folder, command_of, differences
-from nbyt.sweep.grid import Cell
-from nbyt.train.curves import Curve, filled, training_returns
-from nbyt.train.plan import PPOPlan
+from nbyt.sweeps.grid import Cell
+from nbyt.training.curves import Curve, filled, training_returns
+from nbyt.training.plan import PPOPlan
 
 _CELL = re.compile(r"cell-([0-9]+)x([0-9]+)-seed-([0-9]+)\.json")
 # With annealing a training's quarter depends on its length; so far may that be from the one asked.

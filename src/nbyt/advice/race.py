@@ -20,10 +20,10 @@ from nbyt.rng import numpy_stream, seeds
 from nbyt.stats.race import FRACTION, Judged, judge_race, over_budget, promised
 from nbyt.store.files import UNTRAINED
 from nbyt.store.run import Folder
-from nbyt.sweep.cells import Runner
-from nbyt.sweep.grid import Cell, Grid
-from nbyt.sweep.run import Tally, curves_of, failures_of, run_cells
-from nbyt.train.curves import Curve, untrained_returns
+from nbyt.sweeps.cells import Runner
+from nbyt.sweeps.grid import Cell, Grid
+from nbyt.sweeps.run import Tally, curves_of, failures_of, run_cells
+from nbyt.training.curves import Curve, untrained_returns
 
 # A whole training has so many points, and device envs play so many episodes at each: as on the
 # proving ground.

@@ -11,7 +11,7 @@ from nbyt.errors import UsageError
 from nbyt.layout import Layout, lengths_of, nearest_divisors
 from nbyt.numbers import MEMORY, PASSES, PROBABILITIES, SEED, SIZE, STAGES, STEPS, TRAININGS
 from nbyt.results.advice import GOALS, Goal
-from nbyt.train.plan import EPOCHS, HOST_ENVS, MINIBATCH, PPOSettings
+from nbyt.training.plan import EPOCHS, HOST_ENVS, MINIBATCH, PPOSettings
 
 # The name of the progress bar of the whole work.
 OVERALL = "parts done"

@@ -43,11 +43,11 @@ from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
 from nbyt.store.manifest import versions
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder
-from nbyt.sweep.cells import Runner
-from nbyt.sweep.workers import Workers
-from nbyt.train import hardware
-from nbyt.train.costs import costs_from, measure_costs
-from nbyt.train.plan import EPOCHS, HOST_ENVS, PPOSettings
+from nbyt.sweeps.cells import Runner
+from nbyt.sweeps.workers import Workers
+from nbyt.training import hardware
+from nbyt.training.costs import costs_from, measure_costs
+from nbyt.training.plan import EPOCHS, HOST_ENVS, PPOSettings
 
 
 @dataclass(frozen=True, repr=False)

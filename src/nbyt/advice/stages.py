@@ -28,9 +28,9 @@ from nbyt.store.manifest import manifest
 from nbyt.store.run import Folder, open_run
 from nbyt.store.tensors import Template, Tensors, match
 from nbyt.store.text import slug
-from nbyt.train import hardware
-from nbyt.train.loop import Watch, kept_stages, train
-from nbyt.train.plan import PPOPlan, stage_updates
+from nbyt.training import hardware
+from nbyt.training.loop import Watch, kept_stages, train
+from nbyt.training.plan import PPOPlan, stage_updates
 
 
 @dataclass(frozen=True)

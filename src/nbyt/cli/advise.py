@@ -45,10 +45,10 @@ from nbyt.numbers import (
     read_if_given,
 )
 from nbyt.report.tables.advice import change_lines, summary
-from nbyt.sweep.cells import Runner
-from nbyt.sweep.workers import Workers
-from nbyt.train import hardware
-from nbyt.train.plan import EPOCHS, HOST_ENVS
+from nbyt.sweeps.cells import Runner
+from nbyt.sweeps.workers import Workers
+from nbyt.training import hardware
+from nbyt.training.plan import EPOCHS, HOST_ENVS
 
 _HIDDEN = Parameter(show=False)
 _INTERRUPTED = 130
@@ -199,7 +199,7 @@ def _ray(options: AdviseOptions) -> Iterator[tuple[Collector | None, Runner | No
     if not options.ray or options.dry_run:
         yield None, None
         return
-    from nbyt.sweep.cluster import RETRIES, Cluster, ClusterPools, Connection
+    from nbyt.sweeps.cluster import RETRIES, Cluster, ClusterPools, Connection
 
     with closing(Connection(options.ray)) as connection:
         yield ClusterPools(connection), Cluster(options.ray, None, RETRIES, connection=connection)

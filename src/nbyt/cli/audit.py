@@ -24,7 +24,7 @@ from nbyt.policy.files import read_stage, require_env
 from nbyt.report.numbers import both
 from nbyt.results.values import Estimate, typed
 from nbyt.store.text import plain
-from nbyt.train import hardware
+from nbyt.training import hardware
 
 _RIGHT = "every epoch is a fresh uniform shuffle with each sample exactly once"
 

@@ -11,7 +11,7 @@ from nbyt.envs.watched_env import CheckedEnv, StoppedError
 from nbyt.errors import NbytError, described, own_lines
 from nbyt.processes.heartbeat import BUILT, IMPORTED, ON_DEVICE, Heartbeat
 from nbyt.processes.worker import Say, serve
-from nbyt.train import hardware
+from nbyt.training import hardware
 
 # Limits of one step that a device env may take: nobody sees its steps one by one.
 _TURNS = 10

@@ -11,7 +11,7 @@ from nbyt.cli.options import Learning
 from nbyt.dialects.carrying import Carried, carried
 from nbyt.errors import LayoutError, UsageError
 from nbyt.numbers import SPLIT
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 
 _SIZES = re.compile(r"[0-9]+[xX×][0-9]+")
 _FIELDS = {"lambda": "lam"}

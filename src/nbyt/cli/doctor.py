@@ -13,8 +13,8 @@ from nbyt.errors import StoreError
 from nbyt.numbers import Seed
 from nbyt.store.manifest import manifest
 from nbyt.store.run import verify
-from nbyt.train import hardware
-from nbyt.train.control import Control, run_control
+from nbyt.training import hardware
+from nbyt.training.control import Control, run_control
 
 
 def run(

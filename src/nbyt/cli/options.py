@@ -9,7 +9,7 @@ from nbyt.envs.lookup import ENV_HELP, SUITES
 from nbyt.errors import UsageError
 from nbyt.numbers import Probability
 from nbyt.policy.actor_critic import Stage
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 
 
 def env_of(stage: Stage, env: str, where: str, *, trust: bool = False) -> str:

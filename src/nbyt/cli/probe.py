@@ -49,7 +49,7 @@ from nbyt.results.measurement import Measurement as MeasurementRecord
 from nbyt.results.values import OBJECTIVES, typed
 from nbyt.store.formats import write_sealed
 from nbyt.store.paths import make_folder, resolved
-from nbyt.train import hardware
+from nbyt.training import hardware
 
 # Options that a control has no use for: its exact answer is that of its own setting.
 _STAGES_ONLY = ("chain_steps", "precision", "advantages", "start", "sources", "env", "dry_run")

@@ -21,8 +21,8 @@ from nbyt.advice.request import OVERALL
 from nbyt.processes.signals import stop_on_signal
 
 if TYPE_CHECKING:
-    from nbyt.sweep.run import Tally
-    from nbyt.train.algorithms.registry import Row
+    from nbyt.sweeps.run import Tally
+    from nbyt.training.algorithms.registry import Row
 
 _DRAW_SECONDS = 0.1
 _NAME = TextColumn("{task.description}", markup=False)

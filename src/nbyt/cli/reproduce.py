@@ -16,7 +16,7 @@ from nbyt.report.tables.study import claim_table
 from nbyt.store.files import STUDY
 from nbyt.store.run import Folder
 from nbyt.system import usable_cores
-from nbyt.train import hardware
+from nbyt.training import hardware
 
 GROUP = "nbyt.studies"
 _MOST_WORKERS = 4

@@ -37,13 +37,13 @@ from nbyt.results import Failure
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder
 from nbyt.store.text import plain
-from nbyt.sweep.cells import InProcessRunner, Runner
-from nbyt.sweep.grid import Grid, make_grid
-from nbyt.sweep.run import Sweep, command_line, conclude, open_sweep, run_cells
-from nbyt.sweep.workers import Workers
-from nbyt.train import hardware
-from nbyt.train.plan import EPOCHS, PPOSettings
-from nbyt.train.timing import update_seconds
+from nbyt.sweeps.cells import InProcessRunner, Runner
+from nbyt.sweeps.grid import Grid, make_grid
+from nbyt.sweeps.run import Sweep, command_line, conclude, open_sweep, run_cells
+from nbyt.sweeps.workers import Workers
+from nbyt.training import hardware
+from nbyt.training.plan import EPOCHS, PPOSettings
+from nbyt.training.timing import update_seconds
 
 _PARTIAL = 3
 
@@ -216,7 +216,7 @@ def _cluster(options: SweepOptions, step: float, cell: float | None) -> Iterator
     if not options.ray or options.dry_run:
         yield None
         return
-    from nbyt.sweep.cluster import RETRIES, Cluster
+    from nbyt.sweeps.cluster import RETRIES, Cluster
 
     with Cluster(options.ray, cell, max(options.retries, RETRIES), step) as cluster:
         yield cluster

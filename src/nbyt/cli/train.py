@@ -19,9 +19,9 @@ from nbyt.layout import Layout
 from nbyt.numbers import Passes, Size, Steps
 from nbyt.policy.actor_critic import build
 from nbyt.policy.q_policy import build_q
-from nbyt.train import hardware
-from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.training import hardware
+from nbyt.training.dqn import DQNPlan, DQNSettings, ReplayLayout
+from nbyt.training.plan import PPOPlan, PPOSettings
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def _dqn_plan(
 
 
 def _dqn_dry_run(plan: DQNPlan, *, as_json: bool) -> Outcome:
-    from nbyt.train.algorithms.dqn import buffer_bytes  # PPO needs none of it
+    from nbyt.training.algorithms.dqn import buffer_bytes  # PPO needs none of it
 
     sizes = plan.layout
     waiting = (sizes.warm_up - 1) // sizes.fresh  # updates that come before learning begins

@@ -20,9 +20,9 @@ from nbyt.store.files import METRICS, RESULT, STAGE
 from nbyt.store.manifest import manifest
 from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
-from nbyt.train import hardware
-from nbyt.train.loop import Listener, Result, train
-from nbyt.train.plan import AnyPlan, stage_updates
+from nbyt.training import hardware
+from nbyt.training.loop import Listener, Result, train
+from nbyt.training.plan import AnyPlan, stage_updates
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from gymnasium.spaces import Discrete, Space
 
 from nbyt.envs.protocol import Transition
 from nbyt.envs.spaces import require_supported
-from nbyt.errors import EnvUsageError
+from nbyt.errors import EnvUsageError, MissingExtraError
 
 # gymnax imports matplotlib and seaborn at the top of a few files, which takes two seconds. While
 # `deferred` is active those names are stand-ins that import the real package on first use.
@@ -51,9 +51,12 @@ def _stand_in(name: str) -> ModuleType:
     return module
 
 
-with deferred():
-    import gymnax
-    from gymnax.environments.spaces import gymnax_space_to_gym_space
+try:
+    with deferred():
+        import gymnax
+        from gymnax.environments.spaces import gymnax_space_to_gym_space
+except ImportError as error:
+    raise MissingExtraError("gymnax", "gymnax") from error
 
 
 class GymnaxEnv:

@@ -7,6 +7,8 @@ line or in a call.
 
 import difflib
 import importlib
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
@@ -37,7 +39,8 @@ class Suite(NamedTuple):
 # Names without a prefix are looked up in this order.
 SUITES = {
     "tabular": Suite("nbyt.envs.tabular"),
-    "gymnax": Suite("nbyt.envs.gymnax_suite"),
+    "classic": Suite("nbyt.envs.classic"),
+    "gymnax": Suite("nbyt.envs.gymnax_suite", extra="gymnax"),
     "gym": Suite("nbyt.envs.gymnasium_suite"),
     "envpool": Suite("nbyt.envs.envpool_suite", extra="envpool", bare=False),
 }
@@ -53,12 +56,14 @@ def resolve(env: Any) -> DeviceEnv | HostEnv:
 
         return env_from(import_code(env), env) if isinstance(env, str) else env_from(env)
     prefix, colon, name = env.partition(":")
-    suites = [SUITES[prefix]] if colon else [suite for suite in SUITES.values() if suite.bare]
-    for suite in suites:
-        found = suite.call("find", name if colon else env)
-        if found is not None:
-            return found
-    raise _unknown(env)
+    if colon:
+        found = SUITES[prefix].call("find", name)
+    else:
+        every = (suite.call("find", env) for suite in _bare())
+        found = next((one for one in every if one is not None), None)
+    if found is None:
+        raise _unknown(env)
+    return found
 
 
 def import_code(env: str) -> Any:
@@ -75,14 +80,26 @@ def import_code(env: str) -> Any:
     )
 
 
+def _bare() -> Iterator[Suite]:
+    """Yield the suites whose envs need no prefix; an extra that is not installed is left out."""
+    for suite in SUITES.values():
+        if suite.bare:
+            with suppress(MissingExtraError):
+                suite.call("names")
+                yield suite
+
+
 def _is_code(env: str) -> bool:
     prefix, colon, _ = env.partition(":")
     return bool(colon) and prefix not in SUITES
 
 
 def _unknown(env: str) -> EnvUsageError:
-    known = {name for suite in SUITES.values() if suite.bare for name in suite.call("names")}
+    known = {name for suite in _bare() for name in suite.call("names")}
     near = difflib.get_close_matches(env.rpartition(":")[2], sorted(known), n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
+    lacking = [suite.extra for suite in SUITES.values() if suite.bare and suite not in {*_bare()}]
+    more = "".join(f"; more envs with pip install 'nbyt[{extra}]'" for extra in lacking)
     message = f"no environment is called '{env}'"
-    return EnvUsageError(message, where="env", fix=f"{hint}ids are {_IDS}, or package.module:make")
+    fix = f"{hint}ids are {_IDS}, or package.module:make{more}"
+    return EnvUsageError(message, where="env", fix=fix)

@@ -26,7 +26,7 @@ from nbyt.results.values import Estimate, Machine, plain
 from nbyt.store.files import PAGE, PROBES
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.run import Folder, add_record, open_run, read_probes
-from nbyt.train import hardware
+from nbyt.training import hardware
 
 LIMITS = (
     "some steps are truncated and no final_values are given: what would have come after them "

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.errors import MissingExtraError
-from nbyt.train.algorithms.registry import Row
+from nbyt.training.algorithms.registry import Row
 
 _OF_EPISODES = ("mean_return", "mean_length", "episodes")
 

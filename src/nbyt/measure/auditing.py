@@ -30,9 +30,9 @@ from nbyt.stats.estimate import Estimate
 from nbyt.stats.variance import Drawn, penalty, sample_variance
 from nbyt.store.files import STAGE
 from nbyt.store.run import open_run
-from nbyt.train.loop import Watch, train
-from nbyt.train.losses import Batch
-from nbyt.train.plan import PPOPlan, PPOSettings
+from nbyt.training.loop import Watch, train
+from nbyt.training.losses import Batch
+from nbyt.training.plan import PPOPlan, PPOSettings
 
 _AT_ONCE = 8
 
@@ -149,7 +149,7 @@ def _log_prob(
     return policy.head.log_prob(policy.parameters(params, observation), action)
 
 
-ENV = "gymnax:CartPole-v1"
+ENV = "classic:CartPole-v1"
 _TRAINING = Layout(envs=16, steps=128, minibatch=256, epochs=4)
 _TRAINED = 10
 # Samples of all batches together, and the batches that they make.

@@ -22,7 +22,7 @@ from nbyt.gradients.products import Layer, group_sums, grouped, layers, many_sum
 from nbyt.gradients.spec import fragment_advantages
 from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 from nbyt.policy.q_policy import QPolicy
-from nbyt.train.losses import Batch, Rates, Transitions, dqn_loss, td_errors
+from nbyt.training.losses import Batch, Rates, Transitions, dqn_loss, td_errors
 
 # Sub-sampling: how mini-batch gradients scatter around the gradient of their batch.
 #

@@ -23,10 +23,10 @@ from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 from nbyt.policy.distributions import Categorical, Gaussian, Head
 from nbyt.results.values import Data
 from nbyt.stats import mean
-from nbyt.train.algorithms.ppo import fresh_optimiser, gradient_step, part_loss, trained
-from nbyt.train.losses import Batch, Coefficients, normalised
-from nbyt.train.plan import PPOSettings
-from nbyt.train.sources import coefficients_of
+from nbyt.training.algorithms.ppo import fresh_optimiser, gradient_step, part_loss, trained
+from nbyt.training.losses import Batch, Coefficients, normalised
+from nbyt.training.plan import PPOSettings
+from nbyt.training.sources import coefficients_of
 from nbyt_studies.minibatch_tasks import Moment, plain
 
 

@@ -22,10 +22,10 @@ from nbyt.envs import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.results.values import Data
-from nbyt.train.algorithms.dqn import DQNAlgorithm, initial_learner
-from nbyt.train.algorithms.registry import Row
-from nbyt.train.dqn import DQNPlan, DQNSettings, ReplayLayout
-from nbyt.train.losses import Transitions
+from nbyt.training.algorithms.dqn import DQNAlgorithm, initial_learner
+from nbyt.training.algorithms.registry import Row
+from nbyt.training.dqn import DQNPlan, DQNSettings, ReplayLayout
+from nbyt.training.losses import Transitions
 from nbyt_studies.experiment import Context, env_name
 from nbyt_studies.numbers import shortened
 

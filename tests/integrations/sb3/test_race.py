@@ -7,10 +7,10 @@ from nbyt.envs import resolve
 from nbyt.errors import EnvError
 from nbyt.integrations.sb3.race import SB3Runner, model_like
 from nbyt.layout import Layout
-from nbyt.sweep.cells import make_jobs
-from nbyt.sweep.grid import Grid
-from nbyt.train.curves import Curve
-from nbyt.train.plan import PPOSettings
+from nbyt.sweeps.cells import make_jobs
+from nbyt.sweeps.grid import Grid
+from nbyt.training.curves import Curve
+from nbyt.training.plan import PPOSettings
 
 
 def grid(total: int = 4096) -> Grid:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from tests.sweep.made_up import (
+from tests.sweeps.made_up import (
     curves_of,
     failure,
     finished,

@@ -4,7 +4,7 @@ import pytest
 from tests.report.tables.printing import printed, uncut
 
 from nbyt.report.tables.time import time_table
-from nbyt.train.costs import Costs
+from nbyt.training.costs import Costs
 
 
 @pytest.mark.parametrize("seconds", [1e-6, 0.0123, 4567.8])

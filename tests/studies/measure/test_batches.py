@@ -12,8 +12,8 @@ from nbyt.envs import resolve
 from nbyt.policy.actor_critic import Stage, build
 from nbyt.policy.networks import parse_network
 from nbyt.policy.q_policy import build_q, weights_of
-from nbyt.train.dqn import DQNSettings, rates_of
-from nbyt.train.losses import Transitions, dqn_loss
+from nbyt.training.dqn import DQNSettings, rates_of
+from nbyt.training.losses import Transitions, dqn_loss
 from nbyt_studies.comparisons import batch_gram, expected_cosine
 from nbyt_studies.measure.batches import (
     STEP_SIZES,

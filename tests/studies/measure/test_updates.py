@@ -16,8 +16,8 @@ from nbyt.policy.actor_critic import Stage, build
 from nbyt.policy.distributions import Categorical, Gaussian
 from nbyt.policy.networks import Network
 from nbyt.rng import numpy_stream
-from nbyt.train.algorithms import ppo
-from nbyt.train.plan import PPOSettings
+from nbyt.training.algorithms import ppo
+from nbyt.training.plan import PPOSettings
 from nbyt_studies.measure.batches import minibatch_gradients, subsample
 from nbyt_studies.measure.updates import (
     actor_step,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nbyt.train.dqn import ReplayLayout
-from nbyt.train.losses import Transitions
+from nbyt.training.dqn import ReplayLayout
+from nbyt.training.losses import Transitions
 from nbyt_studies.experiment import Context
 from nbyt_studies.replay import trainings
 from nbyt_studies.replay.claims import correlation, sizes

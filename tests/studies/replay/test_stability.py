@@ -9,8 +9,8 @@ import pytest
 from nbyt.envs import resolve
 from nbyt.exact.values import optimal_values
 from nbyt.policy.q_policy import weights_of
-from nbyt.train.algorithms.dqn import initial_learner
-from nbyt.train.dqn import DQNPlan
+from nbyt.training.algorithms.dqn import initial_learner
+from nbyt.training.dqn import DQNPlan
 from nbyt_studies.replay import trainings as common
 from nbyt_studies.replay.claims.stability import EVIDENCE, share_of_falls
 from nbyt_studies.replay.experiments import trainings

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from nbyt.policy.q_policy import build_q, weights_of
-from nbyt.train.dqn import DQNSettings
-from nbyt.train.losses import Transitions
+from nbyt.training.dqn import DQNSettings
+from nbyt.training.losses import Transitions
 from nbyt_studies.numbers import mean_of
 from nbyt_studies.replay import envs
 from nbyt_studies.replay.claims import unseen as numbers

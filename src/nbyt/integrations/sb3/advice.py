@@ -21,7 +21,7 @@ from nbyt.integrations.sb3.race import SB3Runner, measure_costs
 from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, require
 from nbyt.store.files import COSTS
-from nbyt.train.plan import HOST_ENVS, PPOSettings
+from nbyt.training.plan import HOST_ENVS, PPOSettings
 
 # A model that was trained for less is taken to be at its beginning.
 _LEAST_UPDATES = 20

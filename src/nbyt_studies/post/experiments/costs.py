@@ -15,9 +15,9 @@ from nbyt.policy.actor_critic import ActorCritic
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream, stream
 from nbyt.stats import mean
-from nbyt.train.algorithms.ppo import improve, initial_learner, trained
-from nbyt.train.plan import PPOPlan, PPOSettings
-from nbyt.train.sources import DeviceSource, Learner, SourceBatch, coefficients_of
+from nbyt.training.algorithms.ppo import improve, initial_learner, trained
+from nbyt.training.plan import PPOPlan, PPOSettings
+from nbyt.training.sources import DeviceSource, Learner, SourceBatch, coefficients_of
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import exact_number, typical_ratio
 

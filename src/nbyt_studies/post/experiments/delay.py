@@ -19,7 +19,7 @@ from nbyt.policy.actor_critic import Stage, table
 from nbyt.results.values import Data
 from nbyt.rng import stream
 from nbyt.stats import mean
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.starts import separation, start_share
 from nbyt_studies.numbers import exact_number, median, shortened

@@ -19,7 +19,7 @@ from nbyt.layout import Layout
 from nbyt.policy.actor_critic import Stage
 from nbyt.results.values import Data
 from nbyt.stats.estimate import Estimate, added, mapped, mean, undetermined
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 from nbyt_studies.comparisons import batch_gram, cosine_matrix, expected_cosine, mean_cosine
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.batches import batch_advantages, collect_batches, contributions

@@ -18,7 +18,7 @@ from nbyt.policy.actor_critic import Stage
 from nbyt.results.values import Data
 from nbyt.stats.lags import LagProfile
 from nbyt.stats.ranking import Candidate, compare
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 from nbyt_studies.comparisons import (
     covariance_gap,
     covariance_share,

@@ -20,7 +20,7 @@ from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.stats.variance import sample_variance
-from nbyt.train.losses import Batch
+from nbyt.training.losses import Batch
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.batches import Cut, minibatch_gradients, subsample_cuts
 from nbyt_studies.minibatch_tasks import (

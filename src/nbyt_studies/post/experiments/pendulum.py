@@ -17,7 +17,7 @@ from nbyt.results.values import Data
 from nbyt.stats.estimate import mean
 from nbyt.stats.lags import LagProducts, lag_profile
 from nbyt.stats.variance import dimension
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 from nbyt_studies.comparisons import (
     cosine_matrix,
     expected_cosine,

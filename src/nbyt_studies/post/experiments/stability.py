@@ -14,9 +14,9 @@ from nbyt.policy.actor_critic import Stage
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
-from nbyt.train.losses import Batch
-from nbyt.train.plan import PPOSettings
-from nbyt.train.sources import coefficients_of
+from nbyt.training.losses import Batch
+from nbyt.training.plan import PPOSettings
+from nbyt.training.sources import coefficients_of
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.updates import (
     actor_step,

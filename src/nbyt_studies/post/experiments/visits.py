@@ -12,7 +12,7 @@ from nbyt.layout import Layout
 from nbyt.policy.actor_critic import Stage
 from nbyt.results.values import Data
 from nbyt.stats import mean
-from nbyt.train.plan import PPOSettings
+from nbyt.training.plan import PPOSettings
 from nbyt_studies.comparisons import energy_kernel, energy_of
 from nbyt_studies.experiment import Context, Experiment, Training
 from nbyt_studies.measure.updates import actor_step, policy_divergence, visited

@@ -18,9 +18,9 @@ from nbyt.policy.q_policy import QPolicy
 from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
-from nbyt.train.algorithms.dqn import initial_learner
-from nbyt.train.dqn import DQNPlan, DQNSettings, QLearner, improve, rates_of
-from nbyt.train.losses import Transitions
+from nbyt.training.algorithms.dqn import initial_learner
+from nbyt.training.dqn import DQNPlan, DQNSettings, QLearner, improve, rates_of
+from nbyt.training.losses import Transitions
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.measure.batches import best_gain, losses_after, td_contributions
 from nbyt_studies.numbers import (

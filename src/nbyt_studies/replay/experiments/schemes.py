@@ -13,7 +13,7 @@ from nbyt.results.values import Data
 from nbyt.rng import numpy_stream
 from nbyt.stats import mean
 from nbyt.stats.variance import sample_variance
-from nbyt.train.losses import Batch
+from nbyt.training.losses import Batch
 from nbyt_studies import minibatch_tasks
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.measure.batches import Cut, minibatch_gradients, subsample_cuts

@@ -15,7 +15,7 @@ from nbyt.exact.walk import closure, goes_on
 from nbyt.minibatch.replay import Sampling
 from nbyt.policy.q_policy import QPolicy, greedy
 from nbyt.results.values import Data
-from nbyt.train.dqn import ReplayLayout
+from nbyt.training.dqn import ReplayLayout
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import shortened
 from nbyt_studies.replay.trainings import (

@@ -14,7 +14,7 @@ from nbyt.minibatch.replay import Sampling
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.q_policy import greedy
 from nbyt.results.values import Data
-from nbyt.train.dqn import DQNSettings, ReplayLayout
+from nbyt.training.dqn import DQNSettings, ReplayLayout
 from nbyt_studies.experiment import Context, Experiment
 from nbyt_studies.numbers import shortened
 from nbyt_studies.replay import envs

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.report.browsing import Browsed
-from tests.sweep.made_up import curves_of, finished, grid_of, record, with_holes
+from tests.sweeps.made_up import curves_of, finished, grid_of, record, with_holes
 
 from nbyt.report.pages.sweep import sweep_page
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.sweep.made_up import record
+from tests.sweeps.made_up import record
 
 from nbyt.report.pages.sweep import sweep_page
 

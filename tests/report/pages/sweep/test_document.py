@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.report.hostile import PAYLOADS, Elements, charts_of, poisoned, words_of
 from tests.report.pages.sweep.reading import rendered
-from tests.sweep.made_up import curves_of, failure, finished, grid_of, summary
+from tests.sweeps.made_up import curves_of, failure, finished, grid_of, summary
 
 Data = dict[str, Any]
 pytestmark = pytest.mark.usefixtures("light")
