@@ -36,6 +36,7 @@ lint: install
 
 types: install
 	$(BIN)/mypy
+	$(BIN)/mypy --strict examples/from_python.py examples/custom_env.py
 
 layers: install
 	$(BIN)/lint-imports

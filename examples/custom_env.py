@@ -5,25 +5,29 @@ Run this file, or give the env on the command line, from the folder of this file
     nbyt advise custom_env:make_env --batch 1024
 """
 
+from typing import Any
+
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.wrappers import TimeLimit
 
 
-class Buoy(gymnasium.Env):
+class Buoy(gymnasium.Env[np.ndarray, int]):
     """A buoy that should float at depth 0: choose its lift, against waves that push at random."""
 
     observation_space = spaces.Box(-10.0, 10.0, (2,), np.float32)
     action_space = spaces.Discrete(3)
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """A random depth and speed."""
         super().reset(seed=seed)
         self._state = self.np_random.uniform(-2.0, 2.0, 2)
         return self._state.astype(np.float32), {}
 
-    def step(self, action):
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Lift down, none or up; the reward is higher the nearer to depth 0."""
         depth, speed = self._state
         wave = self.np_random.normal(0.0, 0.3)
@@ -35,7 +39,7 @@ class Buoy(gymnasium.Env):
         return self._state.astype(np.float32), reward, lost, False, {}
 
 
-def make_env() -> gymnasium.Env:
+def make_env() -> gymnasium.Env[np.ndarray, int]:
     """What nbyt calls: a function without arguments that makes one environment."""
     return TimeLimit(Buoy(), 200)
 
@@ -44,5 +48,5 @@ if __name__ == "__main__":
     import nbyt
 
     advice = nbyt.advise(make_env, batch=1024, effort="quick")
-    print(advice.per_sample["sentence"])
+    print(advice)
     print(advice.report)

@@ -43,7 +43,8 @@ def _first_update(cache: Path, out: Path) -> float:
 
 def _child() -> None:
     """The command itself, except that it ends with the time of its first update."""
-    from nbyt.cli import main, progress
+    from nbyt import progress
+    from nbyt.cli import main
 
     answer = os.dup(1)  # with --json, file 1 is stderr while the command runs
 

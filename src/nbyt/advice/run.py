@@ -28,11 +28,14 @@ from nbyt.advice.stages import (
 from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import StoreError, UsageError
+from nbyt.frames import frame
 from nbyt.measure.frozen_policy import Collector
 from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, SPLIT, require
+from nbyt.plotly_figure import plotly_figure
 from nbyt.policy.actor_critic import Stage
 from nbyt.prior import load_prior
+from nbyt.report.pages.advice.losses import loss_chart
 from nbyt.report.tables.advice import answer_lines
 from nbyt.results import Advice as AdviceRecord
 from nbyt.results import plain
@@ -110,6 +113,14 @@ class Advice:
     def as_dict(self) -> Data:
         """Return the data of the JSON output."""
         return self.data
+
+    def to_frame(self) -> Any:
+        """Return a table of pandas with a row for each layout."""
+        return frame([plain(one) for one in self.layouts])
+
+    def plot(self) -> Any:
+        """Return the expected losses over T as a figure of Plotly."""
+        return plotly_figure(loss_chart(self.record))
 
     def __str__(self) -> str:
         return "\n".join(answer_lines(self.record))

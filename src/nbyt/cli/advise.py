@@ -19,7 +19,6 @@ from nbyt.cli.advise_display import RaceDisplay
 from nbyt.cli.current import CurrentLayout, as_used, own_layout, remarks, with_own
 from nbyt.cli.options import EnvId, Learning
 from nbyt.cli.output import Common, Outcome, dry_run, show, show_verbatim, talk, warn
-from nbyt.cli.progress import watched
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, RunInterruptedError, UsageError
 from nbyt.measure.frozen_policy import Collector
@@ -44,6 +43,7 @@ from nbyt.numbers import (
     Trainings,
     read_if_given,
 )
+from nbyt.progress import watched
 from nbyt.report.tables.advice import change_lines, summary
 from nbyt.sweeps.cells import Runner
 from nbyt.sweeps.workers import Workers

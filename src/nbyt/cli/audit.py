@@ -12,7 +12,6 @@ from rich.text import Text
 
 from nbyt.cli.options import env_of
 from nbyt.cli.output import Common, Outcome, dry_run, facts_table, show, talk, warn
-from nbyt.cli.progress import watched
 from nbyt.envs import resolve
 from nbyt.envs.user_code import imported
 from nbyt.measure.auditing import ENV, brief_stage, measured_cost, planned
@@ -21,6 +20,7 @@ from nbyt.minibatch.epochs import audit_sizes, default_split
 from nbyt.minibatch.schemes import find
 from nbyt.numbers import Passes, Seed, Size
 from nbyt.policy.files import read_stage, require_env
+from nbyt.progress import watched
 from nbyt.report.numbers import both
 from nbyt.results.values import Estimate, typed
 from nbyt.store.text import plain

@@ -8,7 +8,6 @@ from cyclopts import Parameter
 
 from nbyt.cli.options import env_of
 from nbyt.cli.output import Common, Outcome, dry_run, facts_table, show, talk, warn
-from nbyt.cli.progress import steps_progress
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.exact import Control
@@ -32,6 +31,7 @@ from nbyt.numbers import (
     read_if_given,
 )
 from nbyt.policy.files import read_stage
+from nbyt.progress import steps_progress
 from nbyt.report.numbers import both
 from nbyt.report.tables.probes import (
     control_table,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 from cyclopts import Parameter
 
 from nbyt.cli.output import Common, Outcome, facts_table, show, talk
-from nbyt.cli.progress import watched
 from nbyt.errors import RunInterruptedError
 from nbyt.numbers import Seed, WorkerCount
+from nbyt.progress import watched
 from nbyt.report.tables.study import claim_table
 from nbyt.store.files import STUDY
 from nbyt.store.run import Folder

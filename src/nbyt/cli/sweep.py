@@ -13,7 +13,6 @@ from rich.text import Text
 from nbyt.advice.estimate import in_words
 from nbyt.cli.options import EnvId, Settings
 from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
-from nbyt.cli.progress import watched, watched_cells
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.envs.local import hung
 from nbyt.envs.user_code import TimeUpError, Watchdog
@@ -32,6 +31,7 @@ from nbyt.numbers import (
     WorkerCount,
     read_if_given,
 )
+from nbyt.progress import watched, watched_cells
 from nbyt.report.tables.sweep import failure_lines, layout_table, sweep_lines
 from nbyt.results import Failure
 from nbyt.store.paths import at_work

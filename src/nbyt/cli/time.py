@@ -8,11 +8,11 @@ from cyclopts import Parameter
 
 from nbyt.cli.options import EnvId, Settings
 from nbyt.cli.output import Common, Outcome, show, talk
-from nbyt.cli.progress import watched
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import LayoutError, StoreError
 from nbyt.layout import Layout, nearest_divisors
 from nbyt.numbers import SIZE, SIZES, Passes, Size, SizesText
+from nbyt.progress import watched
 from nbyt.report.tables.time import time_table
 from nbyt.results import plain
 from nbyt.store.files import COSTS

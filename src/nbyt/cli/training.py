@@ -8,12 +8,12 @@ from typing import Any, Literal
 from rich.console import Console
 
 from nbyt.cli.output import Algo, Common, Outcome, facts_table, show, talk, warn
-from nbyt.cli.progress import TrainingProgress
 from nbyt.collect.evaluate import LONGEST
 from nbyt.integrations.trackers import TensorBoard, WeightsAndBiases
 from nbyt.numbers import UPDATES, Count, Seed, Steps, UpdatesText, read_if_given
 from nbyt.policy.actor_critic import Params
 from nbyt.policy.files import read_stage, require_env
+from nbyt.progress import TrainingProgress
 from nbyt.results import plain
 from nbyt.stats import Estimate
 from nbyt.store.files import METRICS, RESULT, STAGE

@@ -57,13 +57,19 @@ class Comparison:
             "equal_batch": list(self.equal_batch),
         }
 
-    def _repr_html_(self) -> str:
+    def __str__(self) -> str:
+        return describing.text("before and after", self._rows())
+
+    def _rows(self) -> describing.Facts:
         rows = [
             (change.name, f"{change.before:,.6g} to {change.after:,.6g}") for change in self.changes
         ]
         found = [(finding["code"], finding["message"]) for finding in self.findings]
         alike = [("equal batch", describing.assigned(one)) for one in self.equal_batch]
-        return table("before and after", [*rows, *found, *alike])
+        return [*rows, *found, *alike]
+
+    def _repr_html_(self) -> str:
+        return table("before and after", self._rows())
 
 
 def compare(first: tuple[str, dict[str, Any]], second: tuple[str, dict[str, Any]]) -> Comparison:

@@ -24,6 +24,12 @@ def table(title: str, rows: list[tuple[str, str]]) -> str:
 Facts = list[tuple[str, str]]
 
 
+def text(title: str, rows: Facts) -> str:
+    """Return the rows as lines below a title."""
+    wide = max((len(name) for name, _ in rows), default=0)
+    return "\n".join([title, *(f"{name:<{wide}}  {words}".rstrip() for name, words in rows)])
+
+
 def title(dialect: Dialect) -> str:
     """Name the library, its algorithm and the version that was read."""
     return f"{dialect.library}, {dialect.algorithm}, as of {dialect.version}"

@@ -87,10 +87,15 @@ class Explanation:
         shape = describing.grid(self.reading)
         return f"Explanation({self.dialect.id}: {shape}, traps: {len(self.traps)})"
 
+    def __str__(self) -> str:
+        return describing.text(describing.title(self.dialect), self._rows())
+
+    def _rows(self) -> describing.Facts:
+        told = [(f"trap: {trap.code}", f"{trap.message}. Fix: {trap.fix}") for trap in self.traps]
+        return [*describing.facts(self.reading), *told]
+
     def _repr_html_(self) -> str:
-        title = describing.title(self.dialect)
-        rows = [(f"trap: {trap.code}", f"{trap.message}. Fix: {trap.fix}") for trap in self.traps]
-        return table(title, [*describing.facts(self.reading), *rows])
+        return table(describing.title(self.dialect), self._rows())
 
 
 def explain(dialect: str, /, **given: Any) -> Explanation:

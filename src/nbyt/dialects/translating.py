@@ -69,12 +69,16 @@ class Translation:
             "filled_defaults": self.source.filled_defaults,
         }
 
-    def _repr_html_(self) -> str:
-        names = (
-            f"{describing.title(self.source.dialect)} to {describing.title(self.target.dialect)}"
-        )
+    def __str__(self) -> str:
+        return describing.text(*self._told())
+
+    def _told(self) -> tuple[str, describing.Facts]:
+        title = " to ".join(describing.title(one.dialect) for one in (self.source, self.target))
         rows = [("paste", self.paste), ("settings", describing.assigned(self.settings))]
-        return table(names, [*rows, *((one.kind, one.message) for one in self.differences)])
+        return title, [*rows, *((one.kind, one.message) for one in self.differences)]
+
+    def _repr_html_(self) -> str:
+        return table(*self._told())
 
 
 def translate(source: str, target: str, /, **given: Any) -> Translation:

@@ -1,11 +1,14 @@
 """Measurement: the result of a probe, layout by layout, every number with its interval."""
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from nbyt.errors import LayoutError
+from nbyt.frames import frame
 from nbyt.gradients.spec import AdvantageScale
 from nbyt.measure.request import Request
+from nbyt.plotly_figure import plotly_figure
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.lags import LagProfile
 from nbyt.stats.pool import LayoutMeasurement, LayoutProducts, ranked_layouts
@@ -78,6 +81,37 @@ class Measurement:
             for n, t in (first, second)
         ]
         return compare(*candidates)
+
+    def to_frame(self) -> Any:
+        """Return a table of pandas with a row for each layout and lambda."""
+        return frame(one.as_dict() for one in self.layouts)
+
+    def plot(self) -> Any:
+        """Return the actor's alignment over T, at the first lambda, as a figure of Plotly."""
+        rows = [one for one in self.layouts if one.lam == self.request.lambdas[0]]
+        found = [one.actor.alignment for one in rows]
+        # Where there is no value or no interval, nothing is drawn of it.
+        ends = [(one.value, one.low, one.high) for one in found]
+        bars = {
+            "type": "data",
+            "symmetric": False,
+            "array": [high and value and high - value for value, _, high in ends],
+            "arrayminus": [low and value and value - low for value, low, _ in ends],
+        }
+        points = {
+            "type": "scatter",
+            "x": [one.steps for one in rows],
+            "y": [one.value for one in found],
+            "error_y": bars,
+        }
+        axes = {
+            "xaxis": {"type": "log", "title": {"text": "T"}},
+            "yaxis": {"title": {"text": "alignment of the actor's gradient"}},
+        }
+        return plotly_figure({"data": [points], "layout": axes})
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the form that JSON output promises."""

@@ -6,18 +6,23 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nbyt.dialects.describing import table
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import NbytError
+from nbyt.frames import frame
 from nbyt.layout import nearest_divisors
 from nbyt.measure.request import Progress
 from nbyt.numbers import RETRIES
+from nbyt.plotly_figure import plotly_figure
 from nbyt.report.pages.sweep import sweep_page
+from nbyt.report.pages.sweep.curves import curves_chart
 from nbyt.report.tables.sweep import sweep_lines
 from nbyt.results import Data, Failure, plain
-from nbyt.results.sweep import CellCounts
+from nbyt.results.sweep import CellCounts, SweptLayout
 from nbyt.results.sweep import Sweep as SweepResult
 from nbyt.store.files import CELL, FAILED, PAGE, SWEEP, TABLE
 from nbyt.store.manifest import manifest, versions
@@ -178,6 +183,22 @@ class Sweep:
         """Return the path of the page."""
         return Path(self.result.report)
 
+    @property
+    def layouts(self) -> tuple[SweptLayout, ...]:
+        """Return every layout with its results."""
+        return self.result.layouts
+
+    def to_frame(self) -> Any:
+        """Return a table of pandas with a row for each layout."""
+        return frame(one for one in self.data["layouts"])
+
+    def plot(self) -> Any:
+        """Return the learning curves as a figure of Plotly."""
+        return plotly_figure(curves_chart(self.result))
+
+    def _repr_html_(self) -> str:
+        return table("sweep", [("", line) for line in str(self).splitlines()])
+
     def __str__(self) -> str:
         result, cells = self.result, self.result.cells
         failed = f", {cells.failed} failed" if cells.failed else ""
@@ -198,6 +219,7 @@ def run_sweep(
     force: bool = False,
     runner: Runner | None = None,
     advice: bool = True,
+    progress: Progress = lambda what, done, total: None,
     **options: Any,
 ) -> Sweep:
     """Train every layout of a batch with every seed, and compare what they reach.
@@ -219,6 +241,8 @@ def run_sweep(
         that is given by its name.
     advice
         Also say what would have been advised, and compare it with the trainings.
+    progress
+        Called with what is under way, how much of it is done, and how much there is.
     **options
         Other arguments of `nbyt.sweeps.grid.make_grid`, and retries and retry_failed of
         `nbyt.sweeps.run.run_cells`.
@@ -252,8 +276,13 @@ def run_sweep(
     if runner is None and isinstance(env, str) and isinstance(grid.env, HostEnv):
         runner = Workers()
     with at_work(folder.path):
-        tally = run_cells(grid, folder, runner=runner, **again)
-        return conclude(grid, folder, tally, advice=advice)
+        told = partial(_tell, progress)
+        tally = run_cells(grid, folder, runner=runner, progress=told, **again)
+        return conclude(grid, folder, tally, advice=advice, progress=progress)
+
+
+def _tell(progress: Progress, tally: Tally) -> None:
+    progress("trainings", tally.done + tally.failed, tally.total)
 
 
 def open_sweep(grid: Grid, out: Path | str | None, *, force: bool) -> Folder:

@@ -9,8 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import plotly
-
+from nbyt.plotly_figure import plotly_script
 from nbyt.report.html.element import Child, Markup, Value, code, embedded, join, raw, tag
 from nbyt.results.values import Data
 from nbyt.store.atomic import write_text
@@ -211,16 +210,6 @@ def titled_facts(title: str, rows: Sequence[tuple[Child, Child]]) -> Markup | No
 def behaviour() -> str:
     """Read the script of the pages."""
     return _read("behaviour.js")
-
-
-@cache
-def plotly_script() -> str:
-    """Read Plotly's script from its Python package; line ends are always \\n."""
-    source = resources.files(plotly) / "package_data" / "plotly.min.js"
-    text = source.read_text("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    if "</script" in text.lower() or "<!--" in text:
-        raise RuntimeError("Plotly's script would end its own element; use another version")
-    return text
 
 
 def _read(name: str) -> str:

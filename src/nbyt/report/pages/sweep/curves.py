@@ -41,6 +41,12 @@ def curves_section(sweep: Sweep) -> Part:
     return section("curves", _TITLE, lead, inside, link=_TITLE)
 
 
+def curves_chart(sweep: Sweep) -> Data:
+    """Draw the curves over samples, the best layout's with its interval."""
+    kind = kinds_of(sweep)[0]
+    return _chart(sweep, kind, finished_indices(sweep), best_index(sweep, kind))
+
+
 def _figure(sweep: Sweep, kind: Kind, places: list[int]) -> Part:
     frames = [_chart(sweep, kind, places, place) for place in places]
     about = f"{_TITLES[kind]}: the return of every layout while it is trained."

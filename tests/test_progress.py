@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from nbyt.advice.request import OVERALL
-from nbyt.cli.progress import overall_progress
+from nbyt.progress import overall_progress
 
 
 def test_without_a_terminal_each_name_is_said_once() -> None:
