@@ -228,6 +228,19 @@ def mean_of(values: Iterable[Real]) -> Estimate:
     return mean(np.array(list(values), float))
 
 
+def over_trainings(values: Iterable[Real | None]) -> Number:
+    """Return the mean over trainings with its interval; those without a number are left out."""
+    known = [value for value in values if value is not None]
+    if len(known) < _LEAST:
+        return undetermined(f"{len(known)} trainings have such a number", len(known)).as_dict()
+    return mean_of(known).as_dict()
+
+
+def typical_over_trainings(over: Values, under: Values) -> Number:
+    """Return the geometric mean of each training's ratio, with its interval over trainings."""
+    return typical_ratio(over, under).as_dict()
+
+
 def typical_ratio(over: Values, under: Values) -> Estimate:
     """Estimate the geometric mean of the ratios of independent pairs of positive numbers."""
     if min(*over, *under) <= 0:
