@@ -112,21 +112,6 @@ def _falling(rest: np.ndarray, minibatch: int, total: int) -> np.ndarray:
     return np.exp(ratio - (logs(total + 1) - logs(total - minibatch + 1)))
 
 
-_LEAST_FOR_MEDIAN = 6
-"""Values below which no two of them enclose the median 95 % of the time."""
-
-
-def median(values: Float[np.ndarray, " n"]) -> Estimate:
-    """Estimate the median of independent values, with an interval between two order statistics."""
-    ordered = np.sort(np.asarray(values, float))
-    count = len(ordered)
-    if count < _LEAST_FOR_MEDIAN:
-        return undetermined(f"{count} values are too few for a median's interval", count)
-    below = int(stats.binom.ppf((1 - LEVEL) / 2, count, 0.5)) - 1
-    low, high = max(below, 0), min(count - 1 - below, count - 1)
-    return Estimate(float(np.median(ordered)), ordered[low], ordered[high], count)
-
-
 def deviations(rows: Float[np.ndarray, "n P"]) -> Float[np.ndarray, "n P"]:
     """Return the rows less their mean."""
     return rows - rows.mean(axis=0, dtype=float).astype(rows.dtype)

@@ -37,6 +37,7 @@ from nbyt_studies.verdict import (
     judge_apart,
     judge_identity,
     parts_of,
+    settled_by,
 )
 
 Results = Mapping[str, Data]  # by the name of the experiment
@@ -98,12 +99,13 @@ class Claim:
 
 def _part(part: Part) -> Data:
     verdict = part.verdict
+    undecided = verdict.word == "cannot be told"
     known = [one.number["value"] for one in part.checks if one.number.get("value") is not None]
     same = len({check.quantity for check in part.checks}) == 1
     return {
         "case": part.case,
         "word": verdict.word,
-        "when": verdict.when,
+        "when": settled_by(part) if undecided else verdict.when,
         "counts": _counts(verdict),
         # Numbers of different quantities have no range.
         "range": [min(known), statistics.median(known), max(known)] if known and same else None,

@@ -19,6 +19,7 @@ Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "appro
 _NEARLY_ALL = 0.95
 _ENOUGH = 0.5
 _A_FEW = 3
+_WORTH = 10
 STATED = "return"
 """A property of a case that is stated beside its number and separates nothing."""
 
@@ -129,6 +130,29 @@ class Part:
     def verdict(self) -> Verdict:
         """What its checks say."""
         return judge(self.checks)
+
+
+def settled_by(part: Part) -> str:
+    """Return how many replicates would decide most of a part that cannot be told, in words.
+
+    An interval narrows as the root of their number, if numbers stay where they are.
+    """
+    needed = []
+    for check in part.checks:
+        value, low, high = (check.number.get(name) for name in ("value", "low", "high"))
+        if check.says != "open":
+            continue
+        if value is None or low is None or high is None:
+            needed.append(inf)
+            continue
+        away = min(abs(value - bound) for bound in (check.low, check.high) if abs(bound) < inf)
+        needed.append((high - low) / 2 / away if away > 0 else inf)
+    if not needed:
+        return ""
+    factor = sorted(needed)[len(needed) // 2] ** 2
+    if factor > _WORTH:
+        return "not worth it: more than ten times the runs would be needed"
+    return f"about {max(2, round(factor + 0.5))} times the runs would settle most of it"
 
 
 def parts_of(checks: Sequence[Check], apart: Sequence[str]) -> list[Part]:

@@ -65,9 +65,7 @@ _RATIOS = {
     "raw_variance": _checks(LAYOUTS, "envs-lower-variance", number="variance", **_RAW),
     "normalised_variance": _checks(LAYOUTS, "envs-lower-variance", number="variance", **_ACTOR),
 }
-_PROGRESS = _checks(
-    LAYOUTS, "envs-lower-variance", number="variance over squared progress", **_ACTOR
-)
+_PROGRESS = _checks(LAYOUTS, "envs-lower-variance", number="relative to progress", **_ACTOR)
 _CORR = "corr² with the true advantage"
 
 
@@ -85,7 +83,7 @@ def _direction(results: Results) -> AnyFigure:
 
 PICTURES: dict[str, Picture] = {
     "covariance": (
-        _words(**_SHARES),
+        _words(**_SHARES, sign=_checks(LAYOUTS, "covariance-grows", layout="2x1024", **_ACTOR)),
         _bars("Covariance term over the variance, 2x1024", "share", **_SHARES),
     ),
     "envs": (

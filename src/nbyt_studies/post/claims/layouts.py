@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from nbyt.report import figures
 from nbyt.results.study import Figures, Lines, Plane, Row
@@ -11,7 +12,6 @@ from nbyt_studies.numbers import (
     distance,
     exact_number,
     over_trainings,
-    ratio_of_means,
     typical_over_trainings,
 )
 from nbyt_studies.study import Evidence, Results
@@ -69,26 +69,26 @@ def _checks(
 
 def _matters(results: Results) -> list[Check]:
     variance = "distance from 1 of Var(1024x2) / Var(2x1024)"
-    bias = "distance of the cosines of mean and true gradient, 1024x2 and 2x1024"
+    bias = "distance of the squared biases of 1024x2 and of 2x1024, / |G*|^2"
     checks = []
     for stage in stages(results):
-        numbers = (
-            ("variance", variance, distance(_variance_ratio(stage, "normalised", "actor"), 1.0)),
-            ("bias", bias, distance(over_trainings(_turned(stage)), 0.0)),
-        )
+        ratios = {form: _variance_ratio(stage, form, "actor") for form in ("raw", "normalised")}
+        turned = over_trainings(_each(stage, "normalised", "actor", _less_at_longest))
+        numbers = [(f"variance, {form}", variance, distance(r, 1.0)) for form, r in ratios.items()]
         checks += [
             Check({"number": name, **where(stage)}, words, number, low=_MATTERS)
-            for name, words, number in numbers
+            for name, words, number in (*numbers, ("bias", bias, distance(turned, 0.0)))
         ]
     return checks
 
 
-def _turned(stage: Data) -> list[float | None]:
-    def value(rows: list[Data]) -> float | None:
-        many, long = rows[0]["cosine"], rows[-1]["cosine"]
-        return None if many is None or long is None else many - long
+def _less_at_longest(rows: list[Data]) -> float | None:
+    return less(rows[0]["relative_bias"], rows[-1]["relative_bias"])
 
-    return _each(stage, "normalised", "actor", value)
+
+def less(first: float | None, second: float | None) -> float | None:
+    """Return the difference, if both are known."""
+    return None if first is None or second is None else first - second
 
 
 def _variance_ratio(stage: Data, form: str, gradient: str) -> Number:
@@ -140,7 +140,12 @@ _SHARE = "covariance term of 2x1024 over its variance"
 
 
 def _covariance_grows(results: Results) -> list[Check]:
-    return _checks(results, _SHARE, _longest("covariance_share"), low=0.0)
+    words = "covariance term over the variance"
+    checks = []
+    for layout, value in (("16x128", _usual), ("2x1024", _longest)):
+        found = _checks(results, words, value("covariance_share"), low=0.0)
+        checks += [replace(one, case={"layout": layout, **one.case}) for one in found]
+    return checks
 
 
 def _covariance_dominates(results: Results) -> list[Check]:
@@ -151,29 +156,23 @@ def _envs_lower_variance(results: Results) -> list[Check]:
     checks = []
     for own, form, gradient in FORMS:
         for stage in stages(results):
-            numbers = {
-                "variance": _variance_ratio(stage, form, gradient),
-                "variance over squared progress": noise_ratio(stage, form, gradient),
-            }
+            gained = over_trainings(_each(stage, form, gradient, _signal_gained))
+            case = {**own, **where(stage)}
+            ratio = _variance_ratio(stage, form, gradient)
             checks += [
-                Check({"number": name, **own, **where(stage)}, _OVER.format(name), number, high=1.0)
-                for name, number in numbers.items()
+                Check({"number": "variance", **case}, _RATIO, ratio, high=1.0),
+                Check({"number": RELATIVE, **case}, _GAINED, gained, low=0.0),
             ]
     return checks
 
 
-_OVER = "{} of 1024x2 over that of 2x1024"
+RELATIVE = "relative to progress"
+_RATIO = "Var(1024x2) / Var(2x1024)"
+_GAINED = "squared progress over variance, 1024x2 less 2x1024"
 
 
-def noise_ratio(stage: Data, form: str, gradient: str) -> Number:
-    """Return the variance over squared progress along G*, most envs over longest rollout.
-
-    Progress may be anything but large, so its share in the variance is averaged over trainings.
-    """
-    own = [one[form][gradient]["layouts"] for one in stage["trainings"]]
-    ends = [(rows[0]["signal"], rows[-1]["signal"]) for rows in own]
-    known = [pair for pair in ends if None not in pair]
-    return ratio_of_means([long for _, long in known], [many for many, _ in known]).as_dict()
+def _signal_gained(rows: list[Data]) -> float | None:
+    return less(rows[0]["signal"], rows[-1]["signal"])
 
 
 def _terms_add_up(results: Results) -> list[Check]:

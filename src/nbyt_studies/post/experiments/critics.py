@@ -286,7 +286,7 @@ def known_quality(
     rows = []
     for steps in lengths:
         for lam in lambdas:
-            made = fragment_advantages(pool, gamma, lam, pool.steps, steps)
+            made = fragment_advantages(pool, gamma, lam, steps, pool.steps)
             covariance = float(np.mean((made - made.mean()) * true))
             moments = {"covariance": covariance, "variance": float(made.var())}
             rows.append(
