@@ -269,17 +269,17 @@ class JudgedClaim(Record, frozen=True, kw_only=True):
 
     id: Text
     topic: Text
-    kind: Literal["identity", "measurement", "recommendation"] = "measurement"
+    kind: Literal["identity", "measurement", "recommendation"] | UnsetType = UNSET
     claim: Text
     measured: Text
     asks: Text
-    contradicts: Text = ""
-    apart: Texts = ()
+    contradicts: Text | UnsetType = UNSET
+    apart: Texts | UnsetType = UNSET
     verdict: Text
     word: Word
     when: Text
     counts: Counts
-    parts: Annotated[tuple[ClaimPart, ...], Meta(max_length=LONGEST)] = ()
+    parts: Annotated[tuple[ClaimPart, ...], Meta(max_length=LONGEST)] | UnsetType = UNSET
     numbers: dict[Text, Number]
     checks: Annotated[tuple[Check, ...], Meta(max_length=LONGEST)]
     notes: Texts
@@ -305,7 +305,7 @@ class Study(Record, frozen=True, kw_only=True):
     effort: Literal["quick", "full"]
     seed: Seed
     claims: Annotated[tuple[JudgedClaim, ...], Meta(max_length=LONGEST)]
-    findings: Annotated[tuple[Finding, ...], Meta(max_length=LONGEST)] = ()
+    findings: Annotated[tuple[Finding, ...], Meta(max_length=LONGEST)] | UnsetType = UNSET
     machine: Machine | UnsetType = UNSET
     versions: Names | UnsetType = UNSET
     reproduce: Text

@@ -8,6 +8,7 @@ from nbyt.results.values import Data
 from nbyt_studies.charts import grouped_bars
 from nbyt_studies.post.claims.critics import EVIDENCE as CRITICS
 from nbyt_studies.post.claims.critics import bias_row, quality_row
+from nbyt_studies.post.claims.delay import EVIDENCE as DELAY
 from nbyt_studies.post.claims.layouts import EVIDENCE as LAYOUTS
 from nbyt_studies.post.claims.stability import EVIDENCE as STABILITY
 from nbyt_studies.post.claims.stability import direction_row
@@ -94,6 +95,7 @@ PICTURES: dict[str, Picture] = {
         _words(
             biased=_checks(CRITICS, "short-rollouts-bias", **{"lambda": "0.95"}),
             full=_checks(CRITICS, "short-rollouts-bias", **{"lambda": "1.0"}),
+            sparse=_checks(DELAY, "delay-bias"),
         ),
         _bias,
     ),

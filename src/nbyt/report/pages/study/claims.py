@@ -81,7 +81,7 @@ def _span(part: ClaimPart) -> str:
 def findings_section(data: Study, names: Mapping[str, str]) -> Part:
     """Build what was found, in plain words, each with a picture. names: ids of the claims."""
     articles = []
-    for number, one in enumerate(data.findings):
+    for number, one in enumerate(data.findings or ()):
         links = [tag("a", word, href=f"#{names[word]}") for word in one.claims if word in names]
         articles.append(
             wrap(
@@ -150,7 +150,15 @@ def _body(topic: str, named: Sequence[tuple[JudgedClaim, str]], columns: int) ->
 
 def _row(claim: JudgedClaim, name: str) -> Markup:
     cells: list[tuple[str, Child]] = [
-        ("said", join([tag("a", claim.claim, href=f"#{name}"), tag("small", claim.kind)])),
+        (
+            "said",
+            join(
+                [
+                    tag("a", claim.claim, href=f"#{name}"),
+                    tag("small", claim.kind) if claim.kind else None,
+                ]
+            ),
+        ),
         ("verdict", _effects(claim)),
     ]
     inside = [tag("td", cell, class_=look) for look, cell in cells]
@@ -159,13 +167,13 @@ def _row(claim: JudgedClaim, name: str) -> Markup:
 
 def claim_part(claim: JudgedClaim, name: str) -> Part:
     """Build the article of a claim, numbers first. name: its id on the page."""
-    figures = figures_part([*_forest(claim.checks), *claim.figures], name)
     return wrap(
         "article",
         tag("h3", claim.claim, id=f"{name}-title"),
         tag("div", _effects(claim), class_="parts"),
         _method(claim),
-        figures,
+        figures_part(_forest(claim.checks), f"{name}-checks"),
+        figures_part(claim.figures, name),
         bullets(claim.notes, class_="notes"),
         _checks(claim.checks),
         id=name,
@@ -189,10 +197,10 @@ _KINDS = {
 
 def _method(claim: JudgedClaim) -> Markup:
     rows = [
-        ("Kind", _KINDS[claim.kind]),
+        ("Kind", _KINDS[claim.kind] if claim.kind else ""),
         ("Measured", claim.measured),
         ("Confirms it", claim.asks),
-        ("Contradicts it", claim.contradicts),
+        ("Contradicts it", claim.contradicts or ""),
     ]
     inside = [tag("div", tag("dt", word), tag("dd", said)) for word, said in rows if said]
     return tag("dl", *inside, class_="method")
