@@ -58,8 +58,8 @@ def _effects(claim: JudgedClaim) -> Markup:
     lines = [
         tag(
             "div",
-            tag("span", ", ".join(part.case.values()), class_="of") if part.case else None,
-            tag("span", _span(part), class_="number"),
+            tag("span", _named(claim, part), class_="of") if part.case else None,
+            tag("span", _span(part), class_="number") if part.range else None,
             badge(part.word),
             tag("span", part.when, class_="when") if part.when else None,
             class_="part",
@@ -69,6 +69,12 @@ def _effects(claim: JudgedClaim) -> Markup:
     quantities = {check.quantity for check in claim.checks}
     name = tag("small", next(iter(quantities))) if len(quantities) == 1 else None
     return join([*lines, name])
+
+
+def _named(claim: JudgedClaim, part: ClaimPart) -> str:
+    """Name the part by its properties, in the order of the claim; a file may have sorted them."""
+    keys = [key for key in claim.apart or part.case if key in part.case]
+    return ", ".join(part.case[key] for key in keys)
 
 
 def _span(part: ClaimPart) -> str:
