@@ -6,7 +6,7 @@ EXTRAS := dev,gymnax,sb3,envpool,mujoco,ray,trackers
 
 .PHONY: install demo test lint types layers package unit short-isas test-isas browser bench bench-throughput bench-probe \
 	bench-callback agreement calibration live-coverage parity dialects-live post replay \
-	dqn soak soak-keys scale bench-sweep proving-ground test-oldest versions clean
+	replicate dqn soak soak-keys scale bench-sweep proving-ground test-oldest versions clean
 
 install: .venv/installed
 
@@ -119,6 +119,11 @@ post: install
 replay: install
 	$(BIN)/nbyt reproduce replay --seed 0 --out runs/replay
 	$(BIN)/python -m benchmarks.studies.publish runs/replay
+
+# About ten minutes: the post's central measurements, by code that shares nothing with the study's.
+replicate: install
+	$(BIN)/python -m benchmarks.replicate.run
+	$(BIN)/python -m benchmarks.replicate.report
 
 # DQN: does it solve its tasks, learn as SB3's does, how fast it is, what a draw costs.
 dqn: install

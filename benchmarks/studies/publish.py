@@ -5,27 +5,33 @@ Run: python -m benchmarks.studies.publish runs/post
 
 import json
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from nbyt.report.numbers import short
 from nbyt.report.pages.study import study_page
 from nbyt.results import plain
 from nbyt.store.files import PAGE, STUDY
 from nbyt.store.run import Folder
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
+_CHANGES = Path(__file__).with_name("changes.toml")
 _HEADS = {
-    "post": """# The post, claim by claim
+    "post": """# The post, sentence by sentence
 
 A post on the trade-off between parallel environments N and rollout steps T in PPO makes statements
-about the gradient. This page lists each of them, in our words, with the verdict of a measurement;
+about the gradient. Here is what was found, and then each statement, section by section, in our
+words, with the number that was measured for it and the verdict;
 """,
-    "replay": """# The note on replay, claim by claim
+    "replay": """# The note on replay, sentence by sentence
 
 A note on mini-batches and experience replay says what drawing mini-batches at random from a buffer
-is good for. This page lists its statements, in our words, each with the verdict of a measurement;
+is good for. Here are its statements, section by section, in our words, with the number that was
+measured for each and the verdict;
 """,
 }
 _BODY = """the [page with all figures]({name}/{page}) (download it, it needs no network) and the
@@ -36,10 +42,25 @@ _BODY = """the [page with all figures]({name}/{page}) (download it, it needs no 
 python -m benchmarks.studies.publish runs/{name}
 ```
 
+{findings}## Every statement
+
 {rule}
 
-| claim | verdict | yes / no / open |
-|---|---|---|
+A number is the median over the cases that were measured, with the least and the largest in
+brackets; each has its interval on the page. *Identities* are true by mathematics: they were
+checked, and get no verdict.
+
+| statement | measured, and verdict |
+|---|---|
+"""
+_CHANGED = """
+## What changed
+
+The first version of this page asked some questions that could only come out one way, pooled actor
+and critic, and sharpened some sentences. Each statement with its verdict then and now:
+
+| statement | then | now | why |
+|---|---|---|---|
 """
 
 
@@ -56,7 +77,7 @@ def main(folder: Path) -> None:
 
 
 def page(data: dict[str, Any]) -> str:
-    """Return the table of verdicts as Markdown."""
+    """Return findings, the table of verdicts, and what changed, as Markdown."""
     name = data["study"]
     body = _BODY.format(
         name=name,
@@ -64,16 +85,44 @@ def page(data: dict[str, Any]) -> str:
         study=STUDY.name,
         command=f"{data['reproduce']} --out runs/{name}",
         rule=data["rule"],
+        findings="".join(f"**{one['title']}.** {one['text']}\n\n" for one in data["findings"]),
     )
     lines, topic = [(_HEADS[name] + body).rstrip("\n")], ""
     for claim in data["claims"]:
         if claim["topic"] != topic:
             topic = claim["topic"]
-            lines.append(f"| **{topic}** | | |")
-        counts = " / ".join(str(claim["counts"][name]) for name in ("yes", "no", "open"))
-        cells = [claim["claim"], claim["verdict"], counts]
-        lines.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+            lines.append(f"| **{topic}** | |")
+        lines.append(_row(claim["claim"], "<br>".join(_parts(claim))))
+    return "\n".join([*lines, _CHANGED.rstrip("\n"), *_changed(data), ""])
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def _parts(claim: dict[str, Any]) -> Iterator[str]:
+    if not claim["parts"]:
+        counts = claim["counts"]
+        yield f"*identity*, confirmed in {counts['yes']} of {sum(counts.values())} checks"
+    for part in claim["parts"]:
+        of = ", ".join(part["case"][key] for key in claim["apart"] if key in part["case"])
+        when = f": {part['when']}" if part["when"] else ""
+        words = (f"{of}:" if of else "", _range(part["range"]), f"**{part['word']}**{when}")
+        yield " ".join(word for word in words if word)
+
+
+def _range(numbers: list[float] | None) -> str:
+    if numbers is None:
+        return ""
+    low, middle, high = (short(number, 2) for number in numbers)
+    return low if low == high else f"{middle} ({low} to {high})"
+
+
+def _changed(data: dict[str, Any]) -> Iterator[str]:
+    now = {claim["id"]: claim["verdict"] for claim in data["claims"]}
+    for id, change in tomllib.loads(_CHANGES.read_text("utf-8"))[data["study"]].items():
+        why = change.get("gone") or change["why"]
+        yield _row(id, change["was"], "gone" if "gone" in change else now[id], why)
 
 
 if __name__ == "__main__":

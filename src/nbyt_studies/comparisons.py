@@ -1,10 +1,7 @@
-"""Compare layouts on the same chains, batches by their cosines, and samples by energy distance.
-
-Ratios and differences are taken in every sample of the chains, so noise that both layouts share
-through a chain cancels.
-"""
+"""What one training says of a layout; batches by their cosines, samples by energy distance."""
 
 import math
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -12,17 +9,14 @@ from jaxtyping import Float
 from nbyt.stats.estimate import Estimate, undetermined
 from nbyt.stats.intervals import (
     Replicates,
-    Samples,
     deviations,
     is_rough,
     leave_one_out,
-    positive_ratio,
     real,
     spread,
 )
-from nbyt.stats.products import PoolMoments, moments_of, step_variance
+from nbyt.stats.products import moments_of, step_variance
 from nbyt.stats.ranking import Candidate, common_samples
-from nbyt.stats.variance import decompose
 
 # Cosines between gradients of independent batches, and the variance that they stand for.
 #
@@ -142,78 +136,43 @@ def random_cosine(dimension: float) -> float:
     return math.exp(logarithm) / math.sqrt(math.pi)
 
 
-NO_DIVISOR = "what it would be divided by is not clearly above 0"
+def training_numbers(one: Candidate) -> dict[str, float | None]:
+    """Return what the stage of one training says of a layout; intervals are over trainings.
 
-
-def variance_ratio(first: Candidate, second: Candidate) -> Estimate:
-    """Estimate Var(G_B) of the first layout over that of the second."""
-    samples = common_samples([first, second])
-    return _over(_variance(first, samples), _variance(second, samples), first)
-
-
-def individual_ratio(first: Candidate, second: Candidate) -> Estimate:
-    """Estimate the individual term of the first layout over that of the second."""
-    samples = common_samples([first, second])
-    return _over(_individual(first, samples), _individual(second, samples), first)
-
-
-def covariance_gap(first: Candidate, second: Candidate) -> Estimate:
-    """Estimate the first covariance term less the second's, over the sum of their variances."""
-    samples = common_samples([first, second])
-    whole = [_variance(one, samples) for one in (first, second)]
-    terms = [
-        own - _individual(one, samples) for own, one in zip(whole, (first, second), strict=True)
-    ]
-    return _share(terms[0] - terms[1], whole[0] + whole[1], first)
-
-
-def covariance_share(one: Candidate) -> Estimate:
-    """Estimate the covariance term as a share of the variance."""
+    variance: Var(G_B). individual: its first term. covariance_share: the second over both.
+    progress: signed square of the mean's length along the true gradient. signal: that over the
+    variance. relative_bias: |E G - G*|² / |G*|², below 0 where it is lost in the noise. None where
+    what a number is divided by is not above 0.
+    """
     samples = common_samples([one])
     moments = moments_of(one.products, samples)
-    return decompose(one.products, moments, samples, one.envs).covariance_share
+    variance = moments.variance / one.envs
+    individual = variance
+    if one.products.steps > 1:
+        individual = step_variance(one.products, samples) / (one.products.steps * one.envs)
+    along = moments.along * np.abs(moments.along)
+    progress = _unbiased(_over(along, moments.reference_sq))
+    bias = moments.mean_sq - 2 * moments.along + moments.reference_sq
+    return {
+        "variance": _number(variance[0]),
+        "individual": _number(individual[0]),
+        "covariance_share": _number(_over(variance - individual, variance)[0]),
+        "progress": _number(progress),
+        "signal": _number(_over(progress, variance[0])),
+        "relative_bias": _number(_over(bias, moments.reference_sq)[0]),
+    }
 
 
-def bias_gap(first: Candidate, second: Candidate) -> Estimate:
-    """Estimate the first squared bias less the second's, in units of |G*|²; rough by nature."""
-    samples = common_samples([first, second])
-    moments = [moments_of(one.products, samples) for one in (first, second)]
-    gap = _bias(moments[0]) - _bias(moments[1])
-    return _share(gap, moments[0].reference_sq, first, rough=True)
+def _over(part: Any, whole: Any) -> Any:
+    return part / np.where(whole > 0, whole, np.nan)
 
 
-def relative_bias(one: Candidate) -> Estimate:
-    """Estimate |E G - G*|² / |G*|²; rough, and below 0 where the bias is lost in the noise."""
-    moments = moments_of(one.products, common_samples([one]))
-    return _share(_bias(moments), moments.reference_sq, one, rough=True)
+def _unbiased(replicates: Replicates) -> float:
+    """Return a square's estimate without the share that its root's own error adds (jackknife)."""
+    whole, *without = replicates
+    count = len(without)
+    return float(count * whole - (count - 1) * np.mean(without))
 
 
-def _variance(one: Candidate, samples: Samples) -> Replicates:
-    return moments_of(one.products, samples).variance / one.envs
-
-
-def _individual(one: Candidate, samples: Samples) -> Replicates:
-    if one.products.steps == 1:
-        return _variance(one, samples)
-    return step_variance(one.products, samples) / (one.products.steps * one.envs)
-
-
-def _bias(moments: PoolMoments) -> Replicates:
-    return moments.mean_sq - 2 * moments.along + moments.reference_sq
-
-
-def _over(top: Replicates, below: Replicates, one: Candidate) -> Estimate:
-    chains = one.products.chains
-    if not (np.all(top > 0) and np.all(below > 0)):
-        return undetermined(NO_DIVISOR, chains)
-    return positive_ratio(top / below, chains)
-
-
-def _share(part: Replicates, whole: Replicates, one: Candidate, *, rough: bool = False) -> Estimate:
-    chains = one.products.chains
-    if not np.all(whole > 0):
-        return undetermined(NO_DIVISOR, chains)
-    estimate = real(part / whole, chains)
-    if not rough:
-        return estimate
-    return Estimate(estimate.value, estimate.low, estimate.high, chains, approximate=True)
+def _number(value: float) -> float | None:
+    return float(f"{value:.5g}") if math.isfinite(value) else None

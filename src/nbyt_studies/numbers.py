@@ -112,21 +112,6 @@ def _falling(rest: np.ndarray, minibatch: int, total: int) -> np.ndarray:
     return np.exp(ratio - (logs(total + 1) - logs(total - minibatch + 1)))
 
 
-_LEAST_FOR_MEDIAN = 6
-"""Values below which no two of them enclose the median 95 % of the time."""
-
-
-def median(values: Float[np.ndarray, " n"]) -> Estimate:
-    """Estimate the median of independent values, with an interval between two order statistics."""
-    ordered = np.sort(np.asarray(values, float))
-    count = len(ordered)
-    if count < _LEAST_FOR_MEDIAN:
-        return undetermined(f"{count} values are too few for a median's interval", count)
-    below = int(stats.binom.ppf((1 - LEVEL) / 2, count, 0.5)) - 1
-    low, high = max(below, 0), min(count - 1 - below, count - 1)
-    return Estimate(float(np.median(ordered)), ordered[low], ordered[high], count)
-
-
 def deviations(rows: Float[np.ndarray, "n P"]) -> Float[np.ndarray, "n P"]:
     """Return the rows less their mean."""
     return rows - rows.mean(axis=0, dtype=float).astype(rows.dtype)
@@ -226,6 +211,19 @@ def shortened(values: Iterable[Real | None], digits: int = 4) -> list[float | No
 def mean_of(values: Iterable[Real]) -> Estimate:
     """Estimate the mean of independent values, with Student's t interval."""
     return mean(np.array(list(values), float))
+
+
+def over_trainings(values: Iterable[Real | None]) -> Number:
+    """Return the mean over trainings with its interval; those without a number are left out."""
+    known = [value for value in values if value is not None]
+    if len(known) < _LEAST:
+        return undetermined(f"{len(known)} trainings have such a number", len(known)).as_dict()
+    return mean_of(known).as_dict()
+
+
+def typical_over_trainings(over: Values, under: Values) -> Number:
+    """Return the geometric mean of each training's ratio, with its interval over trainings."""
+    return typical_ratio(over, under).as_dict()
 
 
 def typical_ratio(over: Values, under: Values) -> Estimate:

@@ -2,6 +2,7 @@
 
 import platform
 import re
+import statistics
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from nbyt.measure.request import Progress
 from nbyt.numbers import SEED
 from nbyt.report.pages.study import study_page
 from nbyt.results import plain
-from nbyt.results.study import Figures
+from nbyt.results.study import AnyFigure, Figures
 from nbyt.results.values import Data
 from nbyt.store.files import EXPERIMENT, PAGE, STUDY
 from nbyt.store.formats import shown
@@ -26,7 +27,18 @@ from nbyt.store.paths import at_work
 from nbyt.store.run import Folder, open_run
 from nbyt.training import hardware
 from nbyt_studies.experiment import Context, Experiment, run_in_workers
-from nbyt_studies.verdict import RULE, Check, Number, judge
+from nbyt_studies.verdict import (
+    IDENTITY,
+    RULE,
+    Check,
+    Number,
+    Part,
+    Verdict,
+    judge_apart,
+    judge_identity,
+    parts_of,
+    settled_by,
+)
 
 Results = Mapping[str, Data]  # by the name of the experiment
 
@@ -39,9 +51,11 @@ def _nothing(results: Results) -> list[Any]:
 class Claim:
     """A statement, how it was measured, and the checks that decide on it.
 
-    id: short words with hyphens. topic: its heading on the page. says: the statement, in our own
-    words. measured: the experiment, in a sentence. asks: what its checks ask. checks, figures,
-    notes: functions of the experiments' data alone, which they do not change.
+    id: short words with hyphens. topic: the section of the text, its heading on the page. says:
+    the statement, in our own words. measured: the experiment, in a sentence. asks, contradicts:
+    what would confirm and what would contradict it. kind: identity, measurement or recommendation.
+    apart: properties of a check's case by which checks are judged apart. checks, figures, notes:
+    functions of the experiments' data alone, which they do not change.
     """
 
     id: str
@@ -53,26 +67,53 @@ class Claim:
     checks: Callable[[Results], list[Check]]
     figures: Callable[[Results], Figures] = field(default=_nothing)
     notes: Callable[[Results], list[str]] = field(default=_nothing)
+    contradicts: str = ""
+    kind: str = "measurement"
+    apart: tuple[str, ...] = ()
 
     def judged(self, results: Results) -> Data:
         """Return the claim with its verdict, as plain data for JSON and for the page."""
         checks = self.checks(results)
-        verdict = judge(checks)
+        parts = parts_of(checks, self.apart)
+        verdict = judge_identity(checks) if self.kind == IDENTITY else judge_apart(parts)
         return {
             "id": self.id,
             "topic": self.topic,
+            "kind": self.kind,
             "claim": self.says,
             "measured": self.measured,
             "asks": self.asks,
+            "contradicts": self.contradicts,
+            "apart": list(self.apart),
             "verdict": str(verdict),
             "word": verdict.word,
             "when": verdict.when,
-            "counts": {"yes": verdict.yes, "no": verdict.no, "open": verdict.open},
+            "counts": _counts(verdict),
+            "parts": [] if self.kind == IDENTITY else [_part(one) for one in parts],
             "numbers": _numbers(checks),
             "checks": [check.as_dict() for check in checks],
             "notes": self.notes(results),
             "figures": [plain(figure) for figure in self.figures(results)],
         }
+
+
+def _part(part: Part) -> Data:
+    verdict = part.verdict
+    undecided = verdict.word == "cannot be told"
+    known = [one.number["value"] for one in part.checks if one.number.get("value") is not None]
+    same = len({check.quantity for check in part.checks}) == 1
+    return {
+        "case": part.case,
+        "word": verdict.word,
+        "when": settled_by(part) if undecided else verdict.when,
+        "counts": _counts(verdict),
+        # Numbers of different quantities have no range.
+        "range": [min(known), statistics.median(known), max(known)] if known and same else None,
+    }
+
+
+def _counts(verdict: Verdict) -> dict[str, int]:
+    return {"yes": verdict.yes, "no": verdict.no, "open": verdict.open}
 
 
 def _numbers(checks: Sequence[Check]) -> dict[str, Number]:
@@ -106,14 +147,14 @@ class Evidence:
 def read_claims(package: str, evidence: Mapping[str, Evidence]) -> tuple[Claim, ...]:
     """Return the claims of the package's `claims.toml` on which there is evidence, in its order."""
     texts = _texts(package)
-    order = list(texts)
+    order = [name for name in texts if name not in ("shared", "findings")]
     return tuple(
         _claim(id, texts[id], texts["shared"], evidence[id])
         for id in sorted(evidence, key=order.index)
     )
 
 
-_TEXTS = ("topic", "says", "measured", "asks")
+_TEXTS = ("topic", "says", "measured", "asks", "contradicts")
 
 
 @cache
@@ -134,6 +175,8 @@ def _claim(id: str, texts: Data, shared: Data, evidence: Evidence) -> Claim:
         id=id,
         **words,
         needs=tuple(texts["needs"]),
+        kind=texts["kind"],
+        apart=tuple(texts.get("apart", ())),
         checks=evidence.checks,
         figures=evidence.figures,
         notes=lambda results: list(
@@ -150,6 +193,42 @@ def _filled(notes: Sequence[str], values: Data) -> Iterator[str]:
             yield from _filled(several, values)
         else:
             yield note.format_map(values)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found, in a plain sentence and a few more, and its picture.
+
+    title, text: with placeholders. about: ids of the claims that it rests on. values, picture:
+    functions of the experiments' data alone.
+    """
+
+    title: str
+    text: str
+    about: tuple[str, ...]
+    values: Callable[[Results], Data]
+    picture: Callable[[Results], AnyFigure]
+
+    def told(self, results: Results) -> Data:
+        """Return the finding as plain data."""
+        values = self.values(results)
+        return {
+            "title": self.title.format_map(values),
+            "text": self.text.format_map(values),
+            "claims": list(self.about),
+            "figure": plain(self.picture(results)),
+        }
+
+
+Picture = tuple[Callable[[Results], Data], Callable[[Results], AnyFigure]]
+
+
+def read_findings(package: str, pictures: Mapping[str, Picture]) -> tuple[Finding, ...]:
+    """Return the findings of the package's `claims.toml`, in its order."""
+    return tuple(
+        Finding(one["title"], one["text"], tuple(one["claims"]), *pictures[name])
+        for name, one in _texts(package)["findings"].items()
+    )
 
 
 @dataclass(frozen=True)
@@ -182,6 +261,7 @@ class Study:
     lead: str
     experiments: tuple[Experiment, ...]
     claims: tuple[Claim, ...]
+    findings: tuple[Finding, ...] = ()
     cpu_minutes: tuple[int, int] = (1, 1)
     worker_gb: int = 1
 
@@ -257,6 +337,7 @@ class Study:
             "effort": _effort(context.quick),
             "seed": context.seed,
             "claims": [_judged(claim, results, folder, known) for claim in self.claims],
+            "findings": [one.told(results) for one in self.findings],
             "machine": {"device": hardware.describe(), "platform": platform.platform()},
             "versions": versions(),
             "reproduce": self.command_line(quick=context.quick, seed=context.seed),

@@ -1,8 +1,9 @@
 """The verdict on a claim, from its checks, by one rule for all claims.
 
 A claim predicts where certain numbers lie. Each such number is a check: its whole 95 % interval
-lies there (yes), all of it lies elsewhere (no), or neither (open). The verdict counts the checks.
-This module knows no claim, so no verdict can be tuned.
+lies there (yes), all of it lies elsewhere (no), or neither (open). The verdict counts the checks
+of each part that is judged apart, such as actor and critic. This module knows no claim, so no
+verdict can be tuned.
 """
 
 from collections import Counter, defaultdict
@@ -18,14 +19,19 @@ Number = dict[str, Any]  # {"value", "low", "high"} and perhaps "reason", "appro
 _NEARLY_ALL = 0.95
 _ENOUGH = 0.5
 _A_FEW = 3
+_WORTH = 10
+STATED = "return"
+"""A property of a case that is stated beside its number and separates nothing."""
 
 RULE = (
     "A check asks whether a number lies where the claim says. It says yes where the whole 95 % "
     "interval lies there, no where all of it lies elsewhere, and is open otherwise. A claim holds "
     "if at least 95 % of the checks that say yes or no say yes, does not hold if at least 95 % say "
     "no, and holds in some cases in between; where half of the checks or more are open, it cannot "
-    "be told."
+    "be told. Parts, such as actor and critic, are judged apart. What mathematics makes true is an "
+    "identity: it is checked, and gets no verdict."
 )
+IDENTITY, DEPENDS = "identity", "depends"
 
 
 @dataclass(frozen=True)
@@ -75,9 +81,9 @@ class Check:
 
 @dataclass(frozen=True)
 class Verdict:
-    """holds, does not hold, holds when, or cannot be told.
+    """holds, does not hold, holds when, or cannot be told; depends: its parts differ.
 
-    when: in which cases it holds, or in which nothing could be told.
+    when: in which cases it holds, in which nothing could be told, or what its parts say.
     """
 
     word: str
@@ -87,6 +93,8 @@ class Verdict:
     open: int
 
     def __str__(self) -> str:
+        if self.word == DEPENDS:
+            return self.when
         return f"{self.word} {self.when}" if self.when else self.word
 
 
@@ -104,6 +112,78 @@ def judge(checks: Sequence[Check]) -> Verdict:
     else:
         when = _condition(checks)
     return Verdict(word, when, yes, no, said.count("open"))
+
+
+@dataclass(frozen=True)
+class Part:
+    """Checks that are judged apart from a claim's others. case: what they have in common."""
+
+    case: Case
+    checks: tuple[Check, ...]
+
+    @property
+    def words(self) -> str:
+        """What it is, in short."""
+        return ", ".join(self.case.values())
+
+    @property
+    def verdict(self) -> Verdict:
+        """What its checks say."""
+        return judge(self.checks)
+
+
+def settled_by(part: Part) -> str:
+    """Return how many replicates would decide most of a part that cannot be told, in words.
+
+    An interval narrows as the root of their number, if numbers stay where they are.
+    """
+    needed = []
+    for check in part.checks:
+        value, low, high = (check.number.get(name) for name in ("value", "low", "high"))
+        if check.says != "open":
+            continue
+        if value is None or low is None or high is None:
+            needed.append(inf)
+            continue
+        away = min(abs(value - bound) for bound in (check.low, check.high) if abs(bound) < inf)
+        needed.append((high - low) / 2 / away if away > 0 else inf)
+    if not needed:
+        return ""
+    factor = sorted(needed)[len(needed) // 2] ** 2
+    if factor > _WORTH:
+        return "not worth it: more than ten times the runs would be needed"
+    return f"about {max(2, round(factor + 0.5))} times the runs would settle most of it"
+
+
+def parts_of(checks: Sequence[Check], apart: Sequence[str]) -> list[Part]:
+    """Return the checks by their values of these properties, in the order of their first checks."""
+    found: dict[tuple[tuple[str, str], ...], list[Check]] = defaultdict(list)
+    for check in checks:
+        found[tuple((key, check.case[key]) for key in apart if key in check.case)].append(check)
+    return [Part(dict(key), tuple(own)) for key, own in found.items()]
+
+
+def judge_apart(parts: Sequence[Part]) -> Verdict:
+    """Return the verdict on a claim: that of all its parts, or each part with its own."""
+    if len(parts) == 1:
+        return parts[0].verdict
+    verdicts = [part.verdict for part in parts]
+    sums = [sum(getattr(one, name) for one in verdicts) for name in ("yes", "no", "open")]
+    said = {one.word for one in verdicts}
+    if len(said) == 1 and said != {"holds when"}:
+        return Verdict(said.pop(), "", *sums)
+    by_word: dict[str, list[str]] = defaultdict(list)
+    for part, one in zip(parts, verdicts, strict=True):
+        by_word[one.word.replace("when", "in some cases")].append(part.words)
+    when = "; ".join(f"{word}: {' and '.join(own)}" for word, own in by_word.items())
+    return Verdict(DEPENDS, when, *sums)
+
+
+def judge_identity(checks: Sequence[Check]) -> Verdict:
+    """Return how often an identity was confirmed; a violation is a fault of this program."""
+    verdict = judge(checks)
+    when = f"(violated in {verdict.no} of {len(checks)} checks)" if verdict.no else ""
+    return Verdict(IDENTITY, when, verdict.yes, verdict.no, verdict.open)
 
 
 def _condition(checks: Sequence[Check]) -> str:
@@ -140,7 +220,8 @@ def _said(yes: int, decided: int, left: int) -> str:
 
 def _telling(checks: Sequence[Check], word: str) -> tuple[str, dict[str, tuple[int, int]]] | None:
     """Return the property that best separates checks that say the word, with their counts."""
-    keys = sorted(key for key in checks[0].case if all(key in check.case for check in checks))
+    shared = (key for key in checks[0].case if all(key in check.case for check in checks))
+    keys = sorted(key for key in shared if key != STATED)
     counts = {key: _counts(checks, key, word) for key in keys}
     varied = [key for key in keys if len(counts[key]) > 1]
     if not varied:

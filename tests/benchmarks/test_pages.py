@@ -8,6 +8,7 @@ from benchmarks.calibration import report as calibration
 from benchmarks.callback.section import section
 from benchmarks.isas import report as isas
 from benchmarks.proving import report as proving
+from benchmarks.replicate import report as replicate
 from benchmarks.soak import report as soak
 from benchmarks.sweep import scale_report as scale
 from benchmarks.throughput import report as speed
@@ -20,6 +21,7 @@ from benchmarks.throughput import report as speed
         (calibration, calibration.DOCS / "calibration.md"),
         (isas, isas.PAGE),
         (proving, proving.PAGE),
+        (replicate, replicate.PAGE),
         (soak, soak.PAGE),
         (scale, scale.PAGE),
     ],

@@ -1,4 +1,4 @@
-"""Two layouts on the same chains, cosines between batches, and energy distances."""
+"""Numbers of a layout, cosines between batches, and energy distances."""
 
 import math
 
@@ -10,19 +10,14 @@ from tests.stats.gradient_vectors import Vectors
 from nbyt.stats.ranking import Candidate
 from nbyt_studies.comparisons import (
     batch_gram,
-    bias_gap,
     cosine_matrix,
-    covariance_gap,
-    covariance_share,
     energy_kernel,
     energy_of,
     expected_cosine,
-    individual_ratio,
     mean_cosine,
     noise_cosine,
     random_cosine,
-    relative_bias,
-    variance_ratio,
+    training_numbers,
 )
 
 
@@ -40,33 +35,31 @@ def many() -> Candidate:
     return Candidate(vectors(0).products(), 8)
 
 
-def test_values_are_those_of_the_definitions(many: Candidate) -> None:
-    few = Candidate(many.products, 4)
-    assert variance_ratio(many, few).value == pytest.approx(0.5)
-    assert individual_ratio(many, few).value == pytest.approx(0.5)
-    share = covariance_share(many)
-    # Twice the variance, and twice the covariance: (2 - 1) of (2 + 1).
-    assert covariance_gap(few, many).value == pytest.approx(share.value / 3)
+def test_numbers_of_a_training_are_those_of_the_definitions(many: Candidate) -> None:
+    found = training_numbers(many)
+    half = training_numbers(Candidate(many.products, 4))
+    assert half["variance"] == pytest.approx(2 * found["variance"], rel=1e-4)
+    assert half["individual"] == pytest.approx(2 * found["individual"], rel=1e-4)
+    assert half["covariance_share"] == found["covariance_share"]
     # A step has variance 2, four of them share 1: individual 2/4 of 1 + 1/4.
-    assert share.low < 0.6 < share.high
+    assert found["covariance_share"] == pytest.approx(0.6, abs=0.1)
+    # The mean is 2 in each of 5 directions, the reference 3.
+    assert found["progress"] == pytest.approx(20, rel=0.1)
+    assert found["signal"] == pytest.approx(found["progress"] / found["variance"], rel=1e-3)
+    assert found["relative_bias"] == pytest.approx((1.0 / 3.0) ** 2, abs=0.05)
 
 
-def test_a_layout_beside_itself_differs_by_nothing(many: Candidate) -> None:
-    ratio, gap = variance_ratio(many, many), bias_gap(many, many)
-    assert (ratio.low, ratio.value, ratio.high) == pytest.approx((1, 1, 1))
-    assert (gap.low, gap.value, gap.high) == pytest.approx((0, 0, 0))
+def test_progress_against_the_true_gradient_is_negative() -> None:
+    ahead = vectors(0)
+    back = Vectors(ahead.contributions, -ahead.references, ahead.blocks)
+    found = [training_numbers(Candidate(one.products(), 8))["progress"] for one in (ahead, back)]
+    assert found[1] == pytest.approx(-found[0])
 
 
-def test_the_bias_is_that_of_the_means(many: Candidate) -> None:
-    found = relative_bias(many)
-    assert found.approximate
-    assert found.low < (1.0 / 3.0) ** 2 < found.high
-
-
-def test_what_would_divide_by_zero_is_undetermined(many: Candidate) -> None:
+def test_what_would_divide_by_zero_is_undetermined() -> None:
     empty = vectors(1)
     silent = Vectors(empty.contributions, 0 * empty.references, empty.blocks)
-    assert relative_bias(Candidate(silent.products(), 8)).value is None
+    assert training_numbers(Candidate(silent.products(), 8))["relative_bias"] is None
 
 
 def _vectors(seed: int, count: int, size: int, along: float) -> np.ndarray:

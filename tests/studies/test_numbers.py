@@ -13,7 +13,6 @@ from nbyt.minibatch.schemes import random_fetch, random_subsets
 from nbyt.rng import numpy_stream
 from nbyt.stats.variance import sample_variance
 from nbyt_studies import numbers
-from nbyt_studies.measure.starts import explained_share
 from nbyt_studies.numbers import (
     deviations,
     distance,
@@ -24,7 +23,6 @@ from nbyt_studies.numbers import (
     mean_cosine,
     mean_distinct,
     mean_of,
-    median,
     of_strata,
     of_windows,
     ratio_of_means,
@@ -100,38 +98,6 @@ def test_equal_shares_tell_nothing() -> None:
 
 def test_all_against_none_is_a_difference() -> None:
     assert share_difference(SHARES[-1], SHARES[0]).low > 0.4
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
-def test_a_known_share_is_found(share) -> None:
-    generator = np.random.default_rng(4)
-    values, inside = [], 0
-    for _ in range(300):
-        group = generator.normal(size=(1, 64, 3)) * np.sqrt(share)
-        own = generator.normal(size=(3, 64, 3)) * np.sqrt(1 - share)
-        found = explained_share(group + own + [5.0, 0.0, -1.0])
-        values.append(found.value)
-        inside += found.low <= share <= found.high
-    # A ratio of unbiased estimates has a bias of order 1/n.
-    assert np.mean(values) == pytest.approx(share, abs=0.02)
-    assert inside >= 0.91 * 300
-
-
-def test_one_draw_says_nothing() -> None:
-    assert explained_share(np.ones((1, 4, 2))).value is None
-    assert explained_share(np.ones((2, 4, 2))).value is None
-
-
-def test_the_median_is_covered() -> None:
-    generator = np.random.default_rng(5)
-    inside = 0
-    for _ in range(500):
-        found = median(generator.exponential(size=25))
-        assert found.low <= found.value <= found.high
-        inside += found.low <= np.log(2) <= found.high
-    assert inside >= 0.93 * 500
-    assert median(np.arange(5.0)).value is None
-    assert median(np.arange(101.0)).value == 50
 
 
 SAMPLES = 64

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from benchmarks.studies.publish import page
 from nbyt_studies.post.study import POST
 from nbyt_studies.replay.study import REPLAY
 from nbyt_studies.study import Study
-from nbyt_studies.verdict import RULE, Check, judge
+from nbyt_studies.verdict import RULE, Check, judge_apart, judge_identity, parts_of
 
+CHANGES = Path(__file__).parents[2] / "benchmarks" / "studies" / "changes.toml"
 DOCS = Path(__file__).parents[2] / "docs"
 STUDIES = pytest.mark.parametrize("study", [POST, REPLAY], ids=lambda study: study.name)
 
@@ -30,7 +32,12 @@ def test_every_verdict_follows_from_its_checks(study: Study) -> None:
     for claim in data["claims"]:
         checks = [_check(one) for one in claim["checks"]]
         assert [check.says for check in checks] == [one["says"] for one in claim["checks"]]
-        assert str(judge(checks)) == claim["verdict"], claim["id"]
+        identity = claim["kind"] == "identity"
+        parts = parts_of(checks, claim["apart"])
+        verdict = judge_identity(checks) if identity else judge_apart(parts)
+        assert str(verdict) == claim["verdict"], claim["id"]
+        words = [] if identity else [part.verdict.word for part in parts]
+        assert [part["word"] for part in claim["parts"]] == words
 
 
 def _check(one: dict[str, Any]) -> Check:
@@ -64,8 +71,29 @@ def test_the_readme_says_what_was_found() -> None:
     readme = " ".join((DOCS.parent / "README.md").read_text().split())
     for study in (POST, REPLAY):
         assert f"{len(found(study)['claims'])} statements of it are measured" in readme
-    verdicts = {claim["id"]: claim["verdict"] for claim in found(POST)["claims"]}
-    assert verdicts["long-rollouts-credit"] == "does not hold"
-    dominates = verdicts["covariance-dominates"]
-    assert dominates.startswith("holds when gradient is: critic (") and "actor (" in dominates
-    assert verdicts["envs-lower-variance"].startswith("holds when advantages is: raw (")
+    claims = {claim["id"]: claim for claim in found(POST)["claims"]}
+    words = {
+        (name, *part["case"].values()): part["word"]
+        for name in ("covariance-dominates", "envs-lower-variance", "delay-bias")
+        for part in claims[name]["parts"]
+    }
+    assert words["covariance-dominates", "critic"] == "holds"
+    assert words["covariance-dominates", "actor", "normalised"] == "does not hold"
+    assert words["envs-lower-variance", "variance", "actor", "raw"] == "holds"
+    assert words["envs-lower-variance", "variance", "actor", "normalised"] != "holds"
+    assert words["envs-lower-variance", "relative to progress", "actor", "normalised"] != "holds"
+    assert words[("delay-bias",)] == "holds"
+
+
+@STUDIES
+def test_every_statement_then_and_now_is_listed(study: Study) -> None:
+    changes = tomllib.loads(CHANGES.read_text())[study.name]
+    kept = {name for name, change in changes.items() if "gone" not in change}
+    assert kept == {claim.id for claim in study.claims}
+
+
+@STUDIES
+def test_every_claim_says_where_it_is_from_and_what_would_contradict_it(study: Study) -> None:
+    for claim in study.claims:
+        assert claim.topic and claim.asks and claim.contradicts
+        assert claim.kind in ("identity", "measurement", "recommendation")

@@ -251,22 +251,48 @@ class Counts(Record, frozen=True, kw_only=True):
     open: Count
 
 
+Word = Literal["holds", "depends", "holds when", "does not hold", "cannot be told", "identity"]
+
+
+class ClaimPart(Record, frozen=True, kw_only=True):
+    """Checks of a claim that are judged apart; range: least, median and largest number."""
+
+    case: dict[Text, Text]
+    word: Word
+    when: Text
+    counts: Counts
+    range: tuple[Real, Real, Real] | None
+
+
 class JudgedClaim(Record, frozen=True, kw_only=True):
     """A claim with its verdict."""
 
     id: Text
     topic: Text
+    kind: Literal["identity", "measurement", "recommendation"] | UnsetType = UNSET
     claim: Text
     measured: Text
     asks: Text
+    contradicts: Text | UnsetType = UNSET
+    apart: Texts | UnsetType = UNSET
     verdict: Text
-    word: Literal["holds", "holds when", "does not hold", "cannot be told"]
+    word: Word
     when: Text
     counts: Counts
+    parts: Annotated[tuple[ClaimPart, ...], Meta(max_length=LONGEST)] | UnsetType = UNSET
     numbers: dict[Text, Number]
     checks: Annotated[tuple[Check, ...], Meta(max_length=LONGEST)]
     notes: Texts
     figures: Annotated[tuple[AnyFigure, ...], Meta(max_length=LONGEST)]
+
+
+class Finding(Record, frozen=True, kw_only=True):
+    """What was found, in plain words, with a picture; claims: what it rests on."""
+
+    title: Text
+    text: Text
+    claims: Texts
+    figure: AnyFigure
 
 
 class Study(Record, frozen=True, kw_only=True):
@@ -279,6 +305,7 @@ class Study(Record, frozen=True, kw_only=True):
     effort: Literal["quick", "full"]
     seed: Seed
     claims: Annotated[tuple[JudgedClaim, ...], Meta(max_length=LONGEST)]
+    findings: Annotated[tuple[Finding, ...], Meta(max_length=LONGEST)] | UnsetType = UNSET
     machine: Machine | UnsetType = UNSET
     versions: Names | UnsetType = UNSET
     reproduce: Text

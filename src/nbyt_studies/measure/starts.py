@@ -1,4 +1,4 @@
-"""Effects of a rollout's start: on its gradient, and where a small change of it leads."""
+"""From the same starts: where a small change leads, and what each action is worth."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -6,39 +6,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
-from nbyt.collect.device import Runner, advance, collect, stagger, start, step_inputs
+from nbyt.collect.device import Runner, advance, as_rollout, stagger, start, step_inputs
 from nbyt.collect.rollout import Rollout, gae
 from nbyt.collect.segment import burn_in
 from nbyt.envs.protocol import DeviceEnv
-from nbyt.gradients.products import grouped, layers, many_sums, touched
 from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 from nbyt.rng import stream, streams
-from nbyt.stats.estimate import Estimate, undetermined
-from nbyt.stats.intervals import leave_one_out, real
-
-
-def explained_share(vectors: Float[np.ndarray, "m n p"]) -> Estimate:
-    """Estimate tr Var(E[G | group]) / tr Var(G) from m >= 2 independent draws in each of n groups.
-
-    The numerator is the covariance of different draws of a group. Every product is one of
-    different draws, or of a draw with itself, where that is meant: numerator and denominator are
-    unbiased. The interval is the jackknife's over groups.
-    """
-    draws, groups, _ = vectors.shape
-    if draws < 2:
-        return undetermined("one draw of a group cannot be told from its mean", groups)
-    samples = leave_one_out(groups)
-    total = vectors.sum(axis=0, dtype=float)
-    own = np.einsum("mnp,mnp->n", vectors, vectors, dtype=float)
-    pairs = (np.einsum("np,np->n", total, total) - own) / (draws * (draws - 1))
-    squared_mean = samples.mean_of_pairs((total @ total.T)[None] / draws**2)
-    variance = samples.mean(own[None] / draws) - squared_mean
-    if np.any(variance <= 0):
-        return undetermined("the estimated variance is not above 0", groups)
-    return real((samples.mean(pairs[None]) - squared_mean) / variance, groups)
-
 
 _TINY = 1e-12
 
@@ -52,33 +27,6 @@ class Separation(NamedTuple):
 
     growth: Float[np.ndarray, "R T"]
     unrelated: Float[np.ndarray, " R"]
-
-
-def start_share(
-    env: DeviceEnv,
-    stage: Stage,
-    *,
-    starts: int,
-    again: int,
-    steps: tuple[int, ...],
-    gamma: float,
-    lam: float,
-    seed: int,
-) -> list[Estimate]:
-    """Estimate the share of Var(G_env) of the actor that the first state explains, for each T.
-
-    again: rollouts of each start, with random streams of their own. Advantages are standardised.
-    Shorter rollouts are the beginnings of the longest.
-    """
-    key = stream(jax.random.key(seed), "starts")
-    runner = staggered(env, stage, starts, key)
-    policy, params = stage.policy, stage.params
-    longest = _again(env, policy, params, runner, stream(key, "again"), again, max(steps))
-    shares = []
-    for length in steps:
-        vectors = np.asarray(_gradients(policy, params, _beginning(longest, length), gamma, lam))
-        shares.append(explained_share(vectors.reshape(again, starts, -1)))
-    return shares
 
 
 def separation(
@@ -113,45 +61,6 @@ def staggered(env: DeviceEnv, stage: Stage, starts: int, key: jax.Array) -> Runn
     return stagger(env, stage.policy, stage.params, begun, key, burn_in(env.time_limit))
 
 
-@partial(jax.jit, static_argnames=("env", "policy", "again", "steps"))
-def _again(
-    env: DeviceEnv,
-    policy: ActorCritic,
-    params: Params,
-    runner: Runner,
-    key: jax.Array,
-    again: int,
-    steps: int,
-) -> Rollout:
-    many = jax.tree.map(lambda x: jnp.concatenate([x] * again), runner)
-    return collect(env, policy, params, many, key, steps)[1]
-
-
-def _beginning(rollout: Rollout, steps: int) -> Rollout:
-    """Return the first steps of a rollout, as if it had been no longer."""
-    if steps == len(rollout.value):
-        return rollout
-    rows = {
-        name: getattr(rollout, name)[:steps] for name in Rollout._fields if name != "last_value"
-    }
-    return Rollout(**rows, last_value=rollout.value[steps])
-
-
-@partial(jax.jit, static_argnames=("policy",))
-def _gradients(
-    policy: ActorCritic, params: Params, rollout: Rollout, gamma: float, lam: float
-) -> Float[Array, "n p"]:
-    advantage = gae(rollout, gamma, lam)
-    advantage = (advantage - advantage.mean()) / (advantage.std() + _TINY)
-    steps, envs = advantage.shape
-    seen, acted = (
-        x.swapaxes(0, 1).reshape(steps * envs, *x.shape[2:])
-        for x in (rollout.observation, rollout.action)
-    )
-    rows = grouped(layers(policy, params, seen, acted, ("actor",)), envs)
-    return many_sums(touched(rows, ("actor",)), {"actor": advantage.T[None] / steps})[0]
-
-
 @partial(jax.jit, static_argnames=("env", "policy", "steps"))
 def _side_by_side(
     env: DeviceEnv,
@@ -184,3 +93,90 @@ def _changed(state: Any, key: jax.Array, change: float) -> Any:
         for leaf, own in zip(leaves, keys, strict=True)
     ]
     return jax.tree.unflatten(shape, moved)
+
+
+# Positions in a rollout of T steps that stand for all of them, as shares of the steps still to go.
+_TO_GO = (0.125, 0.375, 0.625, 0.875)
+
+
+def advantage_quality(
+    env: DeviceEnv,
+    stage: Stage,
+    *,
+    starts: int,
+    horizon: int,
+    steps: tuple[int, ...],
+    lambdas: tuple[float, ...],
+    gamma: float,
+    seed: int,
+) -> list[dict[str, float]]:
+    """Return covariance and variances of estimated and true advantages, for each T and lambda.
+
+    From each start two actions are drawn and each is followed twice: with the same luck for both
+    actions, and with luck of its own for each time. So products of two times are unbiased: the
+    mean of (Q1(a) - Q1(b)) (Q2(a) - Q2(b)) is twice the true advantages' variance, and the mean
+    of an estimate of one time times Q(a) - Q(b) of the other is its covariance with the truth. Q
+    is the return of `horizon` steps, the critic's value after it.
+    """
+    key = stream(jax.random.key(seed), "advantages")
+    runner = staggered(env, stage, starts, key)
+    rollout = _two_actions(env, stage.policy, stage.params, runner, key, horizon)
+    shape = (2, 2, starts)  # time, action, start
+    q = np.asarray(gae(rollout, gamma, 1.0)[0], float).reshape(shape)
+    apart = q[:, 0] - q[:, 1]
+    truth = float(np.mean(apart[0] * apart[1])) / 2
+    rows = []
+    for length in steps:
+        to_go = [max(1, round(length * share)) for share in _TO_GO]
+        beginnings = [_beginning(rollout, count) for count in to_go]
+        for lam in lambdas:
+            made = np.stack([np.asarray(gae(one, gamma, lam)[0], float) for one in beginnings])
+            made = made.reshape(len(to_go), *shape)
+            along = (made[:, :, 0] - made[:, :, 1]) * apart[::-1]
+            rows.append(
+                {
+                    "steps": length,
+                    "lambda": lam,
+                    "covariance": float(along.mean()) / 2,
+                    "variance": float(made.var(axis=(1, 2, 3)).mean()),
+                    "truth": truth,
+                }
+            )
+    return rows
+
+
+@partial(jax.jit, static_argnames=("env", "policy", "horizon"))
+def _two_actions(
+    env: DeviceEnv,
+    policy: ActorCritic,
+    params: Params,
+    runner: Runner,
+    key: jax.Array,
+    horizon: int,
+) -> Rollout:
+    """Follow both actions of each start twice; envs are ordered by time, action and start."""
+    starts = runner.episode_return.shape[0]
+    luck = step_inputs(policy, stream(key, "luck"), horizon, 2 * starts)
+    first = step_inputs(policy, stream(key, "first"), 1, 2 * starts)[0]
+
+    def dealt(own: jax.Array) -> jax.Array:
+        times = own.reshape(horizon, 2, 1, starts, *own.shape[2:])
+        both = jnp.concatenate([times, times], axis=2)
+        return both.reshape(horizon, 4 * starts, *own.shape[2:])
+
+    noise, *others = jax.tree.map(dealt, luck)
+    # Later luck is shared by the two actions of a time; the actions are those of both times.
+    noise = noise.at[0].set(jnp.concatenate([first[0], first[0]]))
+    many = jax.tree.map(lambda x: jnp.concatenate([x] * 4), runner)
+    last, rows = jax.lax.scan(partial(advance, env, policy, params), many, (noise, *others))
+    return as_rollout(env, policy, params, last, rows)
+
+
+def _beginning(rollout: Rollout, steps: int) -> Rollout:
+    """Return the first steps of a rollout, as if it had been no longer."""
+    if steps == len(rollout.value):
+        return rollout
+    rows = {
+        name: getattr(rollout, name)[:steps] for name in Rollout._fields if name != "last_value"
+    }
+    return Rollout(**rows, last_value=rollout.value[steps])

@@ -9,10 +9,12 @@ POST = Study(
     lead=(
         "A post on the trade-off between parallel environments N and rollout steps T in PPO says "
         "how a batch's layout, its correlations, its length and its mini-batches act on the "
-        "gradient. Each of its statements, in our words, beside a measurement of it."
+        "gradient. Five findings, then each of its statements, section by section, in our words "
+        "and beside a number that was measured for it."
     ),
     experiments=experiments.ALL,
     claims=claims.ALL,
+    findings=claims.FINDINGS,
     cpu_minutes=(8, 25),
     worker_gb=2,
 )

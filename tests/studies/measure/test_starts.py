@@ -1,27 +1,35 @@
-"""What the start decides: the exact share on a table, and distances that begin at one."""
+"""Starts: what actions are worth, beside a table, and distances that begin at one."""
 
 import jax
 import numpy as np
+import pytest
+from scipy.special import softmax
 
 from nbyt import exact
 from nbyt.envs import resolve
+from nbyt.exact.values import policy_values
 from nbyt.policy.actor_critic import Stage, build
 from nbyt.policy.networks import Network
-from nbyt_studies.measure.starts import separation, start_share
+from nbyt_studies.measure.batches import collect_batches
+from nbyt_studies.measure.starts import advantage_quality, separation
+from nbyt_studies.post.experiments import critics
 
 
-def test_the_share_on_a_table_is_the_exact_one() -> None:
+def test_the_quality_of_advantages_on_a_table_is_the_known_one() -> None:
     control = exact.garnet(4, 2, 3)
-    options = {"gamma": control.gamma, "lam": control.lam}
-    found = start_share(
-        control.env, control.stage, starts=300, again=4, steps=(2, 6), seed=0, **options
-    )
-    for steps, share in zip((2, 6), found, strict=True):
-        parts = exact.sources(control.env, control.stage, steps=steps, centre=True, **options).actor
-        truth = parts.start / parts.variance
-        # 95 % intervals of two T from the same rollouts: twice the width is never left.
-        slack = (share.high - share.low) / 2
-        assert share.low - slack <= truth <= share.high + slack
+    env, stage, gamma = control.env, control.stage, control.gamma
+    places = {"steps": (2, 8), "lambdas": (0.5, 1.0)}
+    found = advantage_quality(env, stage, starts=20_000, horizon=48, gamma=gamma, seed=0, **places)
+    law = softmax(np.asarray(stage.params.actor["logits"], float), axis=1)
+    values = policy_values(env, law, gamma)
+    (pool,) = collect_batches(env, stage, [(1, 48)], batches=4000, seed=0)
+    true = (values.action - values.state[:, None])[pool.observation, pool.action]
+    known = critics.known_quality(pool, true, places["steps"], places["lambdas"], gamma)
+    assert len(found) == len(known) == 4
+    for one, other in zip(found, known, strict=True):
+        assert one["truth"] == pytest.approx(other["truth"], rel=0.1)
+        assert one["variance"] == pytest.approx(other["variance"], rel=0.15)
+        assert one["covariance"] == pytest.approx(other["covariance"], rel=0.15)
 
 
 def test_nearby_starts_begin_at_one_and_unrelated_ones_far_away() -> None:

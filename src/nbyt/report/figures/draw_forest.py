@@ -11,7 +11,7 @@ from nbyt.report.numbers import brief_words, has_value
 from nbyt.results.study import Axis, Check, Titled
 from nbyt.results.values import Data
 
-MOST = 48
+MOST = 60
 """Checks that can still be read below each other."""
 
 _ROW, _FRAME = 19, 66

@@ -12,8 +12,10 @@ from nbyt.store.text import plain
 _STYLES = {
     "holds": "green",
     "does not hold": "red",
+    "depends": "yellow",
     "holds when": "yellow",
     "cannot be told": "dim",
+    "identity": "dim",
 }
 _ANSWERS = ("yes", "no", "open")
 
@@ -46,7 +48,8 @@ def _add(table: Table, claim: JudgedClaim) -> None:
     verdict = Text(plain(claim.word), style=_STYLES[claim.word])
     said = Text(plain(claim.claim))
     if claim.when:
-        said.append(f"\nwhen {plain(claim.when)}", style="dim")
+        words = "when " if claim.word == "holds when" else ""
+        said.append(f"\n{words}{plain(claim.when)}", style="dim")
     table.add_row(verdict, said, *(str(getattr(claim.counts, name)) for name in _ANSWERS))
 
 

@@ -4,6 +4,7 @@ from nbyt_studies.post.claims import (
     costs,
     critics,
     delay,
+    findings,
     grids,
     layouts,
     minibatches,
@@ -11,7 +12,7 @@ from nbyt_studies.post.claims import (
     stability,
     visits,
 )
-from nbyt_studies.study import read_claims
+from nbyt_studies.study import read_claims, read_findings
 
 _MODULES = (costs, critics, delay, grids, layouts, minibatches, pendulum, stability, visits)
 ALL = read_claims(
@@ -19,3 +20,5 @@ ALL = read_claims(
     {id: one for module in _MODULES for id, one in module.EVIDENCE.items()},
 )
 """Every claim, in the order of the page."""
+FINDINGS = read_findings("nbyt_studies.post", findings.PICTURES)
+"""What comes first on the page."""

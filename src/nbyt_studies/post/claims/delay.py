@@ -1,15 +1,16 @@
-"""Claims on delayed rewards and slippery ground, on starts, and on trajectory probabilities."""
+"""Claims on rare rewards and slippery ground, on nearby starts, and on trajectories."""
 
 from functools import partial
+from typing import Any
 
 from nbyt.report import figures
 from nbyt.results.study import Figures, NumberSeries
 from nbyt.results.values import Data
 from nbyt_studies.charts import common_lines
 from nbyt_studies.experiment import env_name
-from nbyt_studies.numbers import exact_number
+from nbyt_studies.numbers import exact_number, over_trainings, typical_over_trainings
 from nbyt_studies.study import Evidence, Results
-from nbyt_studies.verdict import Check
+from nbyt_studies.verdict import Check, Number
 
 _ROUNDING = 1e-9
 _BINS = 24
@@ -59,115 +60,92 @@ def _probability_figures(results: Results) -> Figures:
 
 
 _VASTLY = 10
-_COUNTS = 0.01
 
 
-def _dynamics_case(row: Data) -> dict[str, str]:
-    name = env_name(row["env"])
-    return {"env": name.replace("FrozenLake8x8-v1", "FrozenLake 8x8"), "stage": row["stage"]}
+def _separations(results: Results) -> dict[tuple[str, str], list[Data]]:
+    """Return the trainings of every env and stage."""
+    found: dict[tuple[str, str], list[Data]] = {}
+    for row in results["dynamics"]["separation"]:
+        found.setdefault((env_name(row["env"]), row["stage"]), []).append(row)
+    return found
 
 
 def _apart(results: Results) -> list[Check]:
+    words = "growth of the distance within 64 steps, median over starts"
     return [
-        Check(
-            _dynamics_case(row),
-            f"growth of the distance within {row['steps'][-1]} steps",
-            row["growth"][-1],
-            low=_VASTLY,
-        )
-        for row in results["dynamics"]["separation"]
+        Check({"env": env, "stage": stage}, words, _grown(rows, -1), low=_VASTLY)
+        for (env, stage), rows in _separations(results).items()
     ]
+
+
+def _grown(rows: list[Data], place: int) -> Number:
+    grown = [row["growth"][place] for row in rows]
+    return typical_over_trainings(grown, [1.0] * len(grown))
 
 
 def _apart_figures(results: Results) -> Figures:
-    rows = results["dynamics"]["separation"]
-    steps, axes = rows[0]["steps"], ("steps", "distance over that after one step, median")
+    separations = _separations(results)
+    steps = next(iter(separations.values()))[0]["steps"]
+    axes = ("steps", "distance over that after one step, median")
     ticks, marks = [(step, str(step)) for step in steps], [(float(_VASTLY), "ten times")]
     more = {"log_x": True, "log_y": True, "ticks": ticks, "marks": marks}
     drawn = []
-    for stage in ("early", "late"):
-        own = [row for row in rows if row["stage"] == stage]
-        growths = {_dynamics_case(row)["env"]: row["growth"] for row in own}
-        drawn.append(common_lines(f"Nearby starts, {stage} stage", axes, steps, growths, **more))
-    head = ["env", "stage", "pairs", "median", "mean", "unrelated starts, median"]
-    table = [
-        [
-            *_dynamics_case(row).values(),
-            str(row["pairs"]),
-            row["growth"][-1],
-            row["mean"],
-            row["unrelated"],
-        ]
-        for row in rows
-    ]
-    title = f"Growth within {rows[0]['steps'][-1]} steps"
-    return [figures.row(*drawn), figures.table(title, head, table)]
+    for word in ("early", "late"):
+        growths = {
+            env: [_grown(rows, place) for place in range(len(steps))]
+            for (env, stage), rows in separations.items()
+            if stage == word
+        }
+        drawn.append(common_lines(f"Nearby starts, {word} stage", axes, steps, growths, **more))
+    return [figures.row(*drawn)]
 
 
-def _shares(results: Results) -> list[Check]:
-    words = "share of Var(G_env) that the first state explains"
+def _ratios(results: Results, what: str, first: str, second: str, name: str) -> list[Data]:
+    """Return the typical ratio of a number, each pair with the same batch for its critic.
+
+    Where both critics know nothing, the policy makes the number what it is: a uniform one goes the
+    same ways on slippery and on firm ground, which is no comparison and is left out.
+    """
+    keys = [key for key in ("ground", "rewards", "policy", "steps") if key != what]
+    found: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+    for row in results["delay"]["rows"]:
+        sides = found.setdefault(tuple(row[key] for key in keys), {first: [], second: []})
+        sides[row[what]].append(row[name])
     return [
-        Check({**_dynamics_case(row), "T": str(row["steps"])}, words, row["share"], low=_COUNTS)
-        for row in results["dynamics"]["shares"]
+        {
+            "case": {("T" if key == "steps" else key): str(value) for key, value in place},
+            "number": typical_over_trainings(sides[first], sides[second]),
+        }
+        for place, sides in ((tuple(zip(keys, at, strict=True)), own) for at, own in found.items())
+        if not (what == "ground" and dict(place)["policy"] == "uniform")
     ]
-
-
-def _share_figures(results: Results) -> Figures:
-    head = ["env", "stage", "T", "share of the start"]
-    rows = [
-        [*_dynamics_case(row).values(), str(row["steps"]), row["share"]]
-        for row in results["dynamics"]["shares"]
-    ]
-    return [figures.table("What the first state explains of the gradient's variance", head, rows)]
-
-
-# Ratios that differ from 1 by rounding alone count as 1, which is not more.
-_MORE = 1 + 1e-9
-
-
-def _pairs(results: Results, what: str, first: str, second: str) -> list[tuple[Data, Data]]:
-    rows = results["delay"]["rows"]
-    keys = [k for k in ("ground", "rewards", "policy", "critic", "steps") if k != what]
-    there = {tuple(row[k] for k in keys): row for row in rows if row[what] == second}
-    return [(row, there[tuple(row[k] for k in keys)]) for row in rows if row[what] == first]
-
-
-def _case(row: Data, what: str) -> dict[str, str]:
-    names = [name for name in ("ground", "rewards", "policy", "critic") if name != what]
-    return {**{name: row[name] for name in names}, "T": str(row["steps"])}
 
 
 def _bias(what: str, first: str, second: str, results: Results) -> list[Check]:
+    words = f"|bias| / |G*|, {first} over {second}"
     return [
-        Check(
-            _case(one, what),
-            f"|bias| / |G*|, {first} over {second}",
-            exact_number(one["bias"] / other["bias"]),
-            low=_MORE,
-        )
-        for one, other in _pairs(results, what, first, second)
+        Check(one["case"], words, one["number"], low=1.0)
+        for one in _ratios(results, what, first, second, "bias")
     ]
 
 
-def _credit(what: str, first: str, second: str, results: Results) -> list[Check]:
+def _credit(results: Results) -> list[Check]:
     kinds = {"share of the variance": "credit_share", "relative to |G*|²": "credit"}
     return [
-        Check(
-            {"credit noise": words, **_case(one, what)},
-            f"credit noise, {first} over {second}",
-            exact_number(one[name] / other[name]),
-            low=_MORE,
-        )
+        Check({"credit noise": words, **one["case"]}, _CREDIT, one["number"], low=1.0)
         for words, name in kinds.items()
-        for one, other in _pairs(results, what, first, second)
+        for one in _ratios(results, *_SPARSE, name)
     ]
+
+
+_CREDIT = "credit noise, sparse over shaped"
 
 
 def _figures(results: Results, name: str, title: str, *, log: bool = False) -> Figures:
-    rows = [row for row in results["delay"]["rows"] if row["critic"] == "V = 0"]
+    rows = results["delay"]["rows"]
     charts = [
         figures.lines(
-            f"FrozenLake 8x8, {policy} policy, V = 0",
+            f"FrozenLake 8x8, {policy} policy, critics of 2,048 steps",
             "steps T of the rollout",
             title,
             _lakes([row for row in rows if row["policy"] == policy], name),
@@ -181,27 +159,26 @@ def _figures(results: Results, name: str, title: str, *, log: bool = False) -> F
 
 
 def _lakes(rows: list[Data], name: str) -> list[NumberSeries]:
-    lakes = sorted({(row["ground"], row["rewards"]) for row in rows})
     lines = []
-    for lake in lakes:
-        own = [row for row in rows if (row["ground"], row["rewards"]) == lake]
-        steps, numbers = [row["steps"] for row in own], [exact_number(row[name]) for row in own]
-        lines.append(figures.series(", ".join(lake), steps, numbers))
+    for lake in sorted({(row["ground"], row["rewards"]) for row in rows}):
+        by_steps: dict[int, list[float]] = {}
+        for row in rows:
+            if (row["ground"], row["rewards"]) == lake:
+                by_steps.setdefault(row["steps"], []).append(row[name])
+        numbers = [over_trainings(values) for values in by_steps.values()]
+        lines.append(figures.series(", ".join(lake), list(by_steps), numbers))
     return lines
 
 
 _SPARSE = ("rewards", "sparse", "shaped")
 _SLIPPERY = ("ground", "slippery", "firm")
 _BIAS = partial(_figures, name="bias", title="|E G - G*| / |G*|")
-_SHARE = partial(_figures, name="credit_share", title="credit noise, share of the variance")
 _NOISE = partial(_figures, name="credit", title="credit noise / |G*|²", log=True)
 
 EVIDENCE = {
     "trajectory-probability": Evidence(_probability_checks, _probability_figures),
     "sensitive-dynamics": Evidence(_apart, _apart_figures),
-    "start-share": Evidence(_shares, _share_figures),
     "delay-bias": Evidence(partial(_bias, *_SPARSE), _BIAS),
-    "slip-bias": Evidence(partial(_bias, *_SLIPPERY), _BIAS),
-    "delay-credit": Evidence(partial(_credit, *_SPARSE), _SHARE),
-    "slip-credit": Evidence(partial(_credit, *_SLIPPERY), _NOISE),
+    "slip-bias": Evidence(partial(_bias, *_SLIPPERY)),
+    "delay-credit": Evidence(_credit, _NOISE),
 }

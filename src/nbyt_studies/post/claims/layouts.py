@@ -1,17 +1,37 @@
 """Claims on layouts at equal N x T, and on the two terms of the variance."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from nbyt.report import figures
-from nbyt.results.study import Figures, Lines, Plane
+from nbyt.results.study import Figures, Lines, Plane, Row
 from nbyt.results.values import Data
 from nbyt_studies.charts import common_lines, layout_ticks
-from nbyt_studies.numbers import distance, exact_number
+from nbyt_studies.numbers import (
+    distance,
+    exact_number,
+    over_trainings,
+    typical_over_trainings,
+)
 from nbyt_studies.study import Evidence, Results
 from nbyt_studies.verdict import Case, Check, Number
 
-GRADIENTS = ("actor", "critic")
+# The critic's loss takes advantages as they are; the actor's takes them normalised, the post raw.
+FORMS: tuple[tuple[Case, str, str], ...] = (
+    ({"gradient": "actor", "advantages": "normalised"}, "normalised", "actor"),
+    ({"gradient": "actor", "advantages": "raw"}, "raw", "actor"),
+    ({"gradient": "critic"}, "raw", "critic"),
+)
+_MATTERS = 0.1
+_NOISY = 0.9
+_FAST = 0.5
+_HIGHLY = 0.1
+_DOMINATES = 0.5
+_ROUNDING = 1e-9
+_USUAL = 128
+
+Value = Callable[[list[Data]], float | None]  # of the layouts of one training, most envs first
 
 
 def stages(results: Results) -> list[Data]:
@@ -19,54 +39,140 @@ def stages(results: Results) -> list[Data]:
     return results["layouts"]["stages"]
 
 
-def _where(stage: Data) -> Case:
-    return {"env": stage["env"], "stage": stage["stage"]}
+def where(stage: Data) -> Case:
+    """Return which stage it is, and the mean return of its trainings."""
+    returns = [one["mean_return"] for one in stage["trainings"] if one["mean_return"] is not None]
+    stated = f"{sum(returns) / len(returns):.3g}" if returns else "none"
+    return {"env": stage["env"], "stage": stage["stage"], "return": stated}
 
 
-def over_layouts(
-    results: Results, form: str, gradient: str, names: dict[str, str], y_title: str, *, log: bool
-) -> Figures:
-    """Draw a chart for each env, with the stage on a slider where there are several."""
-
-    def chart(stage: Data) -> Lines:
-        layouts = stage[form]["layouts"]
-        numbers = {words: [one[gradient][name] for one in layouts] for name, words in names.items()}
-        steps, axes = [one["steps"] for one in layouts], ("layout N x T", y_title)
-        more = {"log_x": True, "log_y": log, "ticks": layout_ticks(layouts)}
-        return common_lines(f"{stage['env']}, {gradient}", axes, steps, numbers, **more)
-
-    everywhere = stages(results)
-    envs = [stage["env"] for stage in everywhere]
-    single = [chart(stage) for stage in everywhere if envs.count(stage["env"]) == 1]
-    several = [one for one in everywhere if envs.count(one["env"]) > 1]
-    words = list(dict.fromkeys(one["stage"] for one in several))
-    frames = [
-        [figures.row(*(chart(one) for one in several if one["stage"] == word))] for word in words
-    ]
-    name = f"{form}-{gradient}-{'-'.join(names)}".replace("_", "-")
-    slides = [figures.slides(name, "stage", words, frames, start=len(words) // 2)] if words else []
-    return [*slides, figures.row(*single)] if single else slides
+def _each(stage: Data, form: str, gradient: str, value: Value) -> list[float | None]:
+    return [value(one[form][gradient]["layouts"]) for one in stage["trainings"]]
 
 
-_SAME = 0.1
-_DOMINATES = 0.5
-_ROUNDING = 1e-9
-
-
-def _cases(results: Results) -> Iterator[tuple[Case, Data]]:
-    for stage in stages(results):
-        for gradient in GRADIENTS:
-            yield {"gradient": gradient, **_where(stage)}, stage["raw"]
-    for one in results["controls"]["contexts"]:
-        case = {"gradient": "actor", "env": f"context that {one['context']}", "stage": "uniform"}
-        yield case, one["raw"]
-
-
-def _extreme(name: str, words: str, low: float, high: float, results: Results) -> list[Check]:
+def _checks(
+    results: Results, words: str, value: Value, low: float = -math.inf, high: float = math.inf
+) -> list[Check]:
+    """Return a check of each stage, gradient and kind of advantages: its mean over trainings."""
     return [
-        Check(case, words, data["extremes"][case["gradient"]][name], low, high)
-        for case, data in _cases(results)
+        Check(
+            {**own, **where(stage)},
+            words,
+            over_trainings(_each(stage, form, gradient, value)),
+            low,
+            high,
+        )
+        for own, form, gradient in FORMS
+        for stage in stages(results)
     ]
+
+
+def _matters(results: Results) -> list[Check]:
+    variance = "distance from 1 of Var(1024x2) / Var(2x1024)"
+    bias = "distance of the squared biases of 1024x2 and of 2x1024, / |G*|^2"
+    checks = []
+    for stage in stages(results):
+        ratios = {form: _variance_ratio(stage, form, "actor") for form in ("raw", "normalised")}
+        turned = over_trainings(_each(stage, "normalised", "actor", _less_at_longest))
+        numbers = [(f"variance, {form}", variance, distance(r, 1.0)) for form, r in ratios.items()]
+        checks += [
+            Check({"number": name, **where(stage)}, words, number, low=_MATTERS)
+            for name, words, number in (*numbers, ("bias", bias, distance(turned, 0.0)))
+        ]
+    return checks
+
+
+def _less_at_longest(rows: list[Data]) -> float | None:
+    return less(rows[0]["relative_bias"], rows[-1]["relative_bias"])
+
+
+def less(first: float | None, second: float | None) -> float | None:
+    """Return the difference, if both are known."""
+    return None if first is None or second is None else first - second
+
+
+def _variance_ratio(stage: Data, form: str, gradient: str) -> Number:
+    own = [one[form][gradient]["layouts"] for one in stage["trainings"]]
+    ends = ([rows[place]["variance"] for rows in own] for place in (0, -1))
+    return typical_over_trainings(*ends)
+
+
+def _noisy(results: Results) -> list[Check]:
+    words = "squared mean over mean square of the gradient of 16x128; 1 without noise"
+    return _checks(results, words, _usual("noise_factor"), high=_NOISY)
+
+
+def _usual(key: str) -> Value:
+    return lambda rows: next(one[key] for one in rows if one["steps"] == _USUAL)
+
+
+def _longest(key: str) -> Value:
+    return lambda rows: rows[-1][key]
+
+
+def _individual(results: Results) -> list[Check]:
+    words = "a where the individual term falls as T^-a, from T = 2 to 1024 with the same N"
+    return _checks(results, words, _exponent, low=_FAST)
+
+
+def _exponent(rows: list[Data]) -> float | None:
+    short, long = (one["individual"] * one["envs"] for one in (rows[0], rows[-1]))
+    if short <= 0 or long <= 0:
+        return None
+    return math.log(short / long) / math.log(rows[-1]["steps"] / rows[0]["steps"])
+
+
+def _neighbours(results: Results) -> list[Check]:
+    words = "correlation of contributions one step apart"
+    return [
+        Check(
+            {**own, **where(stage)},
+            words,
+            over_trainings(one[form][gradient]["neighbours"] for one in stage["trainings"]),
+            low=_HIGHLY,
+        )
+        for own, form, gradient in FORMS
+        for stage in stages(results)
+    ]
+
+
+_SHARE = "covariance term of 2x1024 over its variance"
+
+
+def _covariance_grows(results: Results) -> list[Check]:
+    words = "covariance term over the variance"
+    checks = []
+    for layout, value in (("16x128", _usual), ("2x1024", _longest)):
+        found = _checks(results, words, value("covariance_share"), low=0.0)
+        checks += [replace(one, case={"layout": layout, **one.case}) for one in found]
+    return checks
+
+
+def _covariance_dominates(results: Results) -> list[Check]:
+    return _checks(results, _SHARE, _longest("covariance_share"), low=_DOMINATES)
+
+
+def _envs_lower_variance(results: Results) -> list[Check]:
+    checks = []
+    for own, form, gradient in FORMS:
+        for stage in stages(results):
+            gained = over_trainings(_each(stage, form, gradient, _signal_gained))
+            case = {**own, **where(stage)}
+            ratio = _variance_ratio(stage, form, gradient)
+            checks += [
+                Check({"number": "variance", **case}, _RATIO, ratio, high=1.0),
+                Check({"number": RELATIVE, **case}, _GAINED, gained, low=0.0),
+            ]
+    return checks
+
+
+RELATIVE = "relative to progress"
+_RATIO = "Var(1024x2) / Var(2x1024)"
+_GAINED = "squared progress over variance, 1024x2 less 2x1024"
+
+
+def _signal_gained(rows: list[Data]) -> float | None:
+    return less(rows[0]["signal"], rows[-1]["signal"])
 
 
 def _terms_add_up(results: Results) -> list[Check]:
@@ -82,158 +188,84 @@ def _terms_add_up(results: Results) -> list[Check]:
     ]
 
 
-def _individual_by_size(results: Results) -> list[Check]:
-    words = "individual term of the most envs over that of the longest rollout, same N x T"
-    return _extreme("individual", words, 1 - _SAME, 1 + _SAME, results)
-
-
-def _first_lags(results: Results) -> list[Check]:
-    words = "correlation of contributions one step apart"
-    return [
-        Check(case, words, data["lags"][case["gradient"]]["within"][0], low=0.0)
-        for case, data in _cases(results)
-    ]
-
-
-def _covariance_grows(results: Results) -> list[Check]:
-    words = "covariance of the longest rollout less that of the most envs, / sum of their variances"
-    return _extreme("covariance_gap", words, 0.0, float("inf"), results)
-
-
-def _covariance_dominates(results: Results) -> list[Check]:
-    words = "covariance of the longest rollout / its variance"
-    return _extreme("long_covariance_share", words, _DOMINATES, float("inf"), results)
-
-
-def _envs_lower_variance(results: Results) -> list[Check]:
-    words = "variance of the most envs over that of the longest rollout, same N x T"
-    raw = [
-        replace(check, case={"advantages": "raw", **check.case})
-        for check in _extreme("variance", words, 0.0, 1.0, results)
-    ]
-    actor = {"advantages": "normalised", "gradient": "actor"}
-    return raw + [
-        Check(
-            {**actor, **_where(stage)},
-            words,
-            stage["normalised"]["extremes"]["actor"]["variance"],
-            0.0,
-            1.0,
-        )
-        for stage in stages(results)
-    ]
-
-
-def _terms_figure(results: Results) -> Figures:
-    names = {"variance": "variance", "individual": "individual", "covariance": "covariance"}
-    return [
-        figure
-        for gradient in GRADIENTS
-        for figure in over_layouts(results, "raw", gradient, names, "variance of G_B", log=False)
-    ]
-
-
 def _terms_table(results: Results) -> Figures:
+    names = ("individual", "covariance", "variance", "summed_over_pairs")
     rows = [
-        [
-            row["table"],
-            row["gradient"],
-            *(f"{row[name]:.6g}" for name in ("individual", "covariance", "variance")),
-            f"{row['summed_over_pairs']:.6g}",
-        ]
+        [row["table"], row["gradient"], *(f"{row[name]:.6g}" for name in names)]
         for row in results["controls"]["terms"]
     ]
     head = ["table", "gradient", "individual", "covariance", "variance", "sum over all pairs"]
     return [figures.table("One rollout of 32 steps, exact", head, rows)]
 
 
-def _lag_figure(results: Results) -> Figures:
-    charts = []
-    for gradient in GRADIENTS:
-        rows = [(one["env"], one) for one in stages(results) if one["stage"] == "middle"]
-        if gradient == "actor":
-            contexts = results["controls"]["contexts"]
-            rows += [(f"context that {one['context']}", one) for one in contexts]
-        lags = [(name, one["raw"]["lags"][gradient]) for name, one in rows]
-        some = [figures.series(name, own["lags"], own["within"]) for name, own in lags]
-        title, marks = f"Contributions of the {gradient}, middle stage", [(0.0, "none")]
-        axes = ("steps apart", "correlation")
-        charts.append(figures.lines(title, *axes, some, log_x=True, marks=marks))
-    return [figures.row(*charts)]
+def by_layout(
+    results: Results, form: str, gradient: str, key: str, words: str, *, log: bool = False
+) -> Row:
+    """Draw a number of every layout, a chart for each env and a line for each stage."""
+    envs = dict.fromkeys(stage["env"] for stage in stages(results))
+    return figures.row(*(_lines(results, env, form, gradient, key, words, log=log) for env in envs))
 
 
-_MATTERS = 0.1
-_CLOSE = 0.9
-_SHOWN = (2, 16, 128, 1024)
+def _lines(
+    results: Results, env: str, form: str, gradient: str, key: str, words: str, *, log: bool
+) -> Lines:
+    numbers = {}
+    for stage in (one for one in stages(results) if one["env"] == env):
+        layouts = stage["trainings"][0][form][gradient]["layouts"]
+        numbers[stage["stage"]] = [
+            over_trainings(one[form][gradient]["layouts"][at][key] for one in stage["trainings"])
+            for at in range(len(layouts))
+        ]
+    steps = [one["steps"] for one in layouts]
+    more = {"log_x": True, "log_y": log, "ticks": layout_ticks(layouts)}
+    of = gradient if gradient == "critic" else f"{gradient}, {form} advantages"
+    return common_lines(f"{env}, {of}", ("layout N x T", words), steps, numbers, **more)
 
 
-def _matters(results: Results) -> list[Check]:
-    alignment = "distance from 1 of the root alignment of 1024x2 over that of 2x1024"
-    words = {
-        "variance": ("raw", "distance from 1 of Var(1024x2) / Var(2x1024), advantages raw"),
-        "along": ("normalised", alignment),
-    }
+def _matters_figures(results: Results) -> Figures:
     return [
-        Check(
-            {"number": name, **_where(stage)},
-            text,
-            distance(stage[form]["extremes"]["actor"][name], 1.0),
-            low=_MATTERS,
-        )
-        for name, (form, text) in words.items()
-        for stage in stages(results)
+        by_layout(results, "normalised", "actor", "variance", "variance of G_B", log=True),
+        by_layout(results, "normalised", "actor", "cosine", "cosine of mean and true gradient"),
     ]
 
 
-def _scatter(results: Results) -> list[Check]:
-    words = "cosine between a layout's mean gradient and the true one"
+def _terms_figures(results: Results) -> Figures:
     return [
-        Check(
-            {"layout": f"{one['envs']}x{one['steps']}", **_where(stage)}, words, number, low=_CLOSE
-        )
-        for stage in stages(results)
-        for one, number in _cosines(stage)
+        by_layout(results, form, gradient, "covariance_share", "covariance / variance")
+        for _, form, gradient in FORMS
     ]
 
 
-def _cosines(stage: Data) -> list[tuple[Data, Number]]:
-    if stage["exact"]:
-        return [(one, one["cosine"]) for one in stage["exact"]]
-    shown = [one for one in stage["normalised"]["layouts"] if one["steps"] in _SHOWN]
-    return [(one, one["actor"]["cosine"]) for one in shown]
-
-
-def _alignment_figure(results: Results) -> Figures:
-    names = {"alignment": "alignment", "cosine": "cosine of the mean with the true gradient"}
-    return [
-        *over_layouts(results, "normalised", "actor", names, "share, or cosine", log=False),
-        *over_layouts(results, "raw", "actor", {"variance": "Var(G_B)"}, "variance", log=True),
+def _envs_figures(results: Results) -> Figures:
+    words = {"variance": "variance of G_B", "signal": "squared progress / variance"}
+    drawn: list[Row] = [
+        by_layout(results, form, "actor", key, text, log=key == "variance")
+        for key, text in words.items()
+        for form in ("raw", "normalised")
     ]
+    return drawn
 
 
 def _planes(results: Results) -> Figures:
-    rows = []
-    for stage in stages(results):
-        if stage["stage"] == "middle":
-            clouds = {
-                f"{stage['env']}, {one['envs']}x{one['steps']}": one for one in stage["planes"]
-            }
-            rows.append(figures.row(*(_plane(title, one) for title, one in clouds.items())))
-    return rows
+    return [figures.row(*_clouds(stage)) for stage in stages(results) if stage["stage"] == "middle"]
 
 
-def _plane(title: str, one: Data) -> Plane:
-    cloud = {name: one[name] for name in ("mean", "covariance", "points")}
-    return figures.plane(title, cloud, goal="true gradient", points="gradients of single batches")
+def _clouds(stage: Data) -> Iterator[Plane]:
+    for one in stage["trainings"][0]["planes"]:
+        cloud = {name: one[name] for name in ("mean", "covariance", "points")}
+        title = f"{stage['env']}, {one['envs']}x{one['steps']}"
+        yield figures.plane(
+            title, cloud, goal="true gradient", points="gradients of single batches"
+        )
 
 
 EVIDENCE = {
-    "layout-matters": Evidence(_matters, _alignment_figure),
-    "scatter-around-truth": Evidence(_scatter, _planes),
+    "layout-matters": Evidence(_matters, _matters_figures),
+    "scatter-around-truth": Evidence(_noisy, _planes),
     "two-terms": Evidence(_terms_add_up, _terms_table),
-    "individual-by-size": Evidence(_individual_by_size, _terms_figure),
-    "neighbours-correlate": Evidence(_first_lags, _lag_figure),
-    "covariance-grows": Evidence(_covariance_grows),
+    "individual-by-size": Evidence(_individual),
+    "neighbours-correlate": Evidence(_neighbours),
+    "covariance-grows": Evidence(_covariance_grows, _terms_figures),
     "covariance-dominates": Evidence(_covariance_dominates),
-    "envs-lower-variance": Evidence(_envs_lower_variance),
+    "envs-lower-variance": Evidence(_envs_lower_variance, _envs_figures),
 }

@@ -17,8 +17,9 @@ _ONE_BY_ONE = "fetched one by one"
 def _whole_batch(results: Results) -> list[Check]:
     words = "mean return over the run with mini-batches, less that with the whole batch"
     return [
-        Check({"env": case["env"]}, words, case["lead"], low=0.0)
+        Check({"against": way, "env": case["env"]}, words, lead, low=0.0)
         for case in results["minibatch-learning"]["cases"]
+        for way, lead in case["leads"].items()
     ]
 
 
@@ -63,29 +64,9 @@ def _unused_values(results: Results) -> Data:
     return {"epochs": data["epochs"][-1], "share": last, "samples": samples}
 
 
-def _fetching_noise(results: Results) -> list[Check]:
-    words = "Var of an epoch's mean gradient / Var(G_B)"
-    return [
-        Check(_case(case), words, case["epoch_of_fetching"]["total"], low=_LARGER)
-        for case in _cases(results)
-    ]
-
-
-def _fetching_figures(results: Results) -> Figures:
-    charts = []
-    for part, cases in _by_part(results).items():
-        numbers = {
-            word: [case["epoch_of_fetching"][key] for case in cases]
-            for word, key in (("measured", "total"), ("formula", "formula"))
-        }
-        title = f"{part}, 16x128: an epoch's mean gradient when samples are fetched at random"
-        y_title = "Var / Var(G_B); 1 with shuffle and chop"
-        charts.append(grouped_bars(title, _places(cases), y_title, numbers))
-    return charts
-
-
 _ROUNDING = 1e-4
 _ABOUT = 0.1
+_USUAL = 64
 # One percent more: a variance that is larger in the sixth digit only would be no cost.
 _LARGER = 1.01
 
@@ -120,20 +101,22 @@ def _parts(results: Results) -> list[Data]:
 
 
 def _mean(results: Results) -> list[Check]:
-    checks = []
-    for case in _cases(results):
-        usual = next(one for one in case["shuffled"] if one["minibatch"] == 64)
-        fetched = next(one for one in case["fetched"] if one["minibatch"] == 64)
-        shuffled, random = (_case(case, scheme=w) for w in ("shuffle and chop", "random fetching"))
-        words = "|mean of an epoch's mini-batches - G_B| / |G_B|"
-        checks.append(Check(shuffled, words, usual["apart"], high=_ROUNDING))
-        words = "mean of the mini-batches along G_B, over |G_B|"
-        checks.append(Check(random, words, fetched["along"], 1 - _ABOUT, 1 + _ABOUT))
-        if "normalised" in case:
-            own = _case(case, scheme="shuffle and chop, advantages normalised in each mini-batch")
-            words = "cosine of the mean of an epoch's mini-batches with G_B"
-            checks.append(Check(own, words, case["normalised"]["cosine"], low=1 - _ABOUT))
-    return checks
+    words = "|mean of an epoch's mini-batches - G_B| / |G_B|"
+    return [
+        Check(_case(case), words, one["apart"], high=_ROUNDING)
+        for case in _cases(results)
+        for one in case["shuffled"]
+        if one["minibatch"] == _USUAL
+    ]
+
+
+def _normalised(results: Results) -> list[Check]:
+    words = "cosine of the mean of an epoch's mini-batches with G_B"
+    return [
+        Check(_case(case), words, case["normalised"]["cosine"], low=1 - _ABOUT)
+        for case in _cases(results)
+        if "normalised" in case
+    ]
 
 
 def _variance(results: Results) -> list[Check]:
@@ -255,7 +238,8 @@ def _shuffling_values(results: Results) -> Data:
 
 
 EVIDENCE = {
-    "minibatch-mean": Evidence(_mean, _plane_figures),
+    "minibatch-mean": Evidence(_mean),
+    "minibatch-normalised": Evidence(_normalised, _plane_figures),
     "minibatch-variance": Evidence(_variance, _variance_figures),
     "minibatch-formula": Evidence(_formula),
     "minibatch-shuffling": Evidence(_shuffling, _shuffling_figures, _shuffling_values),
@@ -263,5 +247,4 @@ EVIDENCE = {
         _whole_batch, _whole_batch_figures, itemgetter("minibatch-learning")
     ),
     "random-fetching-unused": Evidence(_unused, _unused_figures, _unused_values),
-    "random-fetching-noise": Evidence(_fetching_noise, _fetching_figures),
 }

@@ -17,8 +17,8 @@ from nbyt_studies.study import by_name
 # trainings after it.
 ALL = by_name(
     "layouts surrogate critics pendulum-grids minibatches minibatch-learning minibatch-coverage "
-    "visits-lake visits-cartpole visits-pendulum sources dynamics grids stability clipping "
-    "controls delay probability costs",
+    "visits-lake visits-cartpole visits-pendulum sources advantages dynamics grids stability "
+    "clipping controls delay probability costs",
     costs.EXPERIMENTS,
     critics.EXPERIMENTS,
     delay.EXPERIMENTS,

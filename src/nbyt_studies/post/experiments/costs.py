@@ -19,7 +19,7 @@ from nbyt.training.algorithms.ppo import improve, initial_learner, trained
 from nbyt.training.plan import PPOPlan, PPOSettings
 from nbyt.training.sources import DeviceSource, Learner, SourceBatch, coefficients_of
 from nbyt_studies.experiment import Context, Experiment
-from nbyt_studies.numbers import exact_number, typical_ratio
+from nbyt_studies.numbers import typical_ratio
 
 ENVS = {"gymnax:CartPole-v1": "64x64", "gymnax:Breakout-MinAtar": "cnn"}
 MINIBATCHES = {"full batch": 2048, "mini-batch": 64}
@@ -67,9 +67,8 @@ def run(context: Context) -> Data:
                 "env": env,
                 "network": network,
                 "bytes": memory,
-                "memory_ratio": exact_number(memory["full batch"] / memory["mini-batch"]),
                 "seconds": {name: mean(some).as_dict() for name, some in seconds.items()},
-                **_ratios(seconds),
+                "update_ratio": _ratio(seconds),
             }
         )
     return {"rows": rows, "epochs": EPOCHS, "minibatches": MINIBATCHES}
@@ -118,16 +117,9 @@ def _seconds(
     return {name: np.array(values[1:]) for name, values in seconds.items()}
 
 
-def _ratios(seconds: dict[str, np.ndarray]) -> Data:
+def _ratio(seconds: dict[str, np.ndarray]) -> Data:
     full, mini = seconds["full batch"].tolist(), seconds["mini-batch"].tolist()
-    steps = MINIBATCHES["full batch"] // MINIBATCHES["mini-batch"]
-    return {
-        "update_ratio": {**typical_ratio(full, mini).as_dict(), "approximate": True},
-        "step_ratio": {
-            **typical_ratio(full, [one / steps for one in mini]).as_dict(),
-            "approximate": True,
-        },
-    }
+    return {**typical_ratio(full, mini).as_dict(), "approximate": True}
 
 
 EXPERIMENTS = (Experiment("costs", "what a full-batch update costs", run, alone=True),)

@@ -11,6 +11,7 @@ from scipy.special import softmax
 
 from nbyt import exact
 from nbyt.collect.device import collect, start
+from nbyt.collect.pool import Pool
 from nbyt.envs.tabular import TabularEnv, from_arrays
 from nbyt.exact.controls import Control
 from nbyt.exact.values import optimal_values, policy_values
@@ -18,18 +19,15 @@ from nbyt.layout import Layout
 from nbyt.policy.actor_critic import Stage, table
 from nbyt.results.values import Data
 from nbyt.rng import stream
-from nbyt.stats import mean
 from nbyt.training.plan import PPOSettings
 from nbyt_studies.experiment import Context, Experiment, Training
-from nbyt_studies.measure.starts import separation, start_share
-from nbyt_studies.numbers import exact_number, median, shortened
-from nbyt_studies.post.experiments.visits import RUNS, Run, training_of
+from nbyt_studies.measure.batches import collect_batches
+from nbyt_studies.measure.starts import separation
+from nbyt_studies.numbers import shortened
+from nbyt_studies.post.experiments.visits import RUNS, SEEDS, Run, training_of
 
 STARTS = (256, 512)
-AGAIN = 8
-DYNAMICS_LENGTHS = (16, 64)
-TABLE_LENGTHS = (4, 32)
-DYNAMICS_POLICIES = ("uniform", "mid", "late")
+LONGEST = 64
 _SHOWN = (1, 2, 4, 8, 16, 32, 64)
 ACROBOT = Run(
     "acrobot", "gymnax:Acrobot-v1", Layout(16, 128, 64, 10), PPOSettings(), ((1, 20), (1, 40))
@@ -37,66 +35,28 @@ ACROBOT = Run(
 
 
 def run_dynamics(context: Context) -> Data:
-    """Measure shares of the start, and separations, at an early and a late stage of each env."""
+    """Measure how far nearby starts lead apart, at an early and a late stage of each training."""
     runs = context.pick(RUNS[1:], (*RUNS[1:], ACROBOT))
-    shares, apart = _exact_shares(context), []
-    for number, run in enumerate(runs):
-        training = training_of(context, run, 0)
-        for words in ("early", "late"):
-            case = {"env": run.env, "stage": words}
-            context.progress(f"rollouts from the same starts, {run.env}", number, len(runs))
-            for steps, share in zip(
-                DYNAMICS_LENGTHS, _shares(context, training, words), strict=True
-            ):
-                shares.append({**case, "steps": steps, "share": share})
-            context.progress(f"nearby starts, {run.env}", number, len(runs))
-            apart.append({**case, **_separation(context, training, words)})
-    return {"shares": shares, "separation": apart}
-
-
-def _exact_shares(context: Context) -> list[Data]:
-    """Return FrozenLake's shares, from the exact split of the variance."""
     rows = []
-    for policy in DYNAMICS_POLICIES:
-        control = exact.frozenlake(policy)
-        for steps in TABLE_LENGTHS:
-            options: Any = {"steps": steps, "gamma": control.gamma, "lam": control.lam}
-            parts = exact.sources(control.env, control.stage, **options, centre=True).actor
-            share = exact_number(parts.start / parts.variance)
-            case = {"env": "tabular:FrozenLake8x8-v1", "stage": policy}
-            rows.append({**case, "steps": steps, "share": share})
-        context.progress("the start's share on FrozenLake", len(rows), 6)
-    return rows
-
-
-def _shares(context: Context, training: Training, words: str) -> list[Data]:
-    stage = training.stages[0 if words == "early" else -1]
-    settings = stage.facts["settings"]
-    shares = start_share(
-        training.env,  # type: ignore[arg-type]
-        stage,
-        starts=context.pick(*STARTS),
-        again=AGAIN,
-        steps=DYNAMICS_LENGTHS,
-        gamma=settings["gamma"],
-        lam=settings["lambda"],
-        seed=context.seed,
-    )
-    return [one.as_dict() for one in shares]
+    for number, run in enumerate(runs):
+        for seed in range(context.pick(*SEEDS)):
+            training = training_of(context, run, seed)
+            for words in ("early", "late"):
+                context.progress(f"nearby starts, {run.env}, training {seed}", number, len(runs))
+                case = {"env": run.env, "stage": words, "seed": seed}
+                rows.append({**case, **_separation(context, training, words)})
+    return {"separation": rows}
 
 
 def _separation(context: Context, training: Training, words: str) -> Data:
     env: Any = training.env
     stage = training.stages[0 if words == "early" else -1]
-    longest = DYNAMICS_LENGTHS[-1]
-    apart = separation(env, stage, starts=context.pick(*STARTS), steps=longest, seed=context.seed)
-    shown = [step for step in _SHOWN if step <= longest]
+    apart = separation(env, stage, starts=context.pick(*STARTS), steps=LONGEST, seed=context.seed)
+    shown = [step for step in _SHOWN if step <= LONGEST]
     return {
         "steps": shown,
-        "growth": [median(apart.growth[:, step - 1]).as_dict() for step in shown],
-        "unrelated": median(apart.unrelated).as_dict(),
-        "mean": mean(apart.growth[:, -1]).as_dict(),
-        "pairs": len(apart.growth),
+        "growth": [float(np.median(apart.growth[:, step - 1])) for step in shown],
+        "unrelated": float(np.median(apart.unrelated)),
     }
 
 
@@ -143,10 +103,10 @@ def _sampled(control: Control, seed: int, count: int) -> Float[np.ndarray, " n"]
 
 
 GAMMA, LAM = 0.99, 0.95
-LENGTHS = ((4, 32), (4, 16, 64))
+LENGTHS = ((4, 32), (4, 64))
 POLICIES = ("uniform", "softmax")
-# The critic as a share of the policy's true values.
-CRITICS = {"V = 0": 0.0, "V half right": 0.5}
+# A critic knows what a batch of the usual size shows; so many batches, each with its own critic.
+SHOWN_BY, BATCHES = (16, 128), (3, 5)
 # Of a typical state's distance between its best and its worst action.
 _TEMPERATURE = 0.25
 _MOVES = ((0, -1), (1, 0), (0, 1), (-1, 0))  # left, down, right, up
@@ -208,9 +168,16 @@ def logits(slippery: bool, policy: str) -> Float[np.ndarray, "S 4"]:
     return best / (_TEMPERATURE * width[width > 0].mean())
 
 
-def stage_of(env: TabularEnv, chosen: Float[np.ndarray, "S 4"], critic: float) -> Stage:
-    """Return a table of these logits and of `critic` times their policy's values."""
-    return table(chosen, critic * policy_values(env, softmax(chosen, axis=1), GAMMA).state)
+def fitted(env: TabularEnv, pool: Pool) -> Float[np.ndarray, " S"]:
+    """Return the values that a batch shows: those of its own frequencies, 0 where it never was."""
+    states = len(env.start)
+    here, reward = pool.observation[:-1].ravel(), np.asarray(pool.reward, float)[:-1].ravel()
+    there, ended = pool.observation[1:].ravel(), pool.terminated[:-1].ravel()
+    visits = np.maximum(np.bincount(here, minlength=states), 1)
+    moved = np.zeros((states, states))
+    np.add.at(moved, (here, there), ~ended)
+    earned = np.bincount(here, weights=reward, minlength=states) / visits
+    return np.linalg.solve(np.eye(states) - GAMMA * moved / visits[:, None], earned)
 
 
 def _measured(env: TabularEnv, stage: Stage, steps: int) -> dict[str, float]:
@@ -226,18 +193,26 @@ def _measured(env: TabularEnv, stage: Stage, steps: int) -> dict[str, float]:
 
 
 def run(context: Context) -> Data:
-    """Calculate bias and credit noise of the actor's gradient on four lakes."""
-    lengths = context.pick(*LENGTHS)
-    places = list(product((True, False), POLICIES, (True, False), CRITICS))
+    """Calculate bias and credit noise on four lakes, with critics that batches of steps gave."""
+    lengths, count = context.pick(*LENGTHS), context.pick(*BATCHES)
+    places = list(product((True, False), POLICIES, (True, False)))
     rows = []
-    for number, (slippery, policy, shaped, critic) in enumerate(places):
-        env = lake(slippery=slippery, shaped=shaped)
-        stage = stage_of(env, logits(slippery, policy), CRITICS[critic])
-        for steps in lengths:
-            numbers = _measured(env, stage, steps)
-            ground, rewards = "slippery" if slippery else "firm", "shaped" if shaped else "sparse"
-            case = {"ground": ground, "rewards": rewards, "policy": policy, "critic": critic}
-            rows.append({**case, "steps": steps, **numbers})
+    for number, (slippery, policy, shaped) in enumerate(places):
+        env, chosen = lake(slippery=slippery, shaped=shaped), logits(slippery, policy)
+        law = softmax(chosen, axis=1)
+        blind = table(chosen, 0 * policy_values(env, law, GAMMA).state)
+        pools = collect_batches(
+            env, blind, [(SHOWN_BY[0] * count, SHOWN_BY[1])], batches=1, seed=context.seed
+        )
+        ground, rewards = "slippery" if slippery else "firm", "shaped" if shaped else "sparse"
+        case = {"ground": ground, "rewards": rewards, "policy": policy}
+        for batch in range(count):
+            own = slice(batch * SHOWN_BY[0], (batch + 1) * SHOWN_BY[0])
+            pool = Pool(*(array[:, own] for array in pools[0]))
+            stage = table(chosen, fitted(env, pool))
+            for steps in lengths:
+                numbers = _measured(env, stage, steps)
+                rows.append({**case, "batch": batch, "steps": steps, **numbers})
         context.progress("calculating", number + 1, len(places))
     return {"rows": rows}
 

@@ -1,12 +1,11 @@
 """Every split of one batch, at several stages of several tasks: what it does to the gradient."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from nbyt.envs.tabular import TabularEnv
 from nbyt.exact import Control, frozenlake, lags, moments, sticky
-from nbyt.exact import moments as exact_moments
 from nbyt.gradients.spec import AdvantageScale
 from nbyt.layout import Layout
 from nbyt.measure.frozen_policy import FrozenStage
@@ -16,17 +15,10 @@ from nbyt.measure.probe import probe
 from nbyt.measure.request import Resources
 from nbyt.policy.actor_critic import Stage
 from nbyt.results.values import Data
-from nbyt.stats.lags import LagProfile
-from nbyt.stats.ranking import Candidate, compare
+from nbyt.stats.ranking import Candidate
 from nbyt.training.plan import PPOSettings
-from nbyt_studies.comparisons import (
-    covariance_gap,
-    covariance_share,
-    individual_ratio,
-    variance_ratio,
-)
-from nbyt_studies.experiment import Context, Experiment, env_name
-from nbyt_studies.numbers import exact_number
+from nbyt_studies.comparisons import training_numbers
+from nbyt_studies.experiment import Context, Experiment, Training, env_name
 
 BATCH = 2048
 """Samples of a batch, as in the post's own example."""
@@ -64,7 +56,6 @@ PENDULUM = Task(
     PPOSettings(gamma=0.95, learning_rate=1e-3),
     {"early": 5, "middle": 15, "late": 40},
 )
-BREAKOUT = Task("gymnax:Breakout-MinAtar", PPOSettings(gamma=0.95), {"middle": 20})
 
 
 def without_limit(env: TabularEnv) -> TabularEnv:
@@ -73,76 +64,60 @@ def without_limit(env: TabularEnv) -> TabularEnv:
 
 
 GRADIENTS = ("actor", "critic")
-SHORT, LONG = 2, 1024
-_STEPS = tuple(2**power for power in range(1, 11))
-# A convolutional network's gradients cost a hundred times those of a small MLP: fewer lengths,
-# and the whole study only.
-_FEW_STEPS = (2, 16, 128, 1024)
-_SUBJECTS = ((FROZENLAKE, _STEPS, 256), (CARTPOLE, _STEPS, 128), (PENDULUM, _STEPS, 128))
-_LARGE = (BREAKOUT, _FEW_STEPS, 32)
-_NUMBERS = ("variance", "individual", "covariance", "ess_ratio", "bias_sq", "cosine", "alignment")
+STEPS = (2, 16, 128, 1024)
+_TASKS = (FROZENLAKE, CARTPOLE, PENDULUM)
+_TRAININGS = (3, 5)
+_CHAINS = (24, 64)
+
+
+def trainings(context: Context, task: Task) -> Iterator[tuple[int, Training]]:
+    """Yield the task's run of every seed: what is measured of its stages varies between them."""
+    updates = tuple(task.stages.values())
+    for seed in range(context.pick(*_TRAININGS)):
+        yield (
+            seed,
+            context.trained(task.env, TRAINED, stages=updates, settings=task.settings, seed=seed),
+        )
 
 
 def measure_layouts(context: Context) -> Data:
-    """Measure every layout of 2,048 samples at each stage, with advantages raw and normalised."""
-    measured = [
-        _at_stage(context, task, name, steps, context.pick(chains // 4, chains))
-        for task, steps, chains in context.pick(_SUBJECTS, (*_SUBJECTS, _LARGE))
-        for name in context.pick(("middle",), tuple(task.stages))
-    ]
+    """Measure layouts of 2,048 samples at the stages of every training, raw and normalised."""
+    measured = []
+    for task in _TASKS:
+        runs = list(trainings(context, task))
+        for name in context.pick(("middle",), tuple(task.stages)):
+            rows = [_at_stage(context, task, name, seed, run) for seed, run in runs]
+            case = {"env": task.name, "stage": name, "updates": task.stages[name]}
+            measured.append({**case, "trainings": rows})
     return {"batch": BATCH, "trained": TRAINED.as_dict(), "stages": measured}
 
 
-def _at_stage(context: Context, task: Task, name: str, steps: Sequence[int], chains: int) -> Data:
-    updates = tuple(task.stages.values())
-    training = context.trained(task.env, TRAINED, stages=updates, settings=task.settings)
+def _at_stage(context: Context, task: Task, name: str, seed: int, training: Training) -> Data:
     stage = training.at(task.stages[name])
-    what = f"{task.name}, {name} stage"
-    as_trained = _probe(context, training.env, stage, steps, chains, f"{what}, normalised", None)
-    raw = _probe(context, training.env, stage, steps, chains // 2, f"{what}, raw", "raw")
-    return {
-        "env": task.name,
-        "stage": name,
-        "updates": task.stages[name],
-        "mean_return": as_trained.mean_return.as_dict(),
-        "explained_variance": as_trained.explained_variance.as_dict(),
-        "chains": {"normalised": chains, "raw": chains // 2},
+    what = f"{task.name}, {name} stage, training {seed}"
+    as_trained = _probe(context, training.env, stage, f"{what}, normalised", None)
+    raw = _probe(context, training.env, stage, f"{what}, raw", "raw")
+    row: Data = {
+        "seed": seed,
+        "mean_return": as_trained.mean_return.value,
+        "explained_variance": as_trained.explained_variance.value,
         "normalised": as_data(as_trained),
         "raw": as_data(raw),
-        "planes": _planes(context, training.env, stage, as_trained, what),
-        "exact": _exact(training.env, stage, task),
     }
-
-
-def _exact(env: Any, stage: Stage, task: Task) -> list[Data]:
-    """Return exact cosines, without the time limit; an empty list where the env has no tables."""
-    if not isinstance(env, TabularEnv):
-        return []
-    table = without_limit(env)
-    rows = []
-    for steps in _FEW_STEPS:
-        own = exact_moments(
-            table, stage, steps=steps, gamma=task.settings.gamma, lam=task.settings.lam, centre=True
-        ).actor
-        rows.append({"envs": BATCH // steps, "steps": steps, "cosine": exact_number(own.cosine)})
-    return rows
+    if seed == 0 and name == "middle":
+        row["planes"] = _planes(context, training.env, stage, as_trained, what)
+    return row
 
 
 def _probe(
-    context: Context,
-    env: Any,
-    stage: Stage,
-    steps: Sequence[int],
-    chains: int,
-    what: str,
-    advantages: str | None,
+    context: Context, env: Any, stage: Stage, what: str, advantages: str | None
 ) -> Measurement:
     return probe(
         env,
         stage,
         batch=BATCH,
-        steps=steps,
-        chains=chains,
+        steps=STEPS,
+        chains=context.pick(*_CHAINS),
         seed=context.seed,
         advantages=advantages,
         phase=False,
@@ -151,47 +126,28 @@ def _probe(
 
 
 def as_data(measured: Measurement) -> Data:
-    """Return each layout's numbers, the two extremes compared, and the lags, as plain data."""
-    return {
-        "layouts": [
-            {
-                "envs": one.envs,
-                "steps": one.steps,
-                **{g: _some(one.gradient(g).as_dict()) for g in GRADIENTS},
-            }
-            for one in measured.layouts
-        ],
-        "extremes": {g: _extremes(measured, g) for g in GRADIENTS},
-        "lags": {g: _lags(measured.lags[g]) for g in GRADIENTS},
-    }
+    """Return each gradient's numbers by layout, and the correlation of neighbours, as plain data.
 
-
-def _some(numbers: Data) -> Data:
-    return {name: numbers[name] for name in _NUMBERS}
-
-
-def _extremes(measured: Measurement, gradient: str) -> Data:
-    """Compare 1024x2 (many envs) with 2x1024 (long rollouts) on the same chains."""
+    neighbours: of contributions one step apart.
+    """
     batch, lam = measured.request.batch, measured.request.lambdas[0]
-    many, long = (
-        Candidate(measured.products[gradient, steps, lam], batch // steps)
-        for steps in (measured.request.steps[0], measured.request.steps[-1])
-    )
-    return {
-        "variance": variance_ratio(many, long).as_dict(),
-        "individual": individual_ratio(many, long).as_dict(),
-        "covariance_gap": covariance_gap(long, many).as_dict(),
-        "long_covariance_share": covariance_share(long).as_dict(),
-        "along": compare(many, long).ratio.as_dict(),
-    }
-
-
-def _lags(profile: LagProfile) -> Data:
-    return {
-        "lags": list(profile.lags),
-        "within": [one.as_dict() for one in profile.within],
-        "across": profile.across.as_dict(),
-    }
+    data: Data = {}
+    for g in GRADIENTS:
+        rows = []
+        for one in measured.layouts:
+            candidate = Candidate(measured.products[g, one.steps, lam], batch // one.steps)
+            own = one.gradient(g)
+            rows.append(
+                {
+                    "envs": one.envs,
+                    "steps": one.steps,
+                    **training_numbers(candidate),
+                    "cosine": own.cosine.value,
+                    "noise_factor": own.noise_factor.value,
+                }
+            )
+        data[g] = {"layouts": rows, "neighbours": measured.lags[g].within[0].value}
+    return data
 
 
 def _planes(
@@ -199,45 +155,24 @@ def _planes(
 ) -> list[dict[str, Any]]:
     scale = measured.scale
     assert isinstance(scale, AdvantageScale), "a probe keeps its scale"
-    steps = (measured.request.steps[0], measured.request.steps[-1])
     return draw_plane(
-        FrozenStage(env, stage), measured.request, scale, steps, Resources(), context.saying(what)
+        FrozenStage(env, stage),
+        measured.request,
+        scale,
+        (STEPS[0], STEPS[-1]),
+        Resources(),
+        context.saying(what),
     )
 
 
-# How likely the context is to change at a step: hardly ever, or as by a coin.
-_FLIPS = {"hardly changes": 0.02, "changes at random": 0.5}
-_CONTROLS_STEPS = (2, 8, 32, 128)
 _SUMMED = 32
-_CHAINS = 64
 
 
 def measure_controls(context: Context) -> Data:
-    """Measure the sticky context; calculate the two terms of tables' variance in two ways."""
-    contexts = []
-    for words, flip in _FLIPS.items():
-        control = sticky(flip)
-        measured = probe(
-            control.env,
-            control.stage,
-            batch=control.batch,
-            steps=_CONTROLS_STEPS,
-            gamma=control.gamma,
-            lam=control.lam,
-            advantages="raw",
-            chains=_CHAINS,
-            seed=context.seed,
-            phase=False,
-            progress=context.saying(f"context that {words}"),
-        )
-        contexts.append({"context": words, "flip": flip, "raw": as_data(measured)})
+    """Calculate the two terms of tables' variance in two ways."""
     tables = [("sticky context", sticky())]
     tables += [(f"FrozenLake8x8, {policy}", frozenlake(policy)) for policy in ("uniform", "mid")]
-    return {
-        "batch": sticky().batch,
-        "contexts": contexts,
-        "terms": [row for name, one in tables for row in _terms(name, one)],
-    }
+    return {"terms": [row for name, one in tables for row in _terms(name, one)]}
 
 
 def _terms(name: str, control: Control) -> list[Data]:

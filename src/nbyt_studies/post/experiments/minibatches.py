@@ -1,5 +1,6 @@
 """Mini-batches of real batches, and two mistakes: the whole batch, and random fetching."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,8 @@ UPDATES = (20, 100)
 # Learning is compared where it is quick to see; the table's runs are the longest.
 LEARNED = TASKS[1:]
 
+# Fewer and less noisy steps may be longer.
+WHOLE_RATES = (1, 5, 20)
 _WHOLE = Layout(LAYOUT.envs, LAYOUT.steps, LAYOUT.batch, LAYOUT.epochs)
 
 
@@ -63,10 +66,14 @@ def learning(context: Context) -> Data:
 
 
 def _compared(context: Context, task: Task) -> Data:
-    curves: dict[str, list[np.ndarray]] = {"mini-batches": [], "whole batch": []}
+    ways = {"mini-batches": (task, LAYOUT)}
+    for factor in WHOLE_RATES:
+        rate = replace(task.settings, learning_rate=factor * task.settings.learning_rate)
+        ways[_whole_word(factor)] = (replace(task, settings=rate), _WHOLE)
+    curves: dict[str, list[np.ndarray]] = {word: [] for word in ways}
     for seed in range(context.pick(*SEEDS)):
-        for word, layout in (("mini-batches", LAYOUT), ("whole batch", _WHOLE)):
-            curves[word].append(_curve(train(context, task, layout, seed)))
+        for word, (own, layout) in ways.items():
+            curves[word].append(_curve(train(context, own, layout, seed)))
     areas = {word: np.array([curve.mean() for curve in own]) for word, own in curves.items()}
     return {
         "env": task.name,
@@ -75,8 +82,16 @@ def _compared(context: Context, task: Task) -> Data:
             word: [plain(mean(x)) for x in np.transpose(own)] for word, own in curves.items()
         },
         "areas": {word: plain(mean(area)) for word, area in areas.items()},
-        "lead": plain(mean(areas["mini-batches"] - areas["whole batch"])),
+        "leads": {
+            word: plain(mean(areas["mini-batches"] - own))
+            for word, own in areas.items()
+            if word != "mini-batches"
+        },
     }
+
+
+def _whole_word(factor: int) -> str:
+    return "whole batch" if factor == 1 else f"whole batch, {factor} times the learning rate"
 
 
 def _curve(training: Training) -> Any:
@@ -165,7 +180,6 @@ def summary(sums: Batches, samples: int) -> Data:
     return {
         "shuffled": _sizes(sums, "shuffled", samples),
         "fetched": _sizes(sums, "fetched", samples),
-        "epoch_of_fetching": _epoch(sums, samples),
         "in_order": _in_order(sums, samples),
     }
 
@@ -194,18 +208,6 @@ def _sizes(sums: Batches, scheme: str, samples: int) -> list[Data]:
             row["added"] = plain(mean(around.square / sums.spread(samples) * samples))
         rows.append(row)
     return rows
-
-
-def _epoch(sums: Batches, samples: int) -> Data:
-    """Return the variance of a fetched epoch's mean gradient over Var(G_B)."""
-    size, around = min(sums.around["fetched"].items(), key=lambda one: one[0])
-    none = np.zeros(len(sums.gram))
-    expected = np.asarray(with_replacement(sums.spread(samples), samples, samples))
-    return {
-        "minibatch": size,
-        "total": plain(variance_ratio(sums.gram, around.centre, none)),
-        "formula": plain(variance_ratio(sums.gram, expected, none)),
-    }
 
 
 def _in_order(sums: Batches, samples: int) -> list[Data]:

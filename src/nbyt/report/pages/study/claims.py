@@ -1,7 +1,8 @@
 """The table of claims, and each claim with its verdict, method, figures and checks."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from statistics import median
 
 from nbyt.report.figures.draw_forest import MOST, Forest, forest
 from nbyt.report.figures.figure import figures_part
@@ -9,11 +10,17 @@ from nbyt.report.html.element import Child, Markup, bullets, join, tag
 from nbyt.report.html.page import Part, grouped_table, numbers, row, section, table, wrap
 from nbyt.report.html.quantity import shown_brief
 from nbyt.report.numbers import has_value, short
-from nbyt.results.study import Check, JudgedClaim, Study
-from nbyt.results.values import Valued
+from nbyt.results.study import Check, ClaimPart, JudgedClaim, Study
 
 # The signs differ in shape, so that no verdict is told by its colour alone.
-SIGNS = {"holds": "✓", "does not hold": "✗", "holds when": "◐", "cannot be told": "?"}
+SIGNS = {
+    "holds": "✓",
+    "depends": "◑",
+    "holds when": "◐",
+    "does not hold": "✗",
+    "cannot be told": "?",
+    "identity": "≡",
+}
 _ANSWERS = ("yes", "no", "open")
 
 
@@ -28,41 +35,82 @@ def badge(word: str) -> Markup:
     return tag("span", sign, word, class_=f"badge {kind(word)}")
 
 
-def counts(claim: JudgedClaim) -> Markup:
-    """Show how many checks say yes, no, or are open, as a bar and in words."""
-    found = {name: getattr(claim.counts, name) for name in _ANSWERS}
-    pieces = [
-        tag("i", class_=name, style=f"flex-grow:{count}") for name, count in found.items() if count
+def parts_of(claim: JudgedClaim) -> Sequence[ClaimPart]:
+    """Return what is judged apart; a claim that says nothing of parts is one."""
+    if claim.parts:
+        return claim.parts
+    known = [check.number.value for check in claim.checks if has_value(check.number)]
+    same = len({check.quantity for check in claim.checks}) == 1
+    ends = (min(known), median(known), max(known)) if known and same else None
+    return [
+        ClaimPart(
+            case={},
+            word=claim.word,
+            when=claim.when,
+            counts=claim.counts,
+            range=ends,
+        )
     ]
-    bar = tag("span", *pieces, class_="tally", aria_hidden="true") if pieces else None
-    said = ", ".join(f"{count} {name}" for name, count in found.items() if count)
-    return join([bar, tag("span", said or "no checks", class_="tally-words")])
 
 
-def measured_range(checks: Sequence[Check]) -> Markup:
-    """Show the one number, or the smallest and largest if all checks measure the same."""
-    quantities = {check.quantity for check in checks}
-    known = [number for check in checks if has_value(number := check.number)]
-    if len(quantities) > 1:
-        return tag("span", f"{len(quantities)} quantities", class_="muted")
-    if not known:
-        return tag("span", "undetermined" if checks else "nothing", class_="muted")
-    name = tag("small", next(iter(quantities)))
-    return join([_span(known), tag("br"), name])
+def _effects(claim: JudgedClaim) -> Markup:
+    """Show each part: what it is, its numbers, and then the word."""
+    lines = [
+        tag(
+            "div",
+            tag("span", _named(claim, part), class_="of") if part.case else None,
+            tag("span", _span(part), class_="number") if part.range else None,
+            badge(part.word),
+            tag("span", part.when, class_="when") if part.when else None,
+            class_="part",
+        )
+        for part in parts_of(claim)
+    ]
+    quantities = {check.quantity for check in claim.checks}
+    name = tag("small", next(iter(quantities))) if len(quantities) == 1 else None
+    return join([*lines, name])
 
 
-def _span(numbers: Sequence[Valued]) -> Markup:
-    if len(numbers) == 1:
-        return shown_brief(numbers[0])
-    values = [number.value for number in numbers]
-    low, high = short(min(values), 3), short(max(values), 3)
-    return tag("span", low if low == high else f"{low} to {high}", class_="number")
+def _named(claim: JudgedClaim, part: ClaimPart) -> str:
+    """Name the part by its properties, in the order of the claim; a file may have sorted them."""
+    keys = [key for key in claim.apart or part.case if key in part.case]
+    return ", ".join(part.case[key] for key in keys)
+
+
+def _span(part: ClaimPart) -> str:
+    if part.range is None:
+        return ""
+    low, middle, high = (short(value, 2) for value in part.range)
+    return low if low == high else f"{middle} ({low} to {high})"
+
+
+def findings_section(data: Study, names: Mapping[str, str]) -> Part:
+    """Build what was found, in plain words, each with a picture. names: ids of the claims."""
+    articles = []
+    for number, one in enumerate(data.findings or ()):
+        links = [tag("a", word, href=f"#{names[word]}") for word in one.claims if word in names]
+        articles.append(
+            wrap(
+                "article",
+                tag("h3", one.title),
+                tag("p", one.text),
+                figures_part([one.figure], f"finding-{number}"),
+                tag("p", "Rests on: ", join(_listed(links)), class_="rests"),
+                class_="finding",
+            )
+        )
+    return section("findings", "What was found", None, *articles, link="Findings")
+
+
+def _listed(links: Sequence[Markup]) -> list[Child]:
+    parts: list[Child] = [part for link in links for part in (", ", link)]
+    return parts[1:]
 
 
 def overview_section(data: Study, names: Sequence[str]) -> Part:
     """Build the table of claims, a filter, and the rule by which verdicts are reached."""
     claims = data.claims
-    head: list[Child] = ["claim", "verdict", "checks", "measured"]
+    head: list[Child] = ["statement", "measured: median (least to largest), and verdict"]
     topics = dict.fromkeys(claim.topic for claim in claims)
     named = list(zip(claims, names, strict=True))
     bodies = [_body(topic, named, len(head)) for topic in topics]
@@ -107,28 +155,32 @@ def _body(topic: str, named: Sequence[tuple[JudgedClaim, str]], columns: int) ->
 
 
 def _row(claim: JudgedClaim, name: str) -> Markup:
-    when = tag("span", claim.when, class_="when") if claim.when else None
     cells: list[tuple[str, Child]] = [
-        ("said", tag("a", claim.claim, href=f"#{name}")),
-        ("verdict", join([badge(claim.word), when])),
-        ("counted", counts(claim)),
-        ("range", measured_range(claim.checks)),
+        (
+            "said",
+            join(
+                [
+                    tag("a", claim.claim, href=f"#{name}"),
+                    tag("small", claim.kind) if claim.kind else None,
+                ]
+            ),
+        ),
+        ("verdict", _effects(claim)),
     ]
     inside = [tag("td", cell, class_=look) for look, cell in cells]
     return tag("tr", *inside, data_verdict=kind(claim.word))
 
 
 def claim_part(claim: JudgedClaim, name: str) -> Part:
-    """Build the article of a claim. name: its id on the page."""
-    figures = figures_part(claim.figures or _forest(claim.checks), name)
-    when = tag("span", claim.when, class_="when") if claim.when else None
+    """Build the article of a claim, numbers first. name: its id on the page."""
     return wrap(
         "article",
         tag("h3", claim.claim, id=f"{name}-title"),
-        tag("p", badge(claim.word), when, class_="verdict-line"),
+        tag("div", _effects(claim), class_="parts"),
         _method(claim),
+        figures_part(_forest(claim.checks), f"{name}-checks"),
+        figures_part(claim.figures, name),
         bullets(claim.notes, class_="notes"),
-        figures,
         _checks(claim.checks),
         id=name,
         class_="claim",
@@ -137,13 +189,25 @@ def claim_part(claim: JudgedClaim, name: str) -> Part:
 
 
 def _forest(checks: Sequence[Check]) -> list[Forest]:
-    """Draw the checks of a claim that has no figures."""
+    """Draw the checks of a claim, if they are few enough to be read."""
     known = [check for check in checks if has_value(check.number)]
     return [forest(checks)] if known and len(checks) <= MOST else []
 
 
+_KINDS = {
+    "identity": "An identity: true by mathematics, checked, and given no verdict.",
+    "measurement": "A statement that a measurement can contradict.",
+    "recommendation": "A recommendation: judged by whether what it promises comes.",
+}
+
+
 def _method(claim: JudgedClaim) -> Markup:
-    rows = [("Measured", claim.measured), ("Asked", claim.asks)]
+    rows = [
+        ("Kind", _KINDS[claim.kind] if claim.kind else ""),
+        ("Measured", claim.measured),
+        ("Confirms it", claim.asks),
+        ("Contradicts it", claim.contradicts or ""),
+    ]
     inside = [tag("div", tag("dt", word), tag("dd", said)) for word, said in rows if said]
     return tag("dl", *inside, class_="method")
 
@@ -157,7 +221,9 @@ def _checks(checks: Sequence[Check]) -> Markup | None:
     head: list[Child] = [*keys, *([] if same else ["quantity"]), "measured", "asked", "says"]
     rows = [_check(check, keys, same) for check in checks]
     said = tag("p", checks[0].quantity, class_="muted") if same else None
-    count = "The check" if len(checks) == 1 else f"All {len(checks)} checks"
+    found = Counter[str](check.says for check in checks)
+    said_so = ", ".join(f"{found[name]} {name}" for name in _ANSWERS if found[name])
+    count = f"{'The check' if len(checks) == 1 else f'All {len(checks)} checks'}: {said_so}"
     body = table("Checks", head, rows)
     return numbers(count, tag("div", said, body, class_="checks"))
 

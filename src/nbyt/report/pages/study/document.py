@@ -6,7 +6,7 @@ from msgspec import to_builtins
 
 from nbyt.report.html.element import Child, tag
 from nbyt.report.html.page import Page, Part, command, section, titled_facts
-from nbyt.report.pages.study.claims import claim_part, overview_section
+from nbyt.report.pages.study.claims import claim_part, findings_section, overview_section
 from nbyt.results.study import JudgedClaim, Study
 from nbyt.results.values import Machine
 from nbyt.store.text import slug
@@ -16,11 +16,12 @@ def study_page(data: Study) -> Page:
     """Build the page of a study."""
     names = _names([claim.id for claim in data.claims], "claim")
     named = list(zip(data.claims, names, strict=True))
+    by_id = {claim.id: name for claim, name in named}
     topics = list(dict.fromkeys(claim.topic for claim in data.claims))
     ids = _names(topics, "topic")
     about: list[Child] = [
         tag("span", data.lead, class_="about"),
-        f"{len(data.claims)} claims, effort {data.effort}, seed {data.seed}",
+        f"{len(data.claims)} statements, effort {data.effort}, seed {data.seed}",
     ]
     return Page(
         kind="study",
@@ -30,6 +31,7 @@ def study_page(data: Study) -> Page:
         about=about,
         skip="Skip to the claims",
         sections=[
+            *([findings_section(data, by_id)] if data.findings else []),
             overview_section(data, names),
             *(_topic(topic, name, named) for topic, name in zip(topics, ids, strict=True)),
             _made(data),
