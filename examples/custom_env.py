@@ -13,11 +13,11 @@ from gymnasium import spaces
 from gymnasium.wrappers import TimeLimit
 
 
-class Buoy(gymnasium.Env[np.ndarray, int]):
+class Buoy(gymnasium.Env[np.ndarray, np.int64]):
     """A buoy that should float at depth 0: choose its lift, against waves that push at random."""
 
     observation_space = spaces.Box(-10.0, 10.0, (2,), np.float32)
-    action_space = spaces.Discrete(3)
+    action_space: spaces.Discrete[np.int64] = spaces.Discrete(3)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -27,7 +27,7 @@ class Buoy(gymnasium.Env[np.ndarray, int]):
         self._state = self.np_random.uniform(-2.0, 2.0, 2)
         return self._state.astype(np.float32), {}
 
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Lift down, none or up; the reward is higher the nearer to depth 0."""
         depth, speed = self._state
         wave = self.np_random.normal(0.0, 0.3)
@@ -39,7 +39,7 @@ class Buoy(gymnasium.Env[np.ndarray, int]):
         return self._state.astype(np.float32), reward, lost, False, {}
 
 
-def make_env() -> gymnasium.Env[np.ndarray, int]:
+def make_env() -> gymnasium.Env[np.ndarray, np.int64]:
     """What nbyt calls: a function without arguments that makes one environment."""
     return TimeLimit(Buoy(), 200)
 

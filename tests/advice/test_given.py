@@ -27,9 +27,7 @@ ASKED = {**SMALL, "steps": [4, 16], "costs": "parallel"}
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("runs") / "sweep"
     layouts = [(16, 4), (4, 16)]
-    nbyt.run_sweep(
-        "tabular:FrozenLake-v1", layouts=layouts, seeds=2, advice=False, out=out, **SMALL
-    )
+    nbyt.sweep("tabular:FrozenLake-v1", layouts=layouts, seeds=2, advice=False, out=out, **SMALL)
     return out
 
 

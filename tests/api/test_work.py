@@ -1,12 +1,15 @@
 """nbyt.train, probe, advise and sweep from Python: what they return, and what they show."""
 
+import inspect
 import io
 import sys
 
 import pytest
 
 import nbyt
+from nbyt.advice.run import advise as advised
 from nbyt.api.work import watching
+from nbyt.measure.probe import probe as probed
 
 SMALL = {"envs": 8, "steps": 8, "minibatch": 16, "total": 256}
 
@@ -69,3 +72,11 @@ def test_a_terminal_and_a_notebook_show_progress_and_nothing_else_does(monkeypat
     monkeypatch.setitem(sys.modules, "ipykernel", sys)
     assert heard(monkeypatch, True, terminal=False) == "quarter trainings ...\n"
     assert heard(monkeypatch, False, terminal=False) == ""
+
+
+@pytest.mark.parametrize(("public", "work"), [(nbyt.advise, advised), (nbyt.probe, probed)])
+def test_what_the_work_takes_the_public_function_takes(public, work) -> None:
+    given, taken = (inspect.signature(one).parameters for one in (public, work))
+    assert set(given) == set(taken)
+    defaults = [{name: one.default for name, one in own.items()} for own in (given, taken)]
+    assert {**defaults[0], "progress": 0} == {**defaults[1], "progress": 0}

@@ -8,7 +8,7 @@ from tests.advice.races import made_up, planned
 
 from nbyt.advice.race import Evidence
 from nbyt.cli.advise_display import RaceDisplay, sparkline
-from nbyt.cli.progress import watched
+from nbyt.progress import watched
 
 
 def shown(evidence: Evidence) -> list[str]:
