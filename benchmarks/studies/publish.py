@@ -106,7 +106,7 @@ def _parts(claim: dict[str, Any]) -> Iterator[str]:
         yield f"*identity*, confirmed in {counts['yes']} of {sum(counts.values())} checks"
     for part in claim["parts"]:
         of = ", ".join(part["case"][key] for key in claim["apart"] if key in part["case"])
-        when = f": {part['when']}" if part["when"] else ""
+        when = f" {part['when']}" if part["when"] else ""
         words = (f"{of}:" if of else "", _range(part["range"]), f"**{part['word']}**{when}")
         yield " ".join(word for word in words if word)
 

@@ -196,7 +196,7 @@ def _filled(notes: Sequence[str], values: Data) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Highlight:
     """What was found, in a plain sentence and a few more, and its picture.
 
     title, text: with placeholders. about: ids of the claims that it rests on. values, picture:
@@ -223,10 +223,10 @@ class Finding:
 Picture = tuple[Callable[[Results], Data], Callable[[Results], AnyFigure]]
 
 
-def read_findings(package: str, pictures: Mapping[str, Picture]) -> tuple[Finding, ...]:
+def read_findings(package: str, pictures: Mapping[str, Picture]) -> tuple[Highlight, ...]:
     """Return the findings of the package's `claims.toml`, in its order."""
     return tuple(
-        Finding(one["title"], one["text"], tuple(one["claims"]), *pictures[name])
+        Highlight(one["title"], one["text"], tuple(one["claims"]), *pictures[name])
         for name, one in _texts(package)["findings"].items()
     )
 
@@ -261,7 +261,7 @@ class Study:
     lead: str
     experiments: tuple[Experiment, ...]
     claims: tuple[Claim, ...]
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Highlight, ...] = ()
     cpu_minutes: tuple[int, int] = (1, 1)
     worker_gb: int = 1
 

@@ -195,8 +195,18 @@ def _condition(checks: Sequence[Check]) -> str:
     key, counts = separating
     left = Counter(check.case.get(key) for check in checks if check.says == "open")
     ordered = sorted(counts.items(), key=lambda one: (-one[1][0] / one[1][1], one[0]))
-    parts = [f"{value} ({_said(*count, left[value])})" for value, count in ordered]
-    return f"{key} is: {', '.join(parts)}"
+    groups: dict[str, list[str]] = {"": [], "in part ": [], "not ": []}
+    for value, count in ordered:
+        groups[_how_far(*count)].append(f"{value} ({_said(*count, left[value])})")
+    parts = [start + " and ".join(values) for start, values in groups.items() if values]
+    return f"{key} is {'; '.join(parts)}"
+
+
+def _how_far(yes: int, decided: int) -> str:
+    """Return what goes before the values for which a claim holds, holds in part, or does not."""
+    if yes >= _NEARLY_ALL * decided:
+        return ""
+    return "not " if yes <= (1 - _NEARLY_ALL) * decided else "in part "
 
 
 def _left_open(checks: Sequence[Check]) -> str:
@@ -211,7 +221,7 @@ def _left_open(checks: Sequence[Check]) -> str:
         for value, (left, all_) in sorted(counts.items())
         if 2 * left > all_
     ]
-    return f"(cannot be told where {key} is: {', '.join(parts)})"
+    return f"(cannot be told where {key} is {', '.join(parts)})"
 
 
 def _said(yes: int, decided: int, left: int) -> str:

@@ -95,3 +95,9 @@ def test_keys_are_read_at_the_place_where_isaaclab_has_them() -> None:
 def test_a_command_line_of_cleanrl_is_taken_as_it_is() -> None:
     _, given = library("cleanrl", ["--num-envs", "16", "--no-norm-adv", "--track"])
     assert given == [("num-envs", "16"), ("norm-adv", "false"), ("track", "true")]
+
+
+def test_a_setting_in_the_place_of_a_library_is_called_one() -> None:
+    with pytest.raises(DialectError, match="'num_envs=4096' is a setting, not a library") as caught:
+        load("num_envs=4096")
+    assert "did you mean" not in caught.value.fix

@@ -46,7 +46,7 @@ _CONTRASTS = """() => {
 
 
 class Browsed(NamedTuple):
-    """A kind of page: how it is written, an example, a chart that is drawn at once, the window."""
+    """A kind of page: how it is written, an example, one of its charts, the window."""
 
     write: Callable[[Any, Path], None]
     sample: Callable[[], Any]
@@ -57,7 +57,7 @@ class Browsed(NamedTuple):
 class Visit:
     """A page that was opened, with what it asked for and what it complained about.
 
-    chart: the id of one that is drawn at once, over the whole width.
+    chart: the id of one that is as wide as the page; it is drawn before anything is asked.
     """
 
     def __init__(self, chromium: Any, path: Path, chart: str, **context: Any) -> None:
@@ -72,6 +72,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self._dialog(dialog))
         self.page.goto(self.address)
+        self.page.locator(f"#{chart}").scroll_into_view_if_needed()
         self.page.wait_for_selector(f"#{chart} .main-svg")
 
     def _route(self, route: Any) -> None:

@@ -62,10 +62,10 @@ def test_the_condition_is_the_property_that_tells_best() -> None:
     ]
     verdict = judge(checks)
     assert verdict.word == "holds when"
-    assert verdict.when == "gradient is: critic (3 of 3), actor (0 of 3)"
+    assert verdict.when == "gradient is critic (3 of 3); not actor (0 of 3)"
     assert (verdict.yes, verdict.no, verdict.open) == (3, 3, 0)
     unsure = judge([*checks, check(0, 1, at_least=0.5, env="d", gradient="actor")])
-    assert unsure.when == "gradient is: critic (3 of 3), actor (0 of 3, 1 open)"
+    assert unsure.when == "gradient is critic (3 of 3); not actor (0 of 3, 1 open)"
 
 
 def test_a_verdict_says_where_nothing_could_be_told() -> None:
@@ -73,7 +73,7 @@ def test_a_verdict_says_where_nothing_could_be_told() -> None:
     actor = [check(-1, 1, gradient="actor", env=env) for env in "abcd"]
     verdict = judge([*critic, *actor])
     assert verdict.word == "holds"
-    assert verdict.when == "(cannot be told where gradient is: actor (4 of 4 open))"
+    assert verdict.when == "(cannot be told where gradient is actor (4 of 4 open))"
     # Open checks that no property marks off are only counted.
     mixed = [check(-1, 1, gradient="critic", env=env) for env in "abc"]
     assert judge([*critic, *mixed]).when == ""

@@ -153,10 +153,8 @@ def probe(
         )
 
 
-# Said once, where the work is done; its examples are there.
-advise.__doc__, probe.__doc__ = (
-    (function.__doc__ or "").partition("    Examples\n")[0] for function in (advised, probed)
-)
+# Said once, where the work is done.
+advise.__doc__, probe.__doc__ = advised.__doc__, probed.__doc__
 
 
 @public

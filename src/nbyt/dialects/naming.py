@@ -34,6 +34,9 @@ def unknown(name: str, called: Called) -> DialectError:
     """Return the error for an unknown library, which names the nearest three."""
     shown = name if len(name) <= 40 else f"{name[:40]}..."
     near = nearest(name, called)
+    if "=" in name:
+        fix = "write the name of each library first, and its settings after it"
+        return DialectError(f"'{shown}' is a setting, not a library", where="the library", fix=fix)
     fix = f"did you mean {', '.join(near[:-1])} or {near[-1]}? `nbyt dialects` lists them all"
     return DialectError(f"unknown library '{shown}'", where="the library", fix=fix)
 

@@ -286,7 +286,7 @@ class JudgedClaim(Record, frozen=True, kw_only=True):
     figures: Annotated[tuple[AnyFigure, ...], Meta(max_length=LONGEST)]
 
 
-class Finding(Record, frozen=True, kw_only=True):
+class Highlight(Record, frozen=True, kw_only=True):
     """What was found, in plain words, with a picture; claims: what it rests on."""
 
     title: Text
@@ -305,7 +305,7 @@ class Study(Record, frozen=True, kw_only=True):
     effort: Literal["quick", "full"]
     seed: Seed
     claims: Annotated[tuple[JudgedClaim, ...], Meta(max_length=LONGEST)]
-    findings: Annotated[tuple[Finding, ...], Meta(max_length=LONGEST)] | UnsetType = UNSET
+    findings: Annotated[tuple[Highlight, ...], Meta(max_length=LONGEST)] | UnsetType = UNSET
     machine: Machine | UnsetType = UNSET
     versions: Names | UnsetType = UNSET
     reproduce: Text

@@ -26,8 +26,8 @@ def small(task: layouts.Task) -> layouts.Task:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small sizes for every experiment."""
     lake, pole = small(layouts.FROZENLAKE), small(layouts.CARTPOLE)
-    monkeypatch.setattr(layouts, "STEPS", (2, 1024))
-    monkeypatch.setattr(layouts, "_TASKS", (lake,))
+    monkeypatch.setattr(layouts, "STEPS", (2, 128, 1024))
+    monkeypatch.setattr(layouts, "_TASKS", (pole,))
     monkeypatch.setattr(layouts, "_TRAININGS", (3, 3))
     monkeypatch.setattr(layouts, "_CHAINS", (16, 16))
     monkeypatch.setattr(critics, "FROZENLAKE", lake)
@@ -68,9 +68,9 @@ def test_numbers_vary_over_trainings(results: dict[str, Any]) -> None:
         rows = [one[form][gradient]["layouts"] for one in stage["trainings"]]
         assert len({own[0]["variance"] for own in rows}) == 3
         for own in rows:
-            assert [one["envs"] * one["steps"] for one in own] == [2048] * 2
-            share = own[1]["covariance_share"]
-            individual = own[1]["individual"] / own[1]["variance"]
+            assert [one["envs"] * one["steps"] for one in own] == [2048] * 3
+            share = own[-1]["covariance_share"]
+            individual = own[-1]["individual"] / own[-1]["variance"]
             assert share + individual == pytest.approx(1, abs=1e-3)
 
 

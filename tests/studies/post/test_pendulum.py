@@ -45,8 +45,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         return _run(tmp_path_factory.mktemp("pendulum") / "study")
 
 
+def _judged(id: str, data: dict[str, Any]) -> dict[str, Any]:
+    return BY_ID[id].judged({NAME: data})
+
+
 def _word(id: str, data: dict[str, Any]) -> str:
-    return BY_ID[id].judged({NAME: data})["word"]
+    return _judged(id, data)["word"]
 
 
 def _number(value: float) -> dict[str, float]:
@@ -86,14 +90,24 @@ def test_histograms_hold_all_pairs(data: dict[str, Any]) -> None:
                 assert len(heights) == 40 and sum(heights) == pytest.approx(1, abs=0.01)
 
 
-@pytest.mark.parametrize("side", ["within", "across"])
-def test_lag_verdicts_follow_the_data(data: dict[str, Any], side: str) -> None:
+def _with_lags(data: dict[str, Any], side: str, value: float) -> dict[str, Any]:
+    changed = deepcopy(data)
+    for kinds in changed["lags"].values():
+        for kind in kinds.values():
+            kind[side] = [_number(value)] * 4
+    return changed
+
+
+def test_the_verdict_within_a_rollout_follows_the_data(data: dict[str, Any]) -> None:
     for value, word in ((0.005, "holds"), (0.4, "does not hold"), (-0.4, "does not hold")):
-        changed = deepcopy(data)
-        for kinds in changed["lags"].values():
-            for kind in kinds.values():
-                kind[side] = [_number(value)] * 4
-        assert _word(f"pendulum-lags-{side}", changed) == word
+        assert _word("pendulum-lags-within", _with_lags(data, "within", value)) == word
+
+
+def test_a_correlation_of_different_rollouts_violates_an_identity(data: dict[str, Any]) -> None:
+    for value, word in ((0.005, "yes"), (0.4, "no"), (-0.4, "no")):
+        found = _judged("pendulum-lags-across", _with_lags(data, "across", value))
+        assert found["word"] == "identity"
+        assert found["counts"][word] == len(found["checks"]) > 0
 
 
 def test_the_layouts_verdict_follows_the_data(data: dict[str, Any]) -> None:

@@ -88,7 +88,7 @@ def _neighbours(results: Results) -> list[Check]:
     quantity = "correlation of transitions one apart"
     return [
         Check(
-            where(case, **{"correlation of": words}),
+            where(case, **{"correlated": words}),
             quantity,
             mean(of_seeds(case, at("correlation", key, 0))),
             low=0,

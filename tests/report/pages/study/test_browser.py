@@ -25,9 +25,7 @@ def all_drawn(seen: Any) -> None:
 
 def test_it_opens_offline_and_draws_what_is_near(visit: Any) -> None:
     seen = visit()
-    charts = seen.page.locator(".chart")
-    drawn = seen.page.locator(".chart .main-svg").count()
-    assert drawn < charts.count()
+    assert seen.page.locator(".chart:not(:has(.main-svg))").count() > 0
     all_drawn(seen)
     assert seen.page.locator(".chart:not(:has(.main-svg))").count() == 0
     assert seen.complaints == [] and seen.asked == []
