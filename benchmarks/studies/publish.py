@@ -103,10 +103,12 @@ def _row(*cells: str) -> str:
 def _parts(claim: dict[str, Any]) -> Iterator[str]:
     if not claim["parts"]:
         counts = claim["counts"]
-        yield f"*identity*, confirmed in {counts['yes']} of {sum(counts.values())} checks"
+        rest = ", the rest open" if counts["open"] and not counts["no"] else ""
+        yield f"*identity*, confirmed in {counts['yes']} of {sum(counts.values())} checks{rest}"
     for part in claim["parts"]:
         of = ", ".join(part["case"][key] for key in claim["apart"] if key in part["case"])
-        when = f" {part['when']}" if part["when"] else ""
+        plain = part["word"] == "holds when" or part["when"].startswith("(")
+        when = f"{'' if plain else ':'} {part['when']}" if part["when"] else ""
         words = (f"{of}:" if of else "", _range(part["range"]), f"**{part['word']}**{when}")
         yield " ".join(word for word in words if word)
 

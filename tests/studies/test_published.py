@@ -99,3 +99,44 @@ def test_every_claim_says_where_it_is_from_and_what_would_contradict_it(study: S
     for claim in study.claims:
         assert claim.topic and claim.asks and claim.contradicts
         assert claim.kind in ("identity", "measurement", "recommendation")
+
+
+# What the titles of the findings say, which people wrote, beside the verdicts that rules gave.
+TITLES = {
+    ("post", "covariance-dominates", "critic"): "holds",
+    ("post", "covariance-dominates", "actor, normalised"): "does not hold",
+    ("post", "envs-lower-variance", "variance, actor, raw"): "holds",
+    ("post", "envs-lower-variance", "relative to progress, actor, normalised"): "cannot be told",
+    ("post", "short-rollouts-bias", "0.95"): "holds",
+    ("post", "delay-bias", ""): "holds",
+    ("post", "long-rollouts-credit", "corr² with the true advantage"): "holds when",
+    ("replay", "replay-decorrelates", "256"): "holds",
+    ("replay", "training-policy", "no replay, the newest"): "holds",
+    ("replay", "training-policy", "neighbours in time"): "cannot be told",
+    ("replay", "whole-buffer-slower", ""): "holds",
+    ("replay", "scheme-noise", "critic"): "holds",
+    ("replay", "scheme-noise", "actor"): "cannot be told",
+}
+
+
+@pytest.mark.parametrize(("study", "claim", "part"), TITLES)
+def test_findings_are_titled_as_the_verdicts_say(study: str, claim: str, part: str) -> None:
+    data = json.loads((DOCS / study / "study.json").read_text())
+    assert len(data["findings"]) == 5
+    assert any(claim in one["claims"] for one in data["findings"])
+    (found,) = (one for one in data["claims"] if one["id"] == claim)
+    words = {
+        ", ".join(one["case"][key] for key in found["apart"] if key in one["case"]): one["word"]
+        for one in found["parts"]
+    }
+    assert words[part] == TITLES[study, claim, part]
+
+
+def test_on_unseen_lakes_random_draws_do_worse_than_neighbours() -> None:
+    (level,) = (one for one in found(REPLAY)["claims"] if one["id"] == "unseen-level")
+    lakes = [
+        one["says"]
+        for one in level["checks"]
+        if "Lakes" in one["case"]["env"] and one["case"]["compared with"] == "sequential"
+    ]
+    assert lakes == ["no", "no"]

@@ -78,7 +78,9 @@ def _ends(results: Results) -> list[Check]:
                 continue
             where = {"env": case["env"], "stage": case["stage"], "scheme": _NAMES[scheme]}
             for name, (words, low, high) in asked.items():
-                checks.append(Check({**where, "what": name}, words, own[name], low, high))
+                checks.append(
+                    Check({**where, "what": name.replace("_", " ")}, words, own[name], low, high)
+                )
     return checks
 
 
