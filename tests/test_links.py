@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import nbyt
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)([^)\s]*)\)")
@@ -32,3 +34,29 @@ def test_losses_in_the_readme_are_those_of_the_proving_ground() -> None:
     losses = re.findall(r"\d+\.\d %(?: \[[\d.]+, [\d.]+\])?", text)
     assert losses
     assert [loss for loss in losses if loss not in known] == []
+
+
+# Dotted names of the page about the design that are none of our modules.
+ELSEWHERE = {"torch.func", "lax.map", "env.reset", "nbyt.studies"}
+
+
+def test_the_design_names_modules_that_exist() -> None:
+    text = (ROOT / "docs/design.md").read_text()
+    named = set(re.findall(r"(?<![\w/.])([a-z_]+(?:\.[a-z_]+)+)", text)) - ELSEWHERE
+    named -= {f"nbyt.{name}" for name in nbyt.__all__}
+    modules = {
+        name for name in named if name.rpartition(".")[2] not in ("py", "md", "json", "toml")
+    }
+    assert len(modules) > 20
+    assert [name for name in sorted(modules) if not _exists(name)] == []
+
+
+def _exists(name: str) -> bool:
+    """Return whether a dotted name is a package, a module, or stands in the module above it."""
+    inside, _, rest = name.partition(".")
+    root = ROOT / "src" if inside in ("nbyt", "nbyt_studies") else ROOT / "src" / "nbyt"
+    place = root.joinpath(inside, *rest.split("."))
+    above = place.parent.with_suffix(".py")
+    if place.is_dir() or place.with_suffix(".py").exists():
+        return True
+    return above.exists() and f" {place.name}" in above.read_text()
