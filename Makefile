@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 EXTRAS := dev,gymnax,sb3,envpool,mujoco,ray,trackers
 
-.PHONY: install demo test lint types layers package unit short-isas test-isas browser bench bench-throughput bench-probe \
+.PHONY: install demo test lint types layers docs package unit short-isas test-isas browser bench bench-throughput bench-probe \
 	bench-callback agreement calibration live-coverage parity dialects-live post replay \
 	replicate dqn soak soak-keys scale bench-sweep proving-ground test-oldest versions clean
 
@@ -26,7 +26,7 @@ demo: .venv/core
 
 # Checks that only read the code go side by side; tests use all cores by themselves.
 test: install
-	$(MAKE) -j 4 lint types layers package
+	$(MAKE) -j 4 lint types layers docs package
 	$(MAKE) unit
 	$(MAKE) short-isas
 
@@ -40,6 +40,10 @@ types: install
 
 layers: install
 	$(BIN)/lint-imports
+
+# The documentation site, in site/; a link that leads nowhere is an error.
+docs: install
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # Wheel and sdist, in an environment that has nothing else; prints sizes and seconds.
 package: install
