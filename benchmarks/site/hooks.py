@@ -88,5 +88,6 @@ def _reference() -> str:
         thing = getattr(nbyt, name)
         module, own = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
         if module and own:
-            lines += [f"::: {module}.{own}", ""]
+            options = f'    options: {{heading: "nbyt.{name}", toc_label: "{name}"}}'
+            lines += [f"::: {module}.{own}", options, ""]
     return "\n".join(lines)

@@ -1,11 +1,14 @@
 """The documentation site has what pages link to and every public name."""
 
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import nbyt
 
+SITE = Path(__file__).parents[2] / "site"
 hooks = pytest.importorskip("benchmarks.site.hooks")
 
 
@@ -26,3 +29,21 @@ def test_links_out_of_the_pages_are_followed() -> None:
     assert hooks._from_docs("../SECURITY.md") == "SECURITY.md"
     assert hooks._from_docs("../benchmarks/parity/results") == "benchmarks/parity/results/index.md"
     assert "examples/own_rule.py" in set(hooks._linked())
+
+
+def test_the_site_is_searched_without_a_network(chromium: Any) -> None:
+    """The site as `make docs` left it, which `make test` calls first."""
+    start = SITE / "index.html"
+    if not start.exists():
+        pytest.skip("there is no site: make docs")
+    asked, complaints = [], []
+    page = chromium.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(start.as_uri())
+    page.get_by_placeholder("Search").first.fill("stagger")
+    page.locator(".md-search-result__item").first.wait_for()
+    assert "environments.html" in page.locator(".md-search-result__list").inner_html()
+    assert complaints == []
+    assert [one for one in asked if not one.startswith(("file:", "data:", "blob:"))] == []
+    page.close()
