@@ -146,3 +146,12 @@ def test_a_target_that_would_refuse_gets_the_nearest_it_takes() -> None:
     assert not found.target.reading.refusals
     assert found.target.layout["batch"] == 1000
     assert "minibatches" in {d.code for d in found.differences if d.loss}
+
+
+def test_a_schedule_that_skrl_has_as_a_class_is_carried() -> None:
+    found = translate("rsl_rl", "skrl", num_envs=4096, num_steps_per_env=24)
+    assert "learning_rate_scheduler=KLAdaptiveLR," in found.paste
+    back = translate("skrl", "rsl_rl", num_envs=64, learning_rate_scheduler="KLAdaptiveLR")
+    assert not [one for one in back.differences if one.code == "schedule"]
+    other = translate("skrl", "sb3", num_envs=64, learning_rate_scheduler="KLAdaptiveLR")
+    assert [one.kind for one in other.differences if one.code == "schedule"] == ["left"]

@@ -51,13 +51,17 @@ class Check:
 
 @dataclass(frozen=True)
 class Paste:
-    """A template for settings that can be pasted into a user's own files."""
+    """A template for settings that can be pasted into a user's own files.
+
+    classes: values that are names of classes, which code writes without quotes.
+    """
 
     text: str
     line: str = ""
     prefix: str = ""
     hyphens: bool = True
     repeat: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -35,12 +35,12 @@ def _known(dialect: Dialect, values: Mapping[str, Any]) -> dict[str, str]:
     """Return what the template may name: settings, and groups of those that it does not name."""
     named = set(_NAME.findall(dialect.paste.text)) - set(dialect.paste.repeat)
     rest = {key: value for key, value in values.items() if key not in named}
-    return {key: _text(value) for key, value in values.items()} | _groups(dialect, rest)
+    return {key: _text(dialect, value) for key, value in values.items()} | _groups(dialect, rest)
 
 
 def _groups(dialect: Dialect, rest: Mapping[str, Any]) -> dict[str, str]:
     """Write the settings that the template does not name, in each way it may ask for them."""
-    paste, texts = dialect.paste, {key: _text(value) for key, value in rest.items()}
+    paste, texts = dialect.paste, {key: _text(dialect, value) for key, value in rest.items()}
     lines = [_filled(paste.line, {"key": key, "value": text}) for key, text in texts.items()]
     groups = {
         "arguments": ", ".join(f"{key}={text}" for key, text in texts.items()),
@@ -75,8 +75,9 @@ def _flag(dialect: Dialect, key: str) -> str:
 def _with_flag(dialect: Dialect, key: str, value: Any) -> str:
     if dialect.paste.hyphens and isinstance(value, bool):
         return f"--{'' if value else 'no-'}{_flag(dialect, key)}"
-    return f"--{_flag(dialect, key)} {_text(value)}"
+    return f"--{_flag(dialect, key)} {_text(dialect, value)}"
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, str) else str(value)
+def _text(dialect: Dialect, value: Any) -> str:
+    is_text = isinstance(value, str) and value not in dialect.paste.classes
+    return json.dumps(value) if is_text else str(value)
