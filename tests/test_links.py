@@ -44,7 +44,7 @@ def test_the_design_names_modules_that_exist() -> None:
     text = (ROOT / "docs/design.md").read_text()
     named = set(re.findall(r"(?<![\w/.])([a-z_]+(?:\.[a-z_]+)+)", text)) - ELSEWHERE
     named -= {f"nbyt.{name}" for name in nbyt.__all__}
-    kinds = ("py", "md", "json", "toml", "csv")
+    kinds = ("py", "md", "json", "toml", "csv", "yml")
     modules = {name for name in named if name.rpartition(".")[2] not in kinds}
     assert len(modules) > 20
     assert [name for name in sorted(modules) if not _exists(name)] == []

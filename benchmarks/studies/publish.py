@@ -107,8 +107,8 @@ def _parts(claim: dict[str, Any]) -> Iterator[str]:
         yield f"*identity*, confirmed in {counts['yes']} of {sum(counts.values())} checks{rest}"
     for part in claim["parts"]:
         of = ", ".join(part["case"][key] for key in claim["apart"] if key in part["case"])
-        plain = part["word"] == "holds when" or part["when"].startswith("(")
-        when = f"{'' if plain else ':'} {part['when']}" if part["when"] else ""
+        goes_on = part["word"] == "holds when" or part["when"].startswith("(")
+        when = f"{'' if goes_on else ':'} {part['when']}" if part["when"] else ""
         words = (f"{of}:" if of else "", _range(part["range"]), f"**{part['word']}**{when}")
         yield " ".join(word for word in words if word)
 

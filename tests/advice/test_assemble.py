@@ -92,7 +92,9 @@ def test_a_probability_is_stated_on_parallel_hardware_alone() -> None:
     for objective, stated in (("time", True), ("samples", False)):
         race = planned(objective)
         race = replace(race, schedule=race.schedule._replace(seeds=8))
-        data = advice_data(inputs(race, made_up(race, {4: 0.2, 16: 1.0})))
+        evidence = made_up(race, {4: 0.2, 16: 1.0})
+        assert (evidence.judged().within is not None) is stated  # what the race says on its way
+        data = advice_data(inputs(race, evidence))
         assert (data["advice"][objective]["p_within_5"] is not None) is stated
         assert all((row["within_5"] is not None) is stated for row in data["layouts"])
         assert stated or data["safe_range"] == []

@@ -72,19 +72,24 @@ def test_the_readme_says_what_was_found() -> None:
     for study in (POST, REPLAY):
         assert f"{len(found(study)['claims'])} statements of it are measured" in readme
     claims = {claim["id"]: claim for claim in found(POST)["claims"]}
-    words = {
-        (name, *(part["case"][key] for key in claims[name]["apart"] if key in part["case"])): part[
-            "word"
-        ]
+    covariance, variance, delay = (
+        _words_of_parts(claims[name])
         for name in ("covariance-dominates", "envs-lower-variance", "delay-bias")
-        for part in claims[name]["parts"]
+    )
+    assert covariance["critic"] == "holds"
+    assert covariance["actor, normalised"] == "does not hold"
+    assert variance["variance, actor, raw"] == "holds"
+    assert variance["variance, actor, normalised"] != "holds"
+    assert variance["relative to progress, actor, normalised"] != "holds"
+    assert delay[""] == "holds"
+
+
+def _words_of_parts(claim: dict[str, Any]) -> dict[str, str]:
+    """Return the word on each part of a claim, by the part's properties in the claim's order."""
+    return {
+        ", ".join(part["case"][key] for key in claim["apart"] if key in part["case"]): part["word"]
+        for part in claim["parts"]
     }
-    assert words["covariance-dominates", "critic"] == "holds"
-    assert words["covariance-dominates", "actor", "normalised"] == "does not hold"
-    assert words["envs-lower-variance", "variance", "actor", "raw"] == "holds"
-    assert words["envs-lower-variance", "variance", "actor", "normalised"] != "holds"
-    assert words["envs-lower-variance", "relative to progress", "actor", "normalised"] != "holds"
-    assert words[("delay-bias",)] == "holds"
 
 
 @STUDIES
@@ -124,19 +129,26 @@ def test_findings_are_titled_as_the_verdicts_say(study: str, claim: str, part: s
     data = json.loads((DOCS / study / "study.json").read_text())
     assert len(data["findings"]) == 5
     assert any(claim in one["claims"] for one in data["findings"])
-    (found,) = (one for one in data["claims"] if one["id"] == claim)
-    words = {
-        ", ".join(one["case"][key] for key in found["apart"] if key in one["case"]): one["word"]
-        for one in found["parts"]
-    }
-    assert words[part] == TITLES[study, claim, part]
+    (judged,) = (one for one in data["claims"] if one["id"] == claim)
+    assert _words_of_parts(judged)[part] == TITLES[study, claim, part]
 
 
-def test_on_unseen_lakes_random_draws_do_worse_than_neighbours() -> None:
-    (level,) = (one for one in found(REPLAY)["claims"] if one["id"] == "unseen-level")
-    lakes = [
-        one["says"]
-        for one in level["checks"]
-        if "Lakes" in one["case"]["env"] and one["case"]["compared with"] == "sequential"
-    ]
-    assert lakes == ["no", "no"]
+def _said(study: Study, claim: str, *values: str) -> list[str]:
+    """Return what a claim's checks say whose cases have all of these values."""
+    (judged,) = (one for one in found(study)["claims"] if one["id"] == claim)
+    return [one["says"] for one in judged["checks"] if {*values} <= {*one["case"].values()}]
+
+
+def test_findings_say_of_replay_what_its_checks_say() -> None:
+    for lakes in ("Lakes, 200 maps", "Lakes, 2,000 maps"):
+        assert _said(REPLAY, "unseen-level", "sequential", lakes) == ["no"]
+    for env in ("CartPole-v1", "Breakout-MinAtar"):
+        late = _said(REPLAY, "replay-decorrelates", "late", env)
+        assert len(late) == 2 and "yes" not in late
+    assert _said(REPLAY, "training-policy", "neighbours in time") == ["open"] * 3
+
+
+@STUDIES
+def test_findings_count_checks_that_there_are(study: Study) -> None:
+    for one in found(study)["findings"]:
+        assert not re.search(r"\d of 0(?![.\d])", one["text"]), one["title"]

@@ -193,7 +193,7 @@ def _layouts(inputs: AdviceInputs, best: OfLayout) -> list[LayoutLoss]:
     within: Sequence[float | None] = [None] * len(losses)
     if judged is not None:
         losses = list(judged.losses)
-        within = judged.close if _sure(inputs, judged) else within
+        within = within if judged.within is None else judged.close
     names = _defaults_by_steps(inputs)
     found = [
         _row(inputs, known.steps[place], loss, chance, best, names)
@@ -237,16 +237,10 @@ def _defaults_by_steps(inputs: AdviceInputs) -> dict[int, list[str]]:
 
 
 def _safe(inputs: AdviceInputs, judged: Judged | None) -> list[list[int]]:
-    if judged is None or not _sure(inputs, judged):
+    if judged is None or judged.within is None:
         return []
     steps = inputs.known(inputs.request.objective).steps
     return [[inputs.request.batch // steps[place], steps[place]] for place in judged.safe]
-
-
-def _sure(inputs: AdviceInputs, judged: Judged) -> bool:
-    """Return True if probabilities may be stated: they came true on parallel hardware."""
-    costs = inputs.costs
-    return judged.within is not None and costs is not None and costs.kind == PARALLEL
 
 
 def _race(evidence: Evidence, costs: UpdateCosts | None) -> Race:
@@ -416,7 +410,7 @@ def _warnings(inputs: AdviceInputs, stages: Sequence[StageAdvice]) -> list[str]:
             f"fewer than {CALIBRATED_FROM} trainings: no probability is stated, because on the "
             "proving ground it did not come true at that cost"
         )
-    elif evidence is not None and (inputs.costs is None or inputs.costs.kind != PARALLEL):
+    elif evidence is not None and evidence.race.costs.kind != PARALLEL:
         found.append(
             "no probability is stated where updates cost about the same for every T: on the "
             "proving ground it did not come true for the same samples"

@@ -8,7 +8,7 @@ from math import ceil
 import numpy as np
 from jaxtyping import Float
 
-from nbyt.advice.costs import UpdateCosts
+from nbyt.advice.costs import PARALLEL, UpdateCosts
 from nbyt.advice.given import OwnRun
 from nbyt.advice.request import AdviceRequest
 from nbyt.envs.protocol import HostEnv
@@ -158,10 +158,10 @@ class Evidence:
         return np.array([[self._gain(t, one) for one in self._seeds] for t in self.tried])
 
     def judged(self) -> Judged:
-        """Return what the trainings say so far."""
+        """Return what the trainings say so far, with a probability only where it may be stated."""
         race = self.race
         places = [race.known.steps.index(steps) for steps in self.tried]
-        return judge_race(
+        judged = judge_race(
             np.log2(np.array(race.known.steps, float)),
             places,
             self.gains,
@@ -169,6 +169,8 @@ class Evidence:
             trainings=FRACTION * len(self.curves),
             generator=numpy_stream(race.request.seed, "advise.judge"),
         )
+        # On the proving ground probabilities came true on parallel hardware, and nowhere else.
+        return judged if race.costs.kind == PARALLEL else judged._replace(within=None)
 
     def moments(self, steps: int) -> Float[np.ndarray, "seeds moments"]:
         """Return an arm's curves at even moments of its part of the budget."""
