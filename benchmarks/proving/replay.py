@@ -13,11 +13,13 @@ import numpy as np
 from benchmarks.proving.data import Cell
 from benchmarks.proving.profiles import GRID, over_budget, scores
 from nbyt.errors import UsageError
+from nbyt.rng import numpy_stream
 from nbyt.stats.landscape import Landscape, losses, noise_of_means, smooth
 
 # At most so many seeds are the rule's; the judge has the others.
 _RULE_SEEDS = 16
 _RULE_SHARE = 0.625
+_DRAWS = 1000
 
 
 class Choice(NamedTuple):
@@ -83,6 +85,15 @@ class Ground:
         """What some seeds say about the layouts' scores."""
         own = self.scores[:, list(seeds)]
         return smooth(self.octaves, own.mean(1), noise_of_means(own))
+
+    def losses_drawn(self, seeds: Sequence[int]) -> np.ndarray:
+        """Losses drawn from what some seeds say, [draws, layouts]."""
+        key = numpy_stream(0, f"losses {self.cell.name} {self.objective}")
+        return losses(self.landscape_by(seeds).draws(_DRAWS, key), self.cell.untrained)
+
+    def standard_error(self, seeds: Sequence[int]) -> float:
+        """The standard error of a layout's loss by some seeds, in the mean over layouts."""
+        return float(self.losses_drawn(seeds).std(0).mean())
 
     @cached_property
     def span(self) -> float:

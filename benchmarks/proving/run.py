@@ -30,7 +30,6 @@ from benchmarks.proving.rules import FREE, PAID, PAIRED, RECORDED, SLOW
 from benchmarks.proving.tasks import SEALED
 from benchmarks.timing.machine import machine
 from nbyt.rng import numpy_stream
-from nbyt.stats.landscape import losses
 from nbyt.stats.race import CALIBRATED_FROM
 from nbyt.store.atomic import write_text
 from nbyt.training import hardware
@@ -44,7 +43,6 @@ _SAID = 20
 USUAL = "2048"
 RACE = "race"
 _LEAST_GAIN = 5.0
-_DRAWS = 1000
 
 
 def main() -> None:
@@ -299,8 +297,7 @@ def _described(cell: Cell, objectives: Sequence[str]) -> dict[str, Any]:
 
 def _losses(ground: Ground) -> dict[str, Any]:
     """The loss of every T with the interval of its posterior, and its mean standard error."""
-    key = numpy_stream(0, f"losses {ground.cell.name} {ground.objective}")
-    drawn = losses(ground.landscape.draws(_DRAWS, key), ground.cell.untrained)
+    drawn = ground.losses_drawn(range(len(ground.cell.seeds)))
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
     rows = zip(ground.losses, low, high, strict=True)
     return {

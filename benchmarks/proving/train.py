@@ -34,8 +34,7 @@ BLOCK = 16
 EPISODES = 16
 CELLS = Path(__file__).with_name("cells.csv")
 WORK = Path(__file__).parents[2] / "runs" / "proving"
-# Seeds of a cell whose noise is at most so much; and of those with more.
-_SEEDS_BY_NOISE, _MOST_SEEDS = ((0.06, 16), (0.12, 64)), 128
+_MOST_SEEDS = 256
 _QUICK = ("Catch-bsuite", "CliffWalking-v1", "FrozenLake-v1")
 
 
@@ -97,16 +96,15 @@ def more_blocks(cells: Iterable[Cell]) -> Iterator[Block]:
 
 
 def seeds_wanted(cell: Cell) -> int:
-    """How many seeds a cell should have, by the noise of its first ones.
+    """How many seeds bring the mean standard error of a T's loss down to what the task asks for.
 
-    The noise is the standard deviation of a training's score over the gain of the best T, in the
-    median over T; nothing here depends on which T is best.
+    Told from the first seeds, at equal samples; nothing here depends on which T is best.
     """
-    ground = Ground(cell, "samples")
-    first = ground.scores[:, :BLOCK]
-    gain = float(first.mean(1).max()) - cell.untrained
-    noise = float(np.median(first.std(1, ddof=1))) / gain
-    return next((seeds for most, seeds in _SEEDS_BY_NOISE if noise <= most), _MOST_SEEDS)
+    task = next(task for task in TASKS if task.env == cell.env)
+    first = min(len(cell.seeds), task.seeds)
+    error = Ground(cell, "samples").standard_error(range(first))
+    blocks_wanted = math.ceil(first * (error / task.precision) ** 2 / BLOCK)
+    return max(task.seeds, min(_MOST_SEEDS, blocks_wanted * BLOCK))
 
 
 def quick_blocks() -> Iterator[Block]:
