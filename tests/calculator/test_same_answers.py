@@ -17,7 +17,7 @@ from nbyt.errors import NbytError
 Pairs = list[list[str]]
 Question = list[Any]
 
-EXPLAINED, OTHERS, CHUNK = 2_000, 300, 50
+EXPLAINED, OTHERS, CHUNK = 1_000, 150, 50
 _SIZES = [1, 2, 3, 4, 5, 7, 8, 32, 64, 96, 100, 128, 1000, 2048, 4096]
 
 

@@ -9,15 +9,14 @@ from nbyt_studies.experiment import Context
 from nbyt_studies.study import Study
 
 
-@pytest.fixture
-def make_context(tmp_path: Path) -> Callable[[int], Context]:
+@pytest.fixture(scope="module")
+def make_context(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Context]:
     """Benches of the same seed in folders of their own."""
-    made: list[Path] = []
 
     def make(seed: int = 0) -> Context:
         study = Study("test", "A test", "", (), ())
-        made.append(tmp_path / f"study-{len(made)}")
-        folder = study.open_folder(made[-1], quick=True, seed=seed)
+        place = tmp_path_factory.mktemp("benches") / "study"
+        folder = study.open_folder(place, quick=True, seed=seed)
         return Context(folder, seed, True, lambda what, done, total: None)
 
     return make

@@ -1,6 +1,7 @@
 """Layouts, controls, critics and sources: what is measured, and verdicts that follow from it."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -22,8 +23,7 @@ def small(task: layouts.Task) -> layouts.Task:
     return replace(task, stages={"middle": 1, "late": 2})
 
 
-@pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
+def make_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small sizes for every experiment."""
     lake, pole = small(layouts.FROZENLAKE), small(layouts.CARTPOLE)
     monkeypatch.setattr(layouts, "STEPS", (2, 128, 1024))
@@ -42,11 +42,14 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(critics, "_QUALITY_STARTS", (32, 32))
 
 
-@pytest.fixture
-def results(context: Context, few: None) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def results(make_context: Callable[[], Context]) -> dict[str, Any]:
     """What the experiments find in their small size, as it is read back."""
     experiments = (*layouts.EXPERIMENTS, *critics.EXPERIMENTS)
-    found = {one.name: one.run(context) for one in experiments}
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        make_small(monkeypatch)
+        context = make_context()
+        found = {one.name: one.run(context) for one in experiments}
     return json.loads(json.dumps(found, allow_nan=False))
 
 
