@@ -1,0 +1,47 @@
+"""Outputs on the pages are what their commands print."""
+
+import re
+from pathlib import Path
+
+import pytest
+from benchmarks.site import outputs
+from benchmarks.site.outputs import Block, blocks, differs, printed
+
+BLOCKS = blocks()
+TEXT = "one\ntwo\nthree\n"
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page.name} {block.command}")
+def test_a_page_shows_what_the_command_prints(block: Block) -> None:
+    text = printed(block)
+    assert not differs(block, text), text
+
+
+@pytest.mark.parametrize(
+    ("shown", "wrong"),
+    [
+        (TEXT, False),
+        ("one\n...\n", False),
+        ("...\nthree\n", False),
+        ("one\n...\nthree\n", False),
+        ("one\nthree\n", True),
+        ("one\n", True),
+        ("...\nwo\n...\n", True),
+        ("three\n...\none\n", True),
+        ("...\nthre\n", True),
+    ],
+)
+def test_a_block_that_shows_something_else_is_found(shown: str, wrong: bool) -> None:
+    assert differs(Block(Path("page.md"), "nbyt dialects", shown), TEXT) is wrong
+
+
+def test_every_question_has_a_command_or_a_link() -> None:
+    text = (outputs.ROOT / "docs/faq.md").read_text()
+    answers = re.split(r"^### .*$", text, flags=re.MULTILINE)[1:]
+    assert len(answers) > 15
+    for answer in answers:
+        assert "nbyt " in answer or "](" in answer, answer
+
+
+def test_results_that_no_page_shows_are_not_kept() -> None:
+    assert {file.name for file in outputs.KEPT.iterdir()} <= {block.file.name for block in BLOCKS}
