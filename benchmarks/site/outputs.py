@@ -64,9 +64,7 @@ class Block(NamedTuple):
 def blocks(pages: tuple[Path, ...] = PAGES) -> list[Block]:
     """Every command on the pages that is shown with its output."""
     return [
-        Block(page, *found)
-        for page in pages
-        for found in _BLOCK.findall(page.read_text("utf-8"))
+        Block(page, *found) for page in pages for found in _BLOCK.findall(page.read_text("utf-8"))
     ]
 
 
@@ -156,7 +154,9 @@ def main() -> None:
             print(f"kept {file.name}", flush=True)
     with ThreadPoolExecutor() as pool:
         texts = list(pool.map(printed, every))
-    wrong = [(block, text) for block, text in zip(every, texts, strict=True) if differs(block, text)]
+    wrong = [
+        (block, text) for block, text in zip(every, texts, strict=True) if differs(block, text)
+    ]
     for block, text in wrong:
         where = f"{block.page.relative_to(ROOT)}: {block.command}"
         if options.write and LEFT_OUT not in block.shown.splitlines():
