@@ -1,7 +1,6 @@
 """Benches in folders of their own, where an experiment can be done in its small size."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
