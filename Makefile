@@ -6,7 +6,8 @@ EXTRAS := dev,gymnax,sb3,envpool,mujoco,ray,trackers
 
 .PHONY: install demo test lint types layers docs package unit short-isas test-isas browser bench bench-throughput bench-probe \
 	bench-callback agreement calibration live-coverage parity dialects-live post replay \
-	replicate dqn soak soak-keys scale bench-sweep proving-ground test-oldest versions clean
+	replicate dqn soak soak-keys scale bench-sweep proving-ground test-oldest versions \
+	outputs retrained-outputs clean
 
 install: .venv/installed
 
@@ -141,8 +142,17 @@ PROVING ?=
 proving-ground: install
 	$(BIN)/pip install --quiet --disable-pip-version-check -r benchmarks/requirements-proving.txt
 	$(BIN)/python -m benchmarks.proving.run $(PROVING)
+	$(BIN)/python -m benchmarks.proving.live
 	$(BIN)/python -m benchmarks.proving.prior
 	$(BIN)/python -m benchmarks.proving.report
+
+# The outputs on the pages, from commands and trainings; `make outputs` after a change of words.
+outputs: install
+	$(BIN)/python -m benchmarks.site.outputs --write
+
+# A minute or two more: what rests on trainings is trained again.
+retrained-outputs: install
+	$(BIN)/python -m benchmarks.site.outputs --train --write
 
 # About an hour; it can be stopped, and the same command goes on.
 calibration: install

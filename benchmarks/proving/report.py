@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.proving import figure
 from benchmarks.proving.external import RESULT as EXTERNAL
+from benchmarks.proving.live import RESULT as LIVE
 from nbyt.store.atomic import write_text
 
 RESULT = Path(__file__).with_name("result.json")
@@ -88,6 +89,7 @@ def page(result: Result) -> str:
         "cells": cells(result),
         "dropped": dropped(result),
         "external": external(json.loads(EXTERNAL.read_text()) if EXTERNAL.exists() else {}),
+        "live": live(json.loads(LIVE.read_text()) if LIVE.exists() else None),
         "sealed_names": ", ".join(_name(env) for env in result["sealed"]),
     }
     text = _TEXT.read_text()
@@ -462,6 +464,22 @@ def external(found: dict[str, list[dict[str, Any]]]) -> str:
             parts += ["", _SEEN[name](rows)]
         parts.append("")
     return "\n".join(parts).rstrip() or "They have not been measured yet."
+
+
+def live(found: Result | None) -> str:
+    """Whether searches on recorded curves lose what live ones lose."""
+    if found is None:
+        return "It has not been asked on live trainings yet."
+    parts = [
+        f"`{name}` loses {_interval(of['live'])} on live trainings and "
+        f"{_interval(of['replayed'])} on recorded ones"
+        for name, of in found["lost"].items()
+    ]
+    where = f"{_name(found['env'])}, {NAMES[found['objective']]}, {found['budget']} trainings"
+    count = f"{found['searches']} live searches, {found['replays']} replays"
+    return f"For a check it also trained for itself in one cell ({where}; {count}): " + (
+        f"{'; '.join(parts)}."
+    )
 
 
 def _column(key: str) -> str:

@@ -118,12 +118,13 @@ def train(block: Block, work: Path = WORK) -> None:
     file = work / block.file
     if file.exists():
         return
-    rows = _rows(block)
+    rows = rows_of(block)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_text(file, json.dumps(rows))
 
 
-def _rows(block: Block) -> list[dict[str, Any]]:
+def rows_of(block: Block) -> list[dict[str, Any]]:
+    """Train the seeds of a block, and return a row for each."""
     task, env = block.task, resolve(block.task.env)
     minibatch = nearest_divisors(block.batch, MINIBATCH)[0]
     layout = Layout(block.batch // block.steps, block.steps, minibatch, EPOCHS)

@@ -14,11 +14,13 @@ from benchmarks.proving.answers import answers
 from benchmarks.proving.calibration import POWERS, Said, calibration, powers
 from benchmarks.proving.data import Cell, read_cells
 from benchmarks.proving.judge import Bench, mean_over_envs, references_for, summary
+from benchmarks.proving.live import Live
 from benchmarks.proving.prior import prior
 from benchmarks.proving.profiles import OBJECTIVES, over_budget, scores
 from benchmarks.proving.replay import Choice, Ground, Replay
 from benchmarks.proving.rules import FREE, PAID
 from benchmarks.proving.tasks import POINTS, SEALED, TASKS
+from benchmarks.proving.train import seeds_wanted
 
 from nbyt.errors import UsageError
 from nbyt.stats.landscape import losses, noise_of_means, smooth
@@ -266,6 +268,27 @@ def test_cells_with_missing_seeds_or_nan_are_refused(tmp_path: Path) -> None:
         read_cells(_table(tmp_path, envs=["tabular:Taxi-v4"], without=(1, 3)))
     with pytest.raises(UsageError, match=r"T = 2 has a point that is not a number"):
         read_cells(_table(tmp_path, envs=["tabular:Taxi-v4"], spoiled=(2, 1)))
+
+
+def test_a_live_training_has_the_curve_of_a_recorded_one_and_costs_as_much() -> None:
+    cell = next(one for one in read_cells() if (one.env, one.batch) == ("tabular:Taxi-v4", 2048))
+    recorded = Replay(Ground(cell, "parallel:16"), (0, 1, 2))
+    live = Live(Ground(cell, "parallel:16"), (0, 1, 2))
+    for replay in (recorded, live):
+        replay.train(64, 0, 0.25)
+        replay.train(64, 0, 0.5)
+    assert live.spent == recorded.spent == 0.5
+    ours, theirs = (replay.train(64, 0) for replay in (live, recorded))
+    assert ours.shape == theirs.shape
+    assert ours[0] == pytest.approx(cell.untrained, rel=0.2)
+    spread = np.ptp(Ground(cell, "parallel:16").curves[cell.steps.index(64)])
+    assert np.abs(ours - theirs).mean() < spread / 2
+
+
+def test_seeds_follow_from_the_precision_that_is_wanted() -> None:
+    sure, noisy = _cell(noise=0.001), _cell("gymnax:FourRooms-misc", noise=1.0)
+    assert seeds_wanted(sure) == 16
+    assert seeds_wanted(noisy) > 16 and seeds_wanted(noisy) % 16 == 0
 
 
 def test_the_summary_counts_envs_once_however_many_cells_they_have() -> None:

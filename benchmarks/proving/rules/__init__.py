@@ -45,7 +45,7 @@ RECORDED: dict[str, Learn] = {"gradient at frozen stages": recorded}
 PAIRED = ("race, argmax", "race, least expected loss", "race, own returns")
 # These take up to seconds a replay: with fewer replays, and about one batch size only.
 SLOW: dict[str, tuple[Learn, int]] = {
-    "Optuna TPE, median pruner": (searching("TPE", "median"), 10),
-    "Optuna TPE, Hyperband pruner": (searching("TPE", "Hyperband"), 10),
-    "Optuna GP, median pruner": (searching("GP", "median"), 3),
+    "Optuna TPE, median pruner": (searching("TPE", "median"), 50),
+    "Optuna TPE, Hyperband pruner": (searching("TPE", "Hyperband"), 50),
+    "Optuna GP, median pruner": (searching("GP", "median"), 10),
 }
