@@ -74,6 +74,14 @@ def test_units_count(number: float, unit: str) -> None:
     assert numbers.MEMORY.read("1.5GiB", "m") == numbers.MEMORY.read("1536m", "m") == 1.5 * 2**30
 
 
+@pytest.mark.parametrize("text", ["20k", "20K", "0.02M", " 20 k", "2e1k"])
+def test_whole_numbers_may_be_thousands(text: str) -> None:
+    assert numbers.STEPS.read(text, "total") == numbers.SIZE.read(text, "batch") == 20_000
+    for wrong in ("1.0001k", "k", "20kk", "20m", "1e15M"):
+        with pytest.raises(UsageError, match="a whole number"):
+            numbers.STEPS.read(wrong, "total")
+
+
 WRONG: list[Any] = [
     -1,
     1.5,

@@ -22,6 +22,8 @@ _LONGEST = 100
 _MOST_IN_A_LIST = 1_000
 _SHOWN = 40
 _WITH_UNIT = r"([0-9_.]+(?:e[0-9]+)?)\s*([a-zA-Z]*)"
+# What may follow a whole number: 20k is 20,000.
+_THOUSANDS = {"k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 _MOST_BITS = 1024
 _SAID = {"lam": "lambda"}
 
@@ -41,7 +43,7 @@ class Kind(Protocol):
 class Number:
     """A number from `low` to `high`.
 
-    whole: written 500_000 or 1e6 too. units: a text needs one of them, such as 512M, and a value
+    whole: written 500_000, 1e6 or 20k too. units: a text needs one of them, such as 512M, and a value
     is in the smallest. bounds: `low` and `high` in words. note: what follows them in an error.
     """
 
@@ -57,7 +59,9 @@ class Number:
     def read(self, text: str, name: str) -> Any:
         """Return the number that a text states, in the smallest unit."""
         digits, unit = text, 1
-        if len(self.units) > 1:
+        if self.whole and text.strip()[-1:] in _THOUSANDS:
+            digits, unit = text.strip()[:-1], _THOUSANDS[text.strip()[-1]]
+        elif len(self.units) > 1:
             form = re.fullmatch(_WITH_UNIT, text.strip()[: _LONGEST + 1])
             digits, unit = (form[1], self.units.get(form[2], 0)) if form else ("", 0)
         stated = _decimal(digits)
@@ -66,7 +70,8 @@ class Number:
             raise self._wrong(name, text)
         if not self.whole:
             return self.check(float(stated * unit), name, text)
-        if stated < self.low or stated != int(stated):
+        stated *= unit
+        if not self.low <= stated <= self.high or stated != int(stated):
             raise self._wrong(name, text)
         return int(stated)
 

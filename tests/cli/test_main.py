@@ -43,3 +43,13 @@ def test_help_and_version_are_quick_to_load(tmp_path: Path) -> None:
 def test_control_characters_never_reach_the_terminal(tmp_path: Path) -> None:
     done = nbyt("train", "Cart\x1b[31mPole\x07-v1", cwd=tmp_path, code=2)
     assert "\x1b[31m" not in done.stderr and "\x07" not in done.stderr
+
+
+def test_the_american_spelling_is_known(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text("normalize_observations = true\n")
+    sizes = ("--envs", "2", "--steps", "8", "--minibatch", "8", "--total", "16")
+    options = (*sizes, "--normalize-rewards", "--config", "run.toml", "--out", "run")
+    nbyt("train", "CartPole-v1", *options, cwd=tmp_path)
+    kept = json.loads((tmp_path / "run/nbyt-run.json").read_text())["facts"]
+    settings = kept["identity"]["settings"]
+    assert settings["normalise_rewards"] and settings["normalise_observations"]

@@ -65,6 +65,25 @@ def test_what_does_not_exist_is_refused_with_the_kinds_of_ids(name) -> None:
     assert "package.module:make" in error.value.fix
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("users_one.make", "users_one:make"),
+        ("users_pack.inner.make", "users_pack.inner:make"),
+        ("users_one.py:make", "users_one:make"),
+        ("users_pack/inner.py:make", "users_pack.inner:make"),
+    ],
+)
+def test_a_function_named_another_way_is_told_how(typed, meant, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "users_pack").mkdir()
+    for name in ("users_one.py", "users_pack/inner.py"):
+        (tmp_path / name).write_text("raise SystemExit('imported')")
+    with pytest.raises(EnvUsageError) as error:
+        resolve(typed)
+    assert f"did you mean {meant}?" in error.value.fix
+
+
 CODE = """
 import gymnasium
 from gymnasium.envs.classic_control import CartPoleEnv, PendulumEnv as Pendulum

@@ -7,6 +7,7 @@ import contextlib
 import faulthandler
 import inspect
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -96,6 +97,11 @@ def build_app(algo: str = "ppo") -> App:
     return app
 
 
+def _spelled(name: str) -> str:
+    """Return an option's name as we spell it; the American spelling of `normalise` is known too."""
+    return re.sub("^(--)?normalize(?=[-_])", r"\1normalise", name)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
@@ -120,11 +126,13 @@ def run(tokens: list[str]) -> int:
         return _run(tokens)
 
 
-def _run(tokens: list[str]) -> int:
+def _run(given: list[str]) -> int:
+    tokens = [_spelled(one) for one in given]
     as_json = "--json" in tokens
     command = tokens[0] if tokens and not tokens[0].startswith("-") else "nbyt"
     try:
-        options = options_of_file(_value_of("--config", tokens), command, _COMMANDS)
+        stated = options_of_file(_value_of("--config", tokens), command, _COMMANDS)
+        options = {_spelled(name): value for name, value in stated.items()}
         as_json = as_json or options.get("json") is True
         function, bound = parse(tokens, options)
         as_json = bound.arguments.get("common", Common()).json

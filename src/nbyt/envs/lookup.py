@@ -9,6 +9,7 @@ import difflib
 import importlib
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
@@ -97,9 +98,23 @@ def _is_code(env: str) -> bool:
 def _unknown(env: str) -> EnvUsageError:
     known = {name for suite in _bare() for name in suite.call("names")}
     near = difflib.get_close_matches(env.rpartition(":")[2], sorted(known), n=3, cutoff=0.5)
+    own = _with_colon(env)
+    near = [own] if own else near
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     lacking = [suite.extra for suite in SUITES.values() if suite.bare and suite not in {*_bare()}]
     more = "".join(f"; more envs with pip install 'nbyt[{extra}]'" for extra in lacking)
     message = f"no environment is called '{env}'"
     fix = f"{hint}ids are {_IDS}, or package.module:make{more}"
     return EnvUsageError(message, where="env", fix=fix)
+
+
+def _with_colon(env: str) -> str:
+    """Return module:name for a module.name whose module is a file here; "" for all else."""
+    module, dot, name = env.rpartition(".")
+    is_dotted = all(part.isidentifier() for part in env.split("."))
+    return f"{module}:{name}" if dot and is_dotted and _is_here(module) else ""
+
+
+def _is_here(module: str) -> bool:
+    place = Path(*module.split("."))
+    return place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()

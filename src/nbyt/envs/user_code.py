@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -151,6 +151,10 @@ def end_fork_of(process: int) -> None:
 def imported(name: str, *, where: str, fix: str, error: type[UsageError] = UsageError) -> Any:
     """Import what `package.module:name` names; the working directory is on the import path."""
     module, _, attribute = name.partition(":")
+    if module.endswith(".py"):
+        dotted = ".".join(PurePath(module.removesuffix(".py")).parts)
+        message = f"'{name}' names a file, where a module is wanted"
+        raise error(message, where=where, fix=f"did you mean {dotted}:{attribute}? {fix}")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
