@@ -96,7 +96,7 @@ def sb3_scalars(out: Path) -> list[str]:
 
     model = PPO("MlpPolicy", make_vec_env("CartPole-v1", 8, seed=3), n_steps=32, seed=3)
     model.set_logger(configure(str(out), ["csv"]))
-    model.learn(2 * 256, callback=GradientProbe(every=1, pool=8))
+    model.learn(2 * 256, callback=GradientProbe(every=1, pool=8, verbose=2))
     with (out / "progress.csv").open() as file:
         names = next(csv.reader(file))
     # An end of an interval that is not finite is not logged, so ends are not pinned.

@@ -103,7 +103,7 @@ def events(folder: Path) -> dict[str, float]:
 def test_numbers_reach_the_logger_tensorboard_and_csv(tmp_path, capsys) -> None:
     model = cartpole()
     model.set_logger(configure(str(tmp_path), ["stdout", "csv", "tensorboard"]))
-    probe = GradientProbe(every=2)
+    probe = GradientProbe(every=2, verbose=2)
     model.learn(4 * 256, callback=probe)
     names = {f"nbyt/{part}_{name}" for part in ("actor", "critic", "total") for name in NUMBERS}
     seen = events(tmp_path)
@@ -119,6 +119,15 @@ def test_numbers_reach_the_logger_tensorboard_and_csv(tmp_path, capsys) -> None:
     assert float(rows[-1]["nbyt/actor_variance"]) == pytest.approx(last["value"], rel=1e-5)
     shown = capsys.readouterr().out
     assert "actor_ess_ratio" in shown and "actor_variance_low" not in shown
+
+
+def test_only_what_matters_most_is_logged_unless_asked(tmp_path) -> None:
+    model = cartpole()
+    model.set_logger(configure(str(tmp_path), ["tensorboard"]))
+    model.learn(4 * 256, callback=GradientProbe(every=1))
+    ours = {name for name in events(tmp_path) if name.startswith("nbyt/")}
+    assert {"nbyt/actor_ess_ratio", "nbyt/minibatch_cosine_last"} <= ours
+    assert len(ours) <= 6
 
 
 def test_records_are_kept_for_the_report(tmp_path, capsys) -> None:

@@ -34,16 +34,23 @@ from nbyt.numbers import CHAIN_COUNT, PROBABILITY, SEED, SIZES, STEPS, require
 from nbyt.results.probes import Minibatch, ProbedPool, ProbeRecord
 from nbyt.results.values import Data, Estimate, given, plain
 
-# SB3's table on the screen shows these; TensorBoard, CSV and W&B get all, with their intervals.
+# SB3's table on the screen shows these.
 _SHOWN = ("actor_ess_ratio", "actor_noise_scale", "actor_alignment")
+# TensorBoard, CSV and W&B get these, and with verbose=2 all, with their intervals.
+_LOGGED = (
+    *(f"{one}_{name}" for one in ("actor", "critic") for name in ("ess_ratio", "noise_scale")),
+    *("minibatch_cosine_first", "minibatch_cosine_last"),
+    *("actor_alignment", "critic_alignment"),  # with a pool
+)
+_ALL = 2
 _POOLED = ("bias_factor", "alignment", "cosine")
 
 
-def log_record(logger: Any, record: ProbeRecord, steps: int) -> None:
-    """Log every estimate of the batch; with a pool, how the layout at `steps` compares with it."""
+def log_record(logger: Any, record: ProbeRecord, steps: int, verbose: int = _ALL) -> None:
+    """Log estimates of the batch; with a pool, how the layout at `steps` compares with it."""
     for objective, gradient in asdict(record.gradients).items():
         for name, number in asdict(gradient).items() if given(gradient) else ():
-            _log(logger, f"{objective}_{name}", number)
+            _log(logger, f"{objective}_{name}", number, verbose)
     if record.pool is None:
         return
     for layout in record.pool.layouts:
@@ -51,11 +58,11 @@ def log_record(logger: Any, record: ProbeRecord, steps: int) -> None:
             for objective in ("actor", "critic", "total"):
                 for name in _POOLED:
                     number = getattr(getattr(layout, objective), name)
-                    _log(logger, f"{objective}_{name}", number)
-    _log(logger, "explained_variance", record.pool.explained_variance)
+                    _log(logger, f"{objective}_{name}", number, verbose)
+    _log(logger, "explained_variance", record.pool.explained_variance, verbose)
 
 
-def log_minibatches(logger: Any, rows: Sequence[Minibatch]) -> None:
+def log_minibatches(logger: Any, rows: Sequence[Minibatch], verbose: int = _ALL) -> None:
     """Log the first and the last epoch of the update, and its extremes."""
     if not rows:
         return
@@ -64,19 +71,21 @@ def log_minibatches(logger: Any, rows: Sequence[Minibatch]) -> None:
             values = [getattr(row, name) for row in rows if row.epoch == epoch]
             known = [value for value in values if value is not None]
             if known:
-                _put(logger, f"minibatch_{name}_{which}", sum(known) / len(known))
-    _put(logger, "ratio_low", min(row.ratio_low for row in rows))
-    _put(logger, "ratio_high", max(row.ratio_high for row in rows))
+                _put(logger, f"minibatch_{name}_{which}", sum(known) / len(known), verbose)
+    _put(logger, "ratio_low", min(row.ratio_low for row in rows), verbose)
+    _put(logger, "ratio_high", max(row.ratio_high for row in rows), verbose)
 
 
-def _log(logger: Any, name: str, number: Estimate) -> None:
+def _log(logger: Any, name: str, number: Estimate, verbose: int) -> None:
     ends = {name: number.value, f"{name}_low": number.low, f"{name}_high": number.high}
     for end, value in ends.items():
         if value is not None:
-            _put(logger, end, value)
+            _put(logger, end, value, verbose)
 
 
-def _put(logger: Any, name: str, value: float) -> None:
+def _put(logger: Any, name: str, value: float, verbose: int) -> None:
+    if verbose < _ALL and name not in _LOGGED:
+        return
     logger.record(f"nbyt/{name}", value, exclude=None if name in _SHOWN else "stdout")
 
 
@@ -109,7 +118,8 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
     seed
         Seed of the pool's chains.
     verbose
-        1 to log where the page is.
+        1 to log where the page is; 2 also to log every number with its interval, and not only the
+        six that matter most.
 
     Examples
     --------
@@ -222,7 +232,7 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
         )
         self._records.append(record)
         self._save(record)
-        log_record(self.logger, record, model.n_steps)
+        log_record(self.logger, record, model.n_steps, self.verbose)
         if self._minibatches:
             self._watch = MinibatchWatch(model, direction)
 
@@ -259,5 +269,5 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
             self._watch.stop()
             rows, self._watch = tuple(self._watch.rows), None
             self._records[-1] = replace(self._records[-1], minibatches=rows)
-            log_minibatches(self.logger, rows)
+            log_minibatches(self.logger, rows, self.verbose)
             self._save(self._records[-1])
