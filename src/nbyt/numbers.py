@@ -43,8 +43,9 @@ class Kind(Protocol):
 class Number:
     """A number from `low` to `high`.
 
-    whole: written 500_000, 1e6 or 20k too. units: a text needs one of them, such as 512M, and a value
-    is in the smallest. bounds: `low` and `high` in words. note: what follows them in an error.
+    whole: written 500_000, 1e6 or 20k too. units: a text needs one of them, such as 512M, and a
+    value is in the smallest. bounds: `low` and `high` in words. note: what follows them in an
+    error.
     """
 
     low: float

@@ -66,16 +66,25 @@ def test_json_keeps_its_promise(stages: Path, capsys: pytest.CaptureFixture[str]
     assert (out / "measurement.json").is_file()
 
 
+@pytest.mark.parametrize("full", [False, True])
 def test_tables_fit_in_80_columns(
-    stages: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    full: bool,
+    stages: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    assert main.run(["probe", str(stages / "stage-1"), "--batch", "64", *_SIZES, "--quiet"]) == 0
+    asked = ["probe", str(stages / "stage-1"), "--batch", "64", *_SIZES, "--quiet"]
+    assert main.run([*asked, *(["--full"] if full else [])]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert not any("…" in line for line in lines)
+    assert [line.partition(":")[0] for line in lines[:3]] == ["actor", "critic", "total"]
+    assert full or len(lines) <= 24
     text = "\n".join(lines)
-    for words in ("does it point the right way?", "how much does it scatter?", "16x4", "ESS/NT"):
+    details = ("does it point the right way?", "how much does it scatter?")
+    assert all((words in text) is full for words in details)
+    for words in ("16x4", "ESS/NT", "chains"):
         assert words in text
 
 

@@ -12,7 +12,6 @@ from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.exact import Control
 from nbyt.measure.control import CONTROLS, beside_exact
-from nbyt.measure.measurement import Measurement
 from nbyt.measure.probe import MAX_SAMPLES, cost_of, probe
 from nbyt.measure.request import CHAINS, Resources, make_request
 from nbyt.numbers import (
@@ -38,6 +37,7 @@ from nbyt.report.tables.probes import (
     direction_table,
     lag_table,
     noise_table,
+    overview_table,
     phase_table,
     reasons,
     source_table,
@@ -116,6 +116,9 @@ class ProbeOptions:
     seed: Seed = 0
     """Seed of all randomness."""
 
+    full: bool = False
+    """Print all numbers, and not only those that matter most."""
+
     out: Path | None = None
     """Folder to keep the measurement in, as measurement.json."""
 
@@ -177,7 +180,8 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
     _keep(data, options)
     warn(console, list(measured.warnings))
     if not common.json:
-        _show(typed({**data, "warnings": measured.warnings}, MeasurementRecord), measured)
+        record = typed({**data, "warnings": measured.warnings}, MeasurementRecord)
+        _show(record, full=options.full or bool(options.sources))
     return Outcome(data, list(measured.warnings))
 
 
@@ -244,7 +248,33 @@ def _keep(data: dict[str, Any], options: ProbeOptions) -> None:
         write_sealed(out / "measurement.json", data, kind="measurement")
 
 
-def _show(data: MeasurementRecord, measured: Measurement) -> None:
+_OVERVIEW = """\
+* best for the actor   = tied with it   [95 % interval]
+alignment: what is left of a step in the right direction, at most 1
+ESS/NT: what a sample is worth in independent ones
+"""
+
+
+def _show(data: MeasurementRecord, *, full: bool) -> None:
+    """Print the verdict, then the numbers: those that matter most, or all."""
+    for objective in OBJECTIVES:
+        show(verdict(data, objective))
+    pool, seconds = data.pool, data.engine.wall_seconds
+    if full:
+        _show_all(data)
+        show("* best by alignment   = tied with it   [95 % interval]   ~ approximate")
+    else:
+        show(overview_table(data), "")
+        if len(data.lambdas) > 1:
+            show(surface_table(data), "")
+        show(_OVERVIEW)
+    for line in reasons(data):
+        show(line)
+    more = "" if full else "; --full shows all of it"
+    show(f"Rests on {pool.chains} chains of {pool.steps} steps ({seconds:.1f} s){more}.")
+
+
+def _show_all(data: MeasurementRecord) -> None:
     pool, engine = data.pool, data.engine
     rows = [
         ("env", f"{data.env}, gamma {data.gamma:g}, lambda {data.lam:g}"),
@@ -252,12 +282,11 @@ def _show(data: MeasurementRecord, measured: Measurement) -> None:
         ("pool", f"{pool.chains} chains x {pool.steps} steps, {pool.samples:,} in all"),
         ("critic", f"explained variance {both(data.critic.explained_variance)}"),
         ("gradients", f"{engine.gradients}; total: {engine.total}"),
-        ("time", f"{engine.wall_seconds:.1f} s"),
     ]
     if data.precision.reached is not None:
         word = "reached" if data.precision.reached else "not reached with --max-samples"
         rows.append(("precision", f"{data.precision.asked:g} {word}"))
-    show(facts_table(rows), "")
+    show("", facts_table(rows), "")
     for objective in OBJECTIVES:
         show(direction_table(data, objective), "", noise_table(data, objective), "")
     if len(data.lambdas) > 1:
@@ -268,8 +297,3 @@ def _show(data: MeasurementRecord, measured: Measurement) -> None:
         show(phases, "")
     for layout in data.sources.layouts or ():
         show(source_table(layout, "actor"), "", source_table(layout, "critic"), "")
-    for line in reasons(data):
-        show(line)
-    show("* best by alignment   = tied with it   [95 % interval]   ~ approximate")
-    for objective in OBJECTIVES:
-        show(verdict(data, objective))

@@ -65,6 +65,23 @@ _NOISE = {
 _COLUMNS = {**_DIRECTION, **_NOISE}
 
 
+def overview_table(data: Measurement) -> Table:
+    """Show what matters most of every layout: where its gradients point, what a sample is worth."""
+    layouts = [one for one in data.layouts if one.lam == data.lam]
+    pairs: list[tuple[Objective, str]] = [
+        (objective, name)
+        for objective in ("actor", "critic")
+        for name in ("alignment", "ess_ratio")
+    ]
+    heads = ["N x T", *(f"{objective}\n{_COLUMNS[name]}" for objective, name in pairs)]
+    marks, rows = _marks(data, "actor"), []
+    for one in layouts:
+        mark = marks.get((one.envs, one.steps), " ")
+        cells = [cell(one.of(objective).of(name)) for objective, name in pairs]
+        rows.append([f"{layout_name(one)}{mark}", *cells])
+    return filled("", heads, rows)
+
+
 def direction_table(data: Measurement, objective: Objective) -> Table:
     """Show where one gradient points, under every layout at the first lambda."""
     return _table(data, objective, _DIRECTION, f"{objective}: does it point the right way?")
