@@ -4,6 +4,7 @@ The README is its first page; the project's other pages, files that pages link t
 and a reference of every public name are added. Links into the repository follow them.
 """
 
+import json
 import re
 import tempfile
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ _PAGES = {"README.md": "index.md"} | {
 }
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 _CALCULATOR = "calculator.html"
+_NOTEBOOK = Path("tutorials/notebook.ipynb")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -37,6 +39,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         else:
             files.append(File.generated(config, target, abs_src_path=str(path)))
     files.append(File.generated(config, "api.md", content=_reference()))
+    files.append(File.generated(config, _NOTEBOOK.with_suffix(".md").as_posix(), content=_cells()))
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, _CALCULATOR)
         calculator.write(made, nbyt.__version__)
@@ -79,6 +82,17 @@ def _linked() -> Iterator[str]:
 
 def _names(folder: Path) -> list[Path]:
     return sorted(one for one in folder.iterdir() if not one.name.startswith((".", "__")))
+
+
+def _cells() -> str:
+    """Return the notebook as a page, with a link to the notebook itself."""
+    book = json.loads((_ROOT / "docs" / _NOTEBOOK).read_text("utf-8"))
+    parts = []
+    for cell in book["cells"]:
+        text = "".join(cell["source"])
+        parts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
+    parts.insert(1, f"[Download the notebook]({_NOTEBOOK.name})")
+    return "\n\n".join(parts)
 
 
 def _reference() -> str:

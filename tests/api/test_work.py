@@ -72,6 +72,8 @@ def test_a_terminal_and_a_notebook_show_progress_and_nothing_else_does(monkeypat
     monkeypatch.setitem(sys.modules, "ipykernel", sys)
     assert heard(monkeypatch, True, terminal=False) == "quarter trainings ...\n"
     assert heard(monkeypatch, False, terminal=False) == ""
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as ipykernel does
+    assert heard(monkeypatch, True, terminal=False) == "quarter trainings ...\n"
 
 
 @pytest.mark.parametrize(("public", "work"), [(nbyt.advise, advised), (nbyt.probe, probed)])

@@ -43,10 +43,13 @@ def watching(shown: Shown) -> Iterator[Progress]:
 
     Elsewhere, as in a script whose output is kept, nothing is shown.
     """
-    console = Console(stderr=True, force_jupyter=False)
+    # ipykernel sets FORCE_COLOR, by which rich takes a cell's output for a terminal.
+    notebook = "ipykernel" in sys.modules
+    terminal = False if notebook else None
+    console = Console(stderr=True, force_jupyter=False, force_terminal=terminal)
     if callable(shown):
         yield shown
-    elif shown and (console.is_terminal or "ipykernel" in sys.modules):
+    elif shown and (console.is_terminal or notebook):
         with overall_progress(console) as move:
             yield move
     else:
