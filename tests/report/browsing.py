@@ -72,6 +72,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self._dialog(dialog))
         self.page.goto(self.address)
+        self.unfold(chart)
         self.page.locator(f"#{chart}").scroll_into_view_if_needed()
         self.page.wait_for_selector(f"#{chart} .main-svg")
 
@@ -90,6 +91,14 @@ class Visit:
     def _dialog(self, dialog: Any) -> None:
         self.complaints.append(f"dialog: {dialog.message}")
         dialog.dismiss()
+
+    def unfold(self, name: str) -> None:
+        """Open what an element is folded away in."""
+        self.page.evaluate(
+            """name => { for (let one = document.getElementById(name); one; one = one.parentElement)
+                if (one.tagName === "DETAILS") one.open = true; }""",
+            name,
+        )
 
     def plotted(self, name: str) -> Any:
         """The values that a chart shows now."""
@@ -126,5 +135,6 @@ class Visit:
             document.querySelectorAll("details").forEach(one => { one.open = false; });
             document.activeElement.blur(); scrollTo(0, 0); }"""
         )
+        self.unfold(self.chart)
         self.until(f"document.getElementById('{self.chart}').layout.width > 1000")
         self.complaints.clear()

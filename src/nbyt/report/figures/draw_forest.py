@@ -85,7 +85,7 @@ def _chart(one: Forest, checks: Sequence[Check], across: Reach) -> Data:
             "showgrid": False,
         },
         shapes=_asked(checks, across),
-        margin={"l": min(40 + 6 * longest, 330), "r": 14, "t": 8, "b": 52},
+        margin={"l": min(40 + 6.9 * longest, 410), "r": 14, "t": 8, "b": 52},
     )
 
 

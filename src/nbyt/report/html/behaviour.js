@@ -178,6 +178,14 @@
   addEventListener("afterprint", () => print(false));
   paper.addEventListener("change", () => print(paper.matches));
 
+  // A link to what is folded away unfolds it.
+  function unfold() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target) for (const one of target.querySelectorAll(":scope > details")) one.open = true;
+  }
+  addEventListener("hashchange", unfold);
+  unfold();
+
   // Size
   let wait = 0;
   let wide = innerWidth;

@@ -13,6 +13,7 @@ _PAYLOAD = "<img src=//evil.example/x onerror=alert(1)><a href='javascript:alert
 def near(seen: Any, *names: str) -> None:
     """Scroll these charts into view and wait until they are drawn."""
     for name in names:
+        seen.unfold(name)
         seen.page.locator(f"#{name}").scroll_into_view_if_needed()
         seen.until(f"document.getElementById('{name}').data !== undefined")
 
@@ -95,10 +96,13 @@ def test_a_claim_leads_to_its_article(seen: Any) -> None:
     seen.page.locator("#claims tbody a").nth(3).click()
     seen.until("document.getElementById('claim-same-phase').getBoundingClientRect().top < 60")
     assert seen.page.url.endswith("#claim-same-phase")
-    near(seen, "chart-claim-same-phase-0-0")
+    article = seen.page.locator("#claim-same-phase > details")
+    assert article.evaluate("one => one.open")
+    assert not seen.page.locator("#claim-short-bias > details").evaluate("one => one.open")
 
 
 def test_figures_stand_beside_each_other_where_there_is_room(seen: Any) -> None:
+    near(seen, *(f"chart-claim-same-phase-0-{k}" for k in (0, 1)))
     where = """[0, 1].map(k => document.getElementById(
         `chart-claim-same-phase-0-${k}`).getBoundingClientRect().toJSON())"""
     left, right = seen.page.evaluate(where)
@@ -143,8 +147,9 @@ def test_the_button_changes_page_and_charts(visit: Any) -> None:
         document.getElementById('{seen.chart}').layout.font.color]"
     light = seen.page.evaluate(look)
     seen.page.locator("#theme").click()
+    seen.until(f"({look})[1] !== '{light[1]}'")
     dark = seen.page.evaluate(look)
-    assert light[0] != dark[0] and light[1] != dark[1]
+    assert light[0] != dark[0]
     # A chart that comes near later has the new colours too.
     near(seen, "chart-claim-more-envs-0")
     colour = "document.getElementById('chart-claim-more-envs-0').layout.font.color"
@@ -176,6 +181,7 @@ def test_names_are_shown_as_text_in_charts_too(visit: Any, data: Data) -> None:
 
 def test_paper_is_light_and_shows_all(seen: Any) -> None:
     page = seen.page
+    near(seen, *_SLID)
     page.locator(_SLIDER).fill("1")
     page.get_by_role("button", name="does not hold 1").click()
     page.emulate_media(media="print", color_scheme="dark")

@@ -173,15 +173,20 @@ def _row(claim: JudgedClaim, name: str) -> Markup:
 
 def claim_part(claim: JudgedClaim, name: str) -> Part:
     """Build the article of a claim, numbers first. name: its id on the page."""
-    return wrap(
-        "article",
-        tag("h3", claim.claim, id=f"{name}-title"),
-        tag("div", _effects(claim), class_="parts"),
+    folded = wrap(
+        "details",
+        tag("summary", "Method, pictures, checks"),
         _method(claim),
         figures_part(_forest(claim.checks), f"{name}-checks"),
         figures_part(claim.figures, name),
         bullets(claim.notes, class_="notes"),
         _checks(claim.checks),
+    )
+    return wrap(
+        "article",
+        tag("h3", claim.claim, id=f"{name}-title"),
+        tag("div", _effects(claim), class_="parts"),
+        folded,
         id=name,
         class_="claim",
         aria_labelledby=f"{name}-title",
