@@ -19,6 +19,7 @@ from nbyt.store.atomic import write_text
 RESULT = Path(__file__).with_name("result.json")
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "proving-ground.md"
+README = DOCS.parent / "README.md"
 _TEXT = Path(__file__).with_name("page.md")
 
 NAMES = {
@@ -64,7 +65,46 @@ def main() -> None:
     write_text(DOCS / "drawings" / "proving-landscapes.svg", figure.landscapes(result))
     write_text(DOCS / "drawings" / "proving-costs.svg", figure.costs(result))
     write_text(PAGE, page(result))
-    print(f"written to {PAGE}")
+    write_text(README, in_readme(README.read_text(), result))
+    print(f"written to {PAGE} and {README}")
+
+
+_BEGIN, _END = "<!-- from benchmarks.proving.report -->", "<!-- to here -->"
+
+
+def in_readme(text: str, result: Result) -> str:
+    """The README with its tables filled in."""
+    before, _, rest = text.partition(_BEGIN)
+    after = rest.partition(_END)[2]
+    return f"{before}{_BEGIN}\n{track(result)}\n{_END}{after}"
+
+
+_SHORT_STEPS = (2, 8, 32, 128, 512, 2048)
+_IN_README = {
+    "samples": "for the same samples",
+    "parallel:16": "for the same time, envs side by side (T + 16)",
+}
+
+
+def track(result: Result) -> str:
+    """What a T loses on average, and what ways of choosing lose, in two small tables."""
+    lines = [_row(["", *(f"T={t}" for t in _SHORT_STEPS)]), _row(["---"] * 7)]
+    for objective, words in _IN_README.items():
+        losses = [_at(result, objective, t) for t in _SHORT_STEPS]
+        shown = [f"**{_percent(x)}**" if x == min(losses) else _percent(x) for x in losses]
+        lines.append(_row([words, *shown]))
+    head = ["at equal time (T + 16)", "one T for all tasks, free", "race, four trainings"]
+    lines += ["", _row([*head, "best search at that cost"]), _row(["---"] * 4)]
+    for which, words in (("rivals", "each left out in turn"), ("rivals_sealed", "sealed")):
+        ways = result[which]
+        if not ways:
+            continue
+        found = ways["race"]["parallel:16"]["4"]
+        name = _best_search_name(ways, "parallel:16", "4")
+        cells_of = [ways["constant"]["parallel:16"]["0"], found, ways[name]["parallel:16"]["4"]]
+        shown = [_interval(one["loss"]) for one in cells_of]
+        lines.append(_row([f"{found['envs']} envs, {words}", *shown[:2], f"{shown[2]}: {name}"]))
+    return "\n".join(lines)
 
 
 def page(result: Result) -> str:
@@ -102,9 +142,7 @@ def verdict(result: Result) -> str:
     """What follows for somebody who has to choose, in three sentences."""
     ways = result["rivals"]
     free, race = ways["constant"], ways["race"]
-    searches = [name for name in ways if "4" in ways[name].get("parallel:16", {})]
-    searches = [name for name in searches if not name.startswith("race")]
-    best = min(searches, key=lambda name: ways[name]["parallel:16"]["4"]["loss"]["value"])
+    best = _best_search_name(ways, "parallel:16", "4")
     longest = _constant(result, "samples")
     shortest = _constant(result, "parallel:16")
     return "\n".join(
@@ -267,13 +305,21 @@ def carried(result: Result) -> str:
 
 
 def _best_search(ways: dict[str, Any], objective: str, budget: str) -> float:
-    """The loss of the best search at a budget; what learns from other envs is no search."""
-    return min(
-        float(of[objective][budget]["loss"]["value"])
+    """The loss of the best search at a budget."""
+    name = _best_search_name(ways, objective, budget)
+    return float(ways[name][objective][budget]["loss"]["value"])
+
+
+def _best_search_name(ways: dict[str, Any], objective: str, budget: str) -> str:
+    """The search that loses least at a budget; what learns from other envs is no search."""
+    searches = [
+        name
         for name, of in ways.items()
-        if not name.startswith("race") and name != "portfolio" and budget in of.get(objective, {})
-        if not name.startswith("gradient")
-    )
+        if not name.startswith(("race", "gradient"))
+        and name != "portfolio"
+        and budget in of.get(objective, {})
+    ]
+    return min(searches, key=lambda name: float(ways[name][objective][budget]["loss"]["value"]))
 
 
 def calibrated(result: Result) -> str:

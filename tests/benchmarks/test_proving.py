@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.proving import run
+from benchmarks.proving import report, run
 from benchmarks.proving.answers import answers
 from benchmarks.proving.calibration import POWERS, Said, calibration, powers
 from benchmarks.proving.data import Cell, read_cells
@@ -226,6 +226,11 @@ def test_result_has_the_promised_keys() -> None:
                 assert set(row["loss"]) == {"value", "low", "high"}
                 assert row["cost"] >= 0
     assert not {cell["env"] for cell in result["cells"]} & set(SEALED) or result["rivals_sealed"]
+
+
+def test_the_readme_has_the_tables_of_the_result() -> None:
+    text = report.README.read_text()
+    assert report.in_readme(text, json.loads(run.RESULT.read_text())) == text
 
 
 def test_answers_are_given_as_far_as_there_are_cells() -> None:

@@ -67,21 +67,10 @@ def test_the_page_is_whole_and_names_no_place(study: Study) -> None:
         assert not re.search(r"/(work|home|root|tmp)/", text)
 
 
-def test_the_readme_says_what_was_found() -> None:
+def test_the_readme_counts_the_statements() -> None:
     readme = " ".join((DOCS.parent / "README.md").read_text().split())
-    for study in (POST, REPLAY):
-        assert f"{len(found(study)['claims'])} statements of it are measured" in readme
-    claims = {claim["id"]: claim for claim in found(POST)["claims"]}
-    covariance, variance, delay = (
-        _words_of_parts(claims[name])
-        for name in ("covariance-dominates", "envs-lower-variance", "delay-bias")
-    )
-    assert covariance["critic"] == "holds"
-    assert covariance["actor, normalised"] == "does not hold"
-    assert variance["variance, actor, raw"] == "holds"
-    assert variance["variance, actor, normalised"] != "holds"
-    assert variance["relative to progress, actor, normalised"] != "holds"
-    assert delay[""] == "holds"
+    assert f"measures {len(found(POST)['claims'])} statements of a post" in readme
+    assert f"{len(found(REPLAY)['claims'])} of a note on replay" in readme
 
 
 def _words_of_parts(claim: dict[str, Any]) -> dict[str, str]:
