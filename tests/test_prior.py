@@ -12,7 +12,7 @@ from benchmarks.proving.tasks import SEALED
 from nbyt.prior import TARGETS, Prior, Schedule, load_prior, reference
 from nbyt.results import plain
 from nbyt.results.prior import Prior as PriorRecord
-from nbyt.results.prior import ReferenceTask
+from nbyt.results.prior import Loss, ReferenceTask, StaggerGain
 
 STEPS = tuple(2**k for k in range(12))
 PRIOR = load_prior()
@@ -133,6 +133,19 @@ def test_of_two_batches_as_near_the_larger_one_counts() -> None:
     tasks = (_task(np.ones(12), batch=512), _task(np.linspace(1, 2, 12), batch=2048))
     prior = Prior(PriorRecord(version="", tasks=tasks), "")
     assert prior.under(STEPS, None, 1024).losses[0].max() == pytest.approx(0.5, abs=0.05)
+
+
+def test_what_staggered_starts_win_is_that_of_the_nearest_steps_at_these_costs() -> None:
+    won = Loss(value=0.1, low=0.01, high=0.2)
+    gains = tuple(
+        StaggerGain(costs=costs, steps=steps, tasks=9, won=won)
+        for costs in ("samples", "parallel")
+        for steps in (2, 8, 32)
+    )
+    prior = Prior(PriorRecord(version="x", tasks=(), stagger=gains), "")
+    found = prior.stagger_gain("parallel", 7)
+    assert found is not None and (found.costs, found.steps) == ("parallel", 8)
+    assert prior.stagger_gain("measured", 8) is None
 
 
 def test_no_budget_is_no_race() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.proving.data import Cell, read_cells
 from benchmarks.proving.tasks import SEALED
 from nbyt.results import plain
-from nbyt.results.prior import Loss, Prior, ReferenceTask, TrackRecord
+from nbyt.results.prior import Loss, Prior, ReferenceTask, StaggerGain, TrackRecord
 from nbyt.store.atomic import write_text
 
 PRIOR = Path(__file__).parents[2] / "src" / "nbyt" / "prior.json"
@@ -47,7 +47,21 @@ def task_of(cell: Cell) -> ReferenceTask:
 def prior(cells: list[Cell], result: dict[str, Any] | None) -> Prior:
     """Return all that is shipped."""
     tasks = tuple(task_of(cell) for cell in cells if not cell.stagger and cell.env not in SEALED)
-    return Prior(version=VERSION, tasks=tasks, record=track_records(result or {}))
+    found = result or {}
+    return Prior(
+        version=VERSION, tasks=tasks, record=track_records(found), stagger=stagger_gains(found)
+    )
+
+
+def stagger_gains(result: dict[str, Any]) -> tuple[StaggerGain, ...]:
+    """Return what staggered starts win on the development envs, by costs and T."""
+    answers = result.get("answers", {}).get("stagger") or {}
+    return tuple(
+        StaggerGain(costs=costs, steps=int(steps), tasks=of["envs"], won=_loss(won))
+        for costs, objective in _COSTS.items()
+        if (of := answers.get(objective))
+        for steps, won in of["won"].items()
+    )
 
 
 def track_records(result: dict[str, Any]) -> tuple[TrackRecord, ...]:

@@ -7,6 +7,7 @@ loses least on average, and the T that are worth a try. No JAX.
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,7 +21,7 @@ from msgspec import structs
 from scipy import special
 
 from nbyt.results.prior import Prior as PriorRecord
-from nbyt.results.prior import ReferenceTask, TrackRecord
+from nbyt.results.prior import ReferenceTask, StaggerGain, TrackRecord
 from nbyt.results.values import decode
 from nbyt.stats.estimate import LEVEL, Estimate
 from nbyt.stats.landscape import losses, smooth
@@ -160,6 +161,11 @@ class Prior:
             row for row in self.record.record if row.costs == costs and row.trainings <= trainings
         ]
         return max(rows, key=lambda row: row.trainings) if rows else None
+
+    def stagger_gain(self, costs: str, steps: int) -> StaggerGain | None:
+        """Return what staggered starts win with the nearest T; None where nobody measured it."""
+        rows = [row for row in self.record.stagger if row.costs == costs]
+        return min(rows, key=lambda row: abs(math.log2(row.steps / steps))) if rows else None
 
     def _nearest(self, batch: int) -> list[ReferenceTask]:
         """Return every env once, at its batch size nearest to this one."""

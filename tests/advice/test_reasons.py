@@ -8,9 +8,11 @@ from nbyt.advice.reasons import (
     in_words,
     not_learnt,
     remedies,
+    stagger_words,
     verdict,
 )
 from nbyt.results.advice import Advice
+from nbyt.results.prior import Loss, StaggerGain
 from nbyt.results.values import Estimate, OfLayout
 from nbyt.store.files import ADVICE
 
@@ -76,3 +78,13 @@ def unsure(layout):
     }
     fields = {name: getattr(layout, name) for name in layout.__struct_fields__}
     return type(layout)(**{**fields, "actor": gradient(**everything)})
+
+
+def test_staggered_starts_are_recommended_only_where_they_surely_won() -> None:
+    def gain(low: float) -> StaggerGain:
+        won = Loss(value=0.11, low=low, high=0.27)
+        return StaggerGain(costs="parallel", steps=4, tasks=9, won=won)
+
+    (said,) = stagger_words(gain(0.02))
+    assert "--stagger" in said and "T = 4" in said and "11 % [2, 27]" in said
+    assert stagger_words(gain(-0.01)) == [] and stagger_words(None) == []

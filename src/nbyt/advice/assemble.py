@@ -17,6 +17,7 @@ from nbyt.advice.reasons import (
     not_learnt,
     remedies,
     slower_words,
+    stagger_words,
     verdict,
 )
 from nbyt.advice.request import AdviceRequest
@@ -153,10 +154,11 @@ def _answer(
     if raced:
         row = next(one for one in layouts if one.steps == best.steps)
         loss, within = row.loss, row.within_5
-        reasons = [*explanations(stages, best), *remedies(stages, best)]
+        reasons = explanations(stages, best)
     else:
         loss, within = _record(known.expected(best.steps)), None
         reasons = _usual(inputs, goal, known, best)
+    reasons += _stagger(inputs, goal, best) or (remedies(stages, best) if raced else [])
     sentence = verdict(goal, best, loss, within, raced=raced)
     evidence = inputs.evidence
     if evidence is not None and inputs.judged is None and goal == inputs.request.objective:
@@ -170,6 +172,14 @@ def _answer(
         sentence=sentence,
         reasons=tuple(reasons),
     )
+
+
+def _stagger(inputs: AdviceInputs, goal: Goal, best: OfLayout) -> list[str]:
+    """Say whether staggered starts would help, unless the training has them."""
+    if inputs.request.settings.stagger:
+        return []
+    kind = "samples" if goal == "samples" or inputs.costs is None else inputs.costs.kind
+    return stagger_words(inputs.prior.stagger_gain(kind, best.steps))
 
 
 def _usual(inputs: AdviceInputs, goal: Goal, known: Known, best: OfLayout) -> list[str]:

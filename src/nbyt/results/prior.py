@@ -21,7 +21,7 @@ class ReferenceTask(Record, frozen=True, kw_only=True):
 
 
 class Loss(Record, frozen=True, kw_only=True):
-    """A mean loss over tasks with its 95 % interval."""
+    """A mean loss, or gain, over tasks with its 95 % interval."""
 
     value: Real
     low: Real
@@ -46,9 +46,19 @@ class TrackRecord(Record, frozen=True, kw_only=True):
     search_loss: Loss
 
 
+class StaggerGain(Record, frozen=True, kw_only=True):
+    """What staggered starts win with a T, in shares of the best gain, over the reference tasks."""
+
+    costs: Text
+    steps: Count
+    tasks: Count
+    won: Loss
+
+
 class Prior(Record, frozen=True, kw_only=True):
-    """All reference tasks, and the track record of the race."""
+    """All reference tasks, the track record of the race, and what staggered starts win."""
 
     version: str
     tasks: tuple[ReferenceTask, ...]
     record: tuple[TrackRecord, ...] = ()
+    stagger: tuple[StaggerGain, ...] = ()
