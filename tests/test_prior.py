@@ -11,8 +11,8 @@ from benchmarks.proving.tasks import SEALED
 
 from nbyt.prior import TARGETS, Prior, Schedule, load_prior, reference
 from nbyt.results import plain
-from nbyt.results.prior import Prior as PriorRecord
 from nbyt.results.prior import Loss, ReferenceTask, StaggerGain
+from nbyt.results.prior import Prior as PriorRecord
 
 STEPS = tuple(2**k for k in range(12))
 PRIOR = load_prior()

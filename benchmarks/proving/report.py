@@ -419,25 +419,31 @@ def batches(result: Result) -> str:
 
 
 def staggered(result: Result) -> str:
-    """What staggered starts win, by T."""
-    found = result.get("answers", {}).get("stagger") or {}
+    """What staggered starts win, by T, on the development envs and on the sealed ones."""
+    parts = [
+        _stagger_table(result.get("answers", {}).get("stagger") or {}, "development"),
+        _stagger_table(result.get("stagger_sealed") or {}, "sealed"),
+    ]
+    return "\n\n".join(part for part in parts if part) or _NOT_YET
+
+
+def _stagger_table(found: Result, which: str) -> str:
     found = {name: of for name, of in found.items() if of}
     if not found:
-        return _NOT_YET
+        return ""
     envs = next(iter(found.values()))["envs"]
     steps = list(next(iter(found.values()))["won"])
-    head = [f"won on {envs} envs, in points", *(f"T={t}" for t in steps)]
+    head = [f"won on {envs} {which} envs, in points", *(f"T={t}" for t in steps)]
     lines = [_row(head), _row(["---"] * len(head))]
     for name, of in found.items():
         lines.append(_row([NAMES[name], *(_points(of["won"][t]) for t in steps)]))
-    for name, of in found.items():
-        lost = of["best_loses"]
-        lines += [
-            "",
-            f"At {NAMES[name]} the best T with envs started together loses "
-            f"{_percent(lost['together'])} against the best of both, the best T with staggered "
-            f"starts {_percent(lost['staggered'])}.",
-        ]
+    lost = [
+        f"{NAMES[name]} {_percent(of['best_loses']['together'])} and "
+        f"{_percent(of['best_loses']['staggered'])}"
+        for name, of in found.items()
+    ]
+    lines += ["", "What the best T loses against the best of both, with envs started together and "]
+    lines[-1] += f"staggered: {'; '.join(lost)}."
     return "\n".join(lines)
 
 

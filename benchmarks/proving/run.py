@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.proving import train
-from benchmarks.proving.answers import answers
+from benchmarks.proving.answers import answers, staggers
 from benchmarks.proving.calibration import Said, ask, calibration, powers
 from benchmarks.proving.data import CELLS, Cell, read_cells
 from benchmarks.proving.judge import REPLAYS, Bench, Row, difference, references_for, summary
@@ -111,6 +111,7 @@ def judge(
     result["power"] = powers([one for part in said for own in part.values() for one in own])[""]
     result["calibration"] = _calibration(said, objectives)
     result["answers"] = answers(known)
+    result["stagger_sealed"] = staggers(asked)
     for name in ("rivals", "rivals_sealed", "oracle", "by_cell", "paired"):
         result[name] = _turned(objectives, [part[name] for part in parts])
     groups = sorted({group for part in parts for group in part["groups"]})
