@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -53,3 +54,14 @@ def test_the_american_spelling_is_known(tmp_path: Path) -> None:
     kept = json.loads((tmp_path / "run/nbyt-run.json").read_text())["facts"]
     settings = kept["identity"]["settings"]
     assert settings["normalise_rewards"] and settings["normalise_observations"]
+
+
+def test_what_is_said_to_be_next_can_be_run(tmp_path: Path) -> None:
+    sizes = ("--envs", "2", "--steps", "8", "--minibatch", "8", "--total", "32")
+    for arguments in (
+        ("train", "CartPole-v1", *sizes, "--out", "run"),
+        ("check-env", "FrozenLake-v1"),
+    ):
+        said = nbyt(*arguments, cwd=tmp_path).stdout.splitlines()[-1]
+        assert said.startswith("next: nbyt ") and str(tmp_path) not in said
+        nbyt(*shlex.split(said)[2:], "--dry-run", cwd=tmp_path)

@@ -10,7 +10,8 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
-from nbyt.cli.output import Common, Outcome, facts_table, show, talk, warn
+from nbyt.advice.request import BATCH
+from nbyt.cli.output import Common, Outcome, facts_table, show, show_next, talk, warn
 from nbyt.envs.lookup import ENV_HELP
 from nbyt.errors import error_from
 from nbyt.numbers import DURATION, Count, DurationText, Seed
@@ -124,6 +125,7 @@ def _show(data: dict[str, Any]) -> None:
     show(facts_table(rows))
     if not data["faults"]:
         show(Text("no faults found", style="green"))
+        show_next("advise", data["env"], "--batch", BATCH)
     for fault in data["faults"]:
         show(Text(f"fault {fault['code']}: ", style="bold red") + Text(fault["message"]))
         show(Text(f"  fix: {fault['fix']}"))

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -200,6 +201,16 @@ def show_verbatim(text: str) -> None:
     console = PlainConsole(soft_wrap=True)
     for line in text.split("\n"):
         console.print(Text(plain(line)))
+
+
+def show_next(*words: object) -> None:
+    """Print the command that is useful next, ready to paste; paths below here are relative."""
+    here = Path.cwd()
+    near = [
+        one.relative_to(here) if isinstance(one, Path) and one.is_relative_to(here) else one
+        for one in words
+    ]
+    show_verbatim(f"next: {shlex.join(['nbyt', *map(str, near)])}")
 
 
 def warn(console: Console, warnings: list[str]) -> None:

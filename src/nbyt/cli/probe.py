@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from nbyt.cli.options import env_of
-from nbyt.cli.output import Common, Outcome, dry_run, facts_table, show, talk, warn
+from nbyt.cli.output import Common, Outcome, dry_run, facts_table, show, show_next, talk, warn
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.exact import Control
@@ -182,6 +182,7 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
     if not common.json:
         record = typed({**data, "warnings": measured.warnings}, MeasurementRecord)
         _show(record, full=options.full or bool(options.sources))
+        show_next("advise", env.id, "--batch", options.batch)
     return Outcome(data, list(measured.warnings))
 
 

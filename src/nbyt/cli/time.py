@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from nbyt.cli.options import EnvId, Settings
-from nbyt.cli.output import Common, Outcome, show, talk
+from nbyt.cli.output import Common, Outcome, show, show_next, talk
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import LayoutError, StoreError
 from nbyt.layout import Layout, nearest_divisors
@@ -83,7 +83,7 @@ def run(
     rows = [costs.measured(split) for split in costs.timed]
     if not common.json:
         show(time_table(rows), f"costs: {target}")
-        show(f"next: nbyt advise {found.id} --batch {options.batch} --costs {options.out}")
+        show_next("advise", found.id, "--batch", options.batch, "--costs", options.out)
     data: dict[str, Any] = {
         "env": found.id,
         "batch": options.batch,

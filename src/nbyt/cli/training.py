@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from nbyt.cli.output import Algo, Common, Outcome, facts_table, show, talk, warn
+from nbyt.cli.output import Algo, Common, Outcome, facts_table, show, show_next, talk, warn
 from nbyt.collect.evaluate import LONGEST
+from nbyt.envs.lookup import SUITES
 from nbyt.integrations.trackers import TensorBoard, WeightsAndBiases
 from nbyt.numbers import UPDATES, Count, Seed, Steps, UpdatesText, read_if_given
 from nbyt.policy.actor_critic import Params
@@ -22,7 +23,7 @@ from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
 from nbyt.training import hardware
 from nbyt.training.loop import Listener, Result, train
-from nbyt.training.plan import AnyPlan, stage_updates
+from nbyt.training.plan import AnyPlan, PPOPlan, stage_updates
 
 
 @dataclass(frozen=True)
@@ -191,3 +192,7 @@ def _show(plan: AnyPlan, folder: Folder, result: Result) -> None:
     for number, update in enumerate(plan.stages, start=1):
         rows.append((f"stage {number}", f"stage-{number}, after update {update}"))
     show(facts_table(rows))
+    if isinstance(plan, PPOPlan) and plan.stages:
+        own = [] if plan.env.partition(":")[0] in SUITES else ["--env", plan.env]
+        stage = folder.path / f"stage-{len(plan.stages)}"
+        show_next("probe", stage, "--batch", plan.layout.batch, *own)
