@@ -142,7 +142,8 @@ def _replays(
     windows = {b: _window(b, others) for b in tables}
     for number in range(REPLAYS):
         key = numpy_stream(0, f"batches {env} {name}", number)
-        own, judges = deal(Ground(tables[USUAL].cell, "samples"), key)
+        least = min(tables.values(), key=lambda table: len(table.cell.seeds))
+        own, judges = deal(Ground(least.cell, "samples"), key)
         truth = {b: one.gains(judges) for b, one in tables.items()}
         best = max(float(gains.max()) for gains in truth.values())
         seen = {b: one.gains(own) for b, one in tables.items()}
