@@ -5,6 +5,7 @@ that could not be read. `make surface` writes them.
 """
 
 import inspect
+import json
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,24 @@ def _schema(command: str, forms: tuple[type[Record], ...]) -> dict[str, Any]:
             "error": error,
         },
         "oneOf": [answered, failed] if data else [failed],
-        "$defs": {name: _described(one) for name, one in components.items()},
+        "$defs": {name: _canonical(one) for name, one in components.items()},
     }
 
 
-def _described(component: dict[str, Any]) -> dict[str, Any]:
-    """Indent the words of a type as every Python does; only later ones do so by themselves."""
-    words = component.get("description")
-    return component if words is None else {**component, "description": inspect.cleandoc(words)}
+def _canonical(component: Any) -> Any:
+    """Put a part of a schema into the form that it has with every version of Python and msgspec.
+
+    They differ in how docstrings are indented, and in which order alternatives come. The order of
+    keys is not a part of the promise either.
+    """
+    if isinstance(component, list):
+        return [_canonical(one) for one in component]
+    if not isinstance(component, dict):
+        return component
+    found = {key: _canonical(component[key]) for key in sorted(component)}
+    if isinstance(found.get("description"), str):
+        found["description"] = inspect.cleandoc(found["description"])
+    for key in {"anyOf", "required"} & set(found):
+        if isinstance(found[key], list):
+            found[key].sort(key=json.dumps)
+    return found
