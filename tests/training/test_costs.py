@@ -79,7 +79,7 @@ def test_redrawn_seconds_are_as_wide_as_their_interval() -> None:
 def test_costs_survive_the_way_to_a_file_and_back(tmp_path: Path) -> None:
     costs = Costs(_timed(lambda t: 0.2 + 0.001 * t, noise=0.1))
     folder = Folder(tmp_path)
-    folder.write(COSTS, costs.as_dict())
+    folder.write(COSTS, costs.record)
     assert costs_from(folder.read(COSTS)) == costs
 
 

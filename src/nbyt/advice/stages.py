@@ -20,7 +20,9 @@ from nbyt.measure.request import Progress, Request, Resources, make_request
 from nbyt.policy.actor_critic import Stage
 from nbyt.policy.files import read_stage, require_env
 from nbyt.results import decode
+from nbyt.results.measurement import Look
 from nbyt.results.measurement import Measurement as MeasurementRecord
+from nbyt.results.values import typed
 from nbyt.rng import seeds
 from nbyt.stats.intervals import DEPENDABLE
 from nbyt.store.files import MEASUREMENT, RESULT, STAGE, TRAINING
@@ -268,7 +270,7 @@ _LONGEST_TRACED = 128
 
 def diagnose_stage(
     request: AdviceRequest, measured: Measured, best: int, progress: Progress
-) -> dict[str, Any]:
+) -> Look:
     """Measure other lambdas, phase, sources of noise and a picture, around the advised T."""
     from nbyt.measure.plane import draw_plane
     from nbyt.measure.sources import sources_of
@@ -290,10 +292,11 @@ def diagnose_stage(
     scale = AdvantageScale(mean, spread, 0.0, 0.0, 1.0)
     traced = min(best, max(t for t in steps if t <= max(_LONGEST_TRACED, steps[0])))
     pictured = tuple(sorted({steps[0], best, steps[-1]}))
-    return {
+    look = {
         "lambdas": list(request.lambdas),
         "layouts": found.as_dict()["layouts"],
         "left_out": [sentence for sentence in found.warnings if sentence == NO_PHASE],
         "sources": sources_of(*given, (traced,), scale, progress),
         "plane": draw_plane(*given, scale, pictured, resources, progress),
     }
+    return typed(look, Look)

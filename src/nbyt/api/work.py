@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from nbyt.advice.run import Advice
+from nbyt.advice.result import Advice
 from nbyt.advice.run import advise as advised
 from nbyt.api.calling import public
 from nbyt.api.training import Training

@@ -13,7 +13,8 @@ from nbyt.advice.estimate import affordable, in_words, planned_race, startable, 
 from nbyt.advice.given import OwnRun, own_runs
 from nbyt.advice.request import BATCH, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
-from nbyt.advice.run import Advice, answer_request, as_trained, asked_again
+from nbyt.advice.result import Advice
+from nbyt.advice.run import answer_request, as_trained, asked_again
 from nbyt.advice.stages import StageToMeasure, given_stages, open_folder
 from nbyt.cli.advise_display import RaceDisplay
 from nbyt.cli.current import CurrentLayout, as_used, own_layout, remarks, with_own

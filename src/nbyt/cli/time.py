@@ -79,7 +79,7 @@ def run(
             lambda layout: TimedPPO(found, settings, layout, options.vector),
             progress=progress,
         )
-    COSTS.write(target, costs.as_dict())
+    COSTS.write(target, costs.record)
     rows = [costs.measured(split) for split in costs.timed]
     if not common.json:
         show(time_table(rows), f"costs: {target}")

@@ -13,7 +13,10 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from msgspec import convert
 from scipy import special
+
+from nbyt.results.values import Estimate as EstimateRecord
 
 _DUST = 1e-12  # of the last decimal: what is smaller is the rounding of floats, and is 0
 
@@ -89,6 +92,11 @@ class Estimate:
         if self.approximate:
             found["approximate"] = True
         return found
+
+    @property
+    def record(self) -> EstimateRecord:
+        """Return the number as it crosses rooms and is kept in files."""
+        return convert(self.as_dict(), EstimateRecord)
 
     def __str__(self) -> str:
         if self.value is None:

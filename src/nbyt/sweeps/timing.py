@@ -41,7 +41,7 @@ def time_layouts_of(grid: Grid, folder: Folder, progress: Progress) -> None:
     costs = measure_costs(
         grid.env, grid.settings, grid.layouts, vector=grid.vector, progress=progress
     )
-    folder.write(TIMES, costs.as_dict())
+    folder.write(TIMES, costs.record)
 
 
 def load_costs(folder: Folder) -> Costs | None:

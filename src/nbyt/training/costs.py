@@ -7,18 +7,16 @@ b is what a sample costs to collect and to learn from. With one batch size c and
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float
-from msgspec import convert
 from scipy import optimize, special
 
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
 from nbyt.results.advice import Costs as KeptCosts
 from nbyt.results.advice import TimedLayout
-from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.stats.estimate import LEVEL, Estimate, mapped
 from nbyt.training.loop import Progress
 from nbyt.training.plan import PPOSettings
@@ -82,14 +80,17 @@ class Costs:
         return TimedLayout(
             envs=split[0],
             steps=split[1],
-            seconds=convert(seconds.as_dict(), EstimateRecord),
-            milliseconds=convert(mapped(seconds, lambda x: 1000 * x).as_dict(), EstimateRecord),
+            seconds=seconds.record,
+            milliseconds=mapped(seconds, lambda x: 1000 * x).record,
             steps_per_second=split[0] * split[1] / float(seconds.value or 1.0),
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the data of costs.json, which `costs_from` reads."""
-        return {"timed": [[*split, rounds] for split, rounds in self.timed.items()]}
+    @property
+    def record(self) -> KeptCosts:
+        """Return what costs.json keeps, which `costs_from` reads."""
+        return KeptCosts(
+            timed=tuple((*split, tuple(rounds)) for split, rounds in self.timed.items())
+        )
 
 
 def costs_from(kept: KeptCosts) -> Costs:
