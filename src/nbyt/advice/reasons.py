@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 
 from nbyt.layout import Layout
-from nbyt.report.advice_words import chance_words, loss_words
+from nbyt.report.advice_words import chance_words
+from nbyt.report.numbers import percent
 from nbyt.results.advice import Goal, StageAdvice
 from nbyt.results.measurement import Gradient, MeasuredLayout
 from nbyt.results.prior import StaggerGain
@@ -29,7 +30,7 @@ def verdict(
 ) -> str:
     """Return the answer in one sentence."""
     head = {"time": "Fastest", "samples": "For the fewest samples"}[goal]
-    expected = f"expected loss {loss_words(loss)}"
+    expected = f"expected loss {percent(loss)}"
     if raced and within is not None:
         chance = f"P(within 5 % of the best) = {chance_words(within)}"
         return f"{head}: {in_words(best)}. {chance}; {expected}."
@@ -54,7 +55,7 @@ def current_words(own: OfLayout, best: OfLayout, loss: Estimate | None) -> str:
         return f"{name} is the layout advised: leave it."
     if loss is None or loss.value is None:
         return f"{name} was not compared."
-    return f"{name} loses {loss_words(loss)} against the best layout."
+    return f"{name} loses {percent(loss)} against the best layout."
 
 
 def slower_words(best: OfLayout, speedup: Estimate) -> str:
@@ -129,7 +130,7 @@ def stagger_words(gain: StaggerGain | None) -> list[str]:
     if gain is None or gain.won.low <= 0:
         return []
     return [
-        f"Stagger the starts (--stagger): with T = {gain.steps} it won {loss_words(gain.won)} of "
+        f"Stagger the starts (--stagger): with T = {gain.steps} it won {percent(gain.won)} of "
         f"the best gain on {gain.tasks} reference tasks, and it costs nothing."
     ]
 

@@ -19,23 +19,20 @@ from nbyt.advice.result import Advice
 from nbyt.advice.stages import (
     StageToMeasure,
     collected_by,
-    diagnose_stage,
     given_stages,
-    measure,
     measured_samples,
     open_folder,
     stages_like,
 )
+from nbyt.collect import Progress
 from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
 from nbyt.errors import StoreError, UsageError
 from nbyt.measure.frozen_policy import Collector
-from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, SPLIT, require
 from nbyt.policy.actor_critic import Stage
 from nbyt.prior import load_prior
 from nbyt.results.advice import Cost
-from nbyt.results.measurement import Look
 from nbyt.stats.race import FRACTION
 from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
 from nbyt.store.paths import at_work
@@ -225,10 +222,8 @@ def answer_request(
         stages = [] if stopped else list(given)
         if evidence is not None and inputs.judged is not None and not (stages or stopped):
             stages = stages_like(evidence, race.known.steps[inputs.judged.best], folder, progress)
-        stages = [collected_by(collector, stage) for stage in stages]
-        inputs = replace(inputs, measured=measure(request, stages, folder, progress))
-        parts.done()
-        inputs = replace(inputs, looks=_diagnose(inputs, folder, progress))
+        if stages:
+            inputs = _explained(inputs, stages, collector, folder, parts)
         progress(OVERALL, parts.total, parts.total)
         made = Provenance(
             cost=_cost(inputs, folder, time.monotonic() - began),
@@ -323,14 +318,26 @@ def _costs(request: AdviceRequest, folder: Folder, progress: Progress) -> Update
     return known_costs(source, request.steps, request.batch, timed)
 
 
-def _diagnose(inputs: AdviceInputs, folder: Folder, progress: Progress) -> dict[str, Look]:
-    """Diagnose the last stage around the advised layout, where the effort allows."""
-    request, measured = inputs.request, inputs.measured
-    if not request.effort.diagnosed or not measured:
-        return {}
+def _explained(
+    inputs: AdviceInputs,
+    stages: Sequence[StageToMeasure],
+    collector: Collector | None,
+    folder: Folder,
+    parts: _Parts,
+) -> AdviceInputs:
+    """Measure the stages; where the effort allows, diagnose the last around the advised layout."""
+    from nbyt.advice.measuring import diagnose_stage, measure  # not for an answer without stages
+
+    request, progress = inputs.request, parts.progress
+    stages = [collected_by(collector, stage) for stage in stages]
+    measured = measure(request, stages, folder, progress)
+    parts.done()
+    inputs = replace(inputs, measured=measured)
+    if not request.effort.diagnosed:
+        return inputs
     best, number = inputs.best(request.objective).steps, len(measured)
     look = folder.read(LOOK, number, best)
     if look is None:
         look = diagnose_stage(request, measured[-1], best, progress)
         folder.write(LOOK, look, number, best)
-    return {measured[-1].stage.name: look}
+    return replace(inputs, looks={measured[-1].stage.name: look})

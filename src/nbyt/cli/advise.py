@@ -165,6 +165,7 @@ def run(
 ) -> Outcome:
     """Say which N x T to split a batch into on this env, how sure that is, and why."""
     _refuse_replaced(options)
+    console = talk(quiet=common.quiet)
     own = own_layout(options.current, options.batch)
     with _ray(options) as (collector, cluster):  # Ray comes before JAX
         hardware.prepare(options.device, quiet=common.quiet)
@@ -173,7 +174,6 @@ def run(
             message = f"'{found.id}' runs on the device, which trains all seeds in moments"
             fix = "leave --ray out; it is for host envs that are slow"
             raise UsageError(message, where="ray", fix=fix)
-        console = talk(quiet=common.quiet)
         runs, stages = own_runs(options.from_)
         given = given_stages(stages, found) if stages else []
         options = _with_startable(found, options, own, console)
@@ -292,13 +292,13 @@ class _Asked:
 
 
 def _answer(asked: _Asked, common: Common, console: Console) -> Outcome:
-    options, request = asked.options, asked.request()
-    race = planned_race(request, asked.limits, asked.runs)
-    timed = request.objective == "time" and request.costs.timed_here
-    limit = DURATION.read(options.time_limit, "--time-limit")
-    data = affordable(race, limit, timed=timed).as_dict()
-    about = in_words(data["seconds"])
+    options, limits, request = asked.options, asked.limits, asked.request()
     said = remarks(asked.own, request, asked.flags)
+    limit = DURATION.read(options.time_limit, "--time-limit")
+    race = planned_race(request, limits, asked.runs)
+    timed = request.objective == "time" and request.costs.timed_here
+    data = affordable(race, limit, timed=timed).as_dict()
+    about, command = in_words(data["seconds"]), request.command()
     if options.dry_run:
         arms = [f"{request.batch // steps}x{steps}" for steps in race.schedule.arms]
         data = {
@@ -310,13 +310,14 @@ def _answer(asked: _Asked, common: Common, console: Console) -> Outcome:
         }
         warn(console, said)
         return dry_run(data, common, said)
-    console.print(f"{request.command()}\nabout {about}")
+    console.print(f"{command}\nabout {about}")
     advice = _advise(request, asked, said, console)
     data, record = advice.data, advice.record
+    lines, changes = summary(record), change_lines(record)
     warn(console, data["warnings"])
     if not common.json:
-        show(*summary(record))
-        for line in change_lines(record):
+        show(*lines)
+        for line in changes:
             show_verbatim(line)
         show(f"report: {data['report']}")
     if any(one.startswith("interrupted") for one in data["warnings"]):

@@ -6,9 +6,9 @@ done in a worker process. What cannot be had is left out, with a sentence that s
 
 import sys
 
+from nbyt.collect import Progress
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import DiskError, NbytError, RunInterruptedError, StoreError
-from nbyt.measure.request import Progress
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import WorkerProcess
 from nbyt.store.files import TIMES

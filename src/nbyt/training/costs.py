@@ -15,13 +15,13 @@ import numpy as np
 from jaxtyping import Float
 from scipy import optimize, special
 
+from nbyt.collect import Progress
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout, nearest_divisors
 from nbyt.results.advice import Costs as KeptCosts
 from nbyt.results.advice import TimedLayout
 from nbyt.stats.estimate import LEVEL, Estimate, mapped
 from nbyt.training.algorithms.ppo import PPOAlgorithm
-from nbyt.training.loop import Progress
 from nbyt.training.plan import PPOPlan, PPOSettings
 
 SPLITS = 4

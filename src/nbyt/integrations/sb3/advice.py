@@ -10,6 +10,7 @@ from nbyt.advice.request import effort as effort_named
 from nbyt.advice.result import Advice
 from nbyt.advice.run import answer_request
 from nbyt.advice.stages import open_folder, stage_to_measure
+from nbyt.collect import Progress
 from nbyt.integrations.sb3.envs import Given, host_env
 from nbyt.integrations.sb3.frozen_policy import FrozenSB3Policy, loss_of
 from nbyt.integrations.sb3.policy import (
@@ -19,7 +20,6 @@ from nbyt.integrations.sb3.policy import (
     require_measurable,
 )
 from nbyt.integrations.sb3.race import SB3Runner, measure_costs
-from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, require
 from nbyt.store.files import COSTS
 from nbyt.training.plan import HOST_ENVS, PPOSettings

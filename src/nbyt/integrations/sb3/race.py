@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from nbyt.collect import Progress
 from nbyt.errors import UsageError
 from nbyt.gradients.engines.torch_policy import torch, undisturbed
 from nbyt.integrations.sb3.envs import Given, vec_env
 from nbyt.integrations.sb3.package import module
 from nbyt.layout import Layout
-from nbyt.measure.request import Progress
 from nbyt.sweeps.cells import Job, Outcomes, Watch, as_nbyt_error
 from nbyt.sweeps.grid import Cell, Grid
 from nbyt.training.costs import Costs, spread_out, time_layouts, updates_of_a_turn

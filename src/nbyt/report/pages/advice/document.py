@@ -1,9 +1,10 @@
 """The whole page of an advice: its sections in order."""
 
-from nbyt.report.advice_words import SAME, loss_words, marks, others_words, rests_words, track_words
+from nbyt.report.advice_words import SAME, marks, others_words, rests_words, track_words
 from nbyt.report.html.element import Child, Markup, bullets, join, raw, tag
 from nbyt.report.html.page import Page, Part, merged, row, section, wrap
 from nbyt.report.html.quantity import layout_mark
+from nbyt.report.numbers import percent
 from nbyt.report.pages.advice.answer import HEADS, answer_section
 from nbyt.report.pages.advice.costs import cost_section
 from nbyt.report.pages.advice.curves import curves_section
@@ -106,7 +107,7 @@ def card(record: Advice) -> str:
 def _row(record: Advice, one: LayoutLoss) -> Markup:
     cells: list[Child] = [
         layout_mark(one),
-        loss_words(one.loss),
+        percent(one.loss),
         str(one.trainings or "\u2013"),
         "\u2013" if one.update_cost is None else f"{one.update_cost:.2g} ×",
         ", ".join(marks(record, one)),
