@@ -8,8 +8,8 @@ from tests.advice.races import made_up, planned
 
 from nbyt.advice.assemble import AdviceInputs, Provenance, advice_record
 from nbyt.advice.race import Evidence, Race
-from nbyt.prior import load_prior
 from nbyt.results.advice import Advice, Cost
+from nbyt.stats.prior import load_prior
 
 PRIOR = load_prior()
 

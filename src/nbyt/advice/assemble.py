@@ -28,7 +28,6 @@ from nbyt.advice.stages import Measured
 from nbyt.dialects.carrying import NUMBERS, SETTINGS, Carried
 from nbyt.dialects.defaults import defaults
 from nbyt.layout import Layout
-from nbyt.prior import Known, Prior
 from nbyt.results.advice import (
     Advice,
     Answer,
@@ -52,6 +51,7 @@ from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.results.values import Layout as LayoutRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate
+from nbyt.stats.prior import Known, Prior
 from nbyt.stats.race import FRACTION, Judged, times_as_long
 from nbyt.store.files import PAGE
 from nbyt.store.manifest import versions

@@ -14,7 +14,7 @@ from nbyt.advice.request import AdviceRequest
 from nbyt.collect.segment import burn_in, horizon
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import EnvError, UsageError
-from nbyt.prior import Prior, load_prior
+from nbyt.stats.prior import Prior, load_prior
 from nbyt.sweeps.grid import Cell
 from nbyt.system import usable_cores
 from nbyt.training.costs import ROUNDS, SPLITS, update_seconds

@@ -14,9 +14,9 @@ from nbyt.advice.request import AdviceRequest
 from nbyt.collect import Progress
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import EnvError, RunInterruptedError, TrainingError, UsageError, remade
-from nbyt.prior import Known, Schedule
 from nbyt.results.advice import Arm, Untrained
 from nbyt.rng import numpy_stream, seeds
+from nbyt.stats.prior import Known, Schedule
 from nbyt.stats.race import FRACTION, Judged, judge_race, over_budget, promised
 from nbyt.store.files import UNTRAINED
 from nbyt.store.run import Folder

@@ -31,8 +31,8 @@ from nbyt.errors import StoreError, UsageError
 from nbyt.measure.frozen_policy import Collector
 from nbyt.numbers import SIZE, SPLIT, require
 from nbyt.policy.actor_critic import Stage
-from nbyt.prior import load_prior
 from nbyt.results.advice import Cost
+from nbyt.stats.prior import load_prior
 from nbyt.stats.race import FRACTION
 from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
 from nbyt.store.paths import at_work
