@@ -37,8 +37,7 @@ from nbyt.stats.race import FRACTION
 from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder
-from nbyt.sweeps.cells import Runner
-from nbyt.sweeps.workers import Workers
+from nbyt.sweeps.cells import Runner, usual_runner
 from nbyt.training.costs import costs_from, measure_costs
 from nbyt.training.plan import EPOCHS, HOST_ENVS, PPOSettings
 
@@ -166,8 +165,8 @@ def advise(
         memory=memory,
     )
     folder = open_folder(request, out, given=given, runs=evidence, force=force)
-    if runner is None and isinstance(env, str) and isinstance(found, HostEnv):
-        runner = Workers()
+    if runner is None and isinstance(env, str):
+        runner = usual_runner(found)
     return answer_request(
         request, folder, given=given, runs=evidence, runner=runner, progress=progress
     )

@@ -46,8 +46,7 @@ from nbyt.numbers import (
 )
 from nbyt.progress import watched
 from nbyt.report.tables.advice import change_lines, summary
-from nbyt.sweeps.cells import Runner
-from nbyt.sweeps.workers import Workers
+from nbyt.sweeps.cells import Runner, usual_runner
 from nbyt.training import hardware
 from nbyt.training.plan import EPOCHS, HOST_ENVS
 
@@ -177,7 +176,7 @@ def run(
         runs, stages = own_runs(options.from_)
         given = given_stages(stages, found) if stages else []
         options = _with_startable(found, options, own, console)
-        runner = cluster or (Workers() if isinstance(found, HostEnv) else None)
+        runner = cluster or usual_runner(found)
         asked = _Asked(found, options, settings, given, runs, own, collector, runner)
         return _answer(asked, common, console)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from nbyt.collect import Progress
 from nbyt.dialects.describing import table
-from nbyt.envs import HostEnv, resolve
+from nbyt.envs import resolve
 from nbyt.frames import frame
 from nbyt.layout import nearest_divisors
 from nbyt.plotly_figure import plotly_figure
@@ -26,12 +26,12 @@ from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
-from nbyt.sweeps.cells import Runner
+from nbyt.sweeps.cells import Runner, usual_runner
 from nbyt.sweeps.grid import Cell, Grid, make_grid
 from nbyt.sweeps.summary import summarise
 from nbyt.sweeps.timing import add_times, load_costs
 from nbyt.sweeps.trainings import Tally, curves_of, failures_of, run_cells
-from nbyt.sweeps.workers import STEP_LIMIT, Workers
+from nbyt.sweeps.workers import STEP_LIMIT
 from nbyt.training import hardware
 from nbyt.training.curves import Curve
 from nbyt.training.plan import EPOCHS, MINIBATCH, PPOSettings
@@ -167,8 +167,8 @@ def run_sweep(
         resolve(env), batch=batch, seeds=seeds, total=total, layouts=layouts, **options
     )
     folder = open_sweep(grid, out, force=force)
-    if runner is None and isinstance(env, str) and isinstance(grid.env, HostEnv):
-        runner = Workers()
+    if runner is None and isinstance(env, str):
+        runner = usual_runner(grid.env)
     with at_work(folder.path):
         told = partial(_tell, progress)
         tally = run_cells(grid, folder, runner=runner, progress=told, **again)
