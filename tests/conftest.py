@@ -143,7 +143,7 @@ _TYPES: dict[str, type[Record]] = {
     "stage": StageFacts,
 }
 # Tests of these write whatever they like.
-_MADE_UP = ("tests/store/", "tests/results/", "tests/policy/", "tests/sweeps/test_run.py")
+_MADE_UP = ("tests/store/", "tests/results/", "tests/policy/", "tests/sweeps/test_trainings.py")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -17,11 +17,11 @@ from benchmarks.proving.prior import task_of
 from benchmarks.proving.profiles import COSTS, GRID, REFERENCE, scores, update_costs
 from benchmarks.proving.replay import Ground, deal
 from benchmarks.proving.tasks import BATCHES, SHORT
-from nbyt.prior import Prior
 from nbyt.results.prior import Prior as PriorRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats import race
 from nbyt.stats.landscape import matern, noise_of_means, smooth
+from nbyt.stats.prior import Prior
 
 USUAL = 2048
 REPLAYS = 60

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from nbyt.advice.run import Advice
+from nbyt.advice.result import Advice
 from nbyt.api.calling import public
 from nbyt.api.training import Training
 from nbyt.errors import StoreError
-from nbyt.results import ProbedTraining, Study, plain
+from nbyt.results import ProbedTraining, Study
 from nbyt.store.files import ADVICE, PROBES, RESULT, STUDY, SWEEP
 from nbyt.store.paths import resolved
 from nbyt.store.run import Folder, read_probes
@@ -29,8 +29,7 @@ def load(folder: Path | str) -> Advice | Sweep | Training | ProbedTraining | Stu
     """
     found = Folder(resolved(Path(folder), "folder"))
     if found.has(ADVICE):
-        record = found.require(ADVICE)
-        return Advice(record, plain(record))
+        return Advice(found.require(ADVICE))
     if found.has(SWEEP):
         return Sweep(found.require(SWEEP))
     if found.has(PROBES):

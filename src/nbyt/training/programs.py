@@ -12,6 +12,8 @@ import os
 import stat
 from pathlib import Path
 
+import jax
+
 from nbyt.errors import DiskError, NbytError, StoreError
 from nbyt.store.atomic import read_bytes, write_bytes
 from nbyt.store.paths import opened
@@ -22,6 +24,38 @@ _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _SUFFIX = ".program"
 _CHECKSUM = hashlib.sha256().digest_size
 _LARGEST = 2**31
+
+
+def keep_compiled_programs(folder: Path) -> None:
+    """Let JAX keep what it compiles in this folder, unless it is not safe."""
+    try:
+        danger = make_safe(folder)
+    except OSError:  # a read-only home only costs the time of compiling
+        return
+    if danger:
+        LOGGER.warning("compiled programs are not kept: %s", plain(danger))
+        return
+    _serve_programs()
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+def _serve_programs() -> None:
+    """Make JAX ask `ProgramCache`; a JAX that has moved this function keeps files by itself.
+
+    It never repairs its own: one that was cut short brings a warning in every run.
+    """
+    with contextlib.suppress(ImportError):
+        from jax._src import compilation_cache
+
+        compilation_cache.get_file_cache = open_cache  # type: ignore[assignment]
+
+
+def cache_folder(cpu: str) -> Path:
+    """Return the folder for programs compiled by a CPU with these instruction sets."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    kind = hashlib.sha256(cpu.encode()).hexdigest()[:12]
+    return Path(home) / "nbyt" / f"programs-{kind}"
 
 
 def make_safe(folder: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nbyt.store.programs import ProgramCache
+from nbyt.training.programs import ProgramCache
 
 
 @pytest.fixture(autouse=True)

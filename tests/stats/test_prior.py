@@ -9,10 +9,10 @@ from benchmarks.proving import prior as shipped
 from benchmarks.proving.data import read_cells
 from benchmarks.proving.tasks import SEALED
 
-from nbyt.prior import TARGETS, Prior, Schedule, load_prior, reference
 from nbyt.results import plain
 from nbyt.results.prior import Loss, ReferenceTask, StaggerGain
 from nbyt.results.prior import Prior as PriorRecord
+from nbyt.stats.prior import TARGETS, Prior, Schedule, load_prior, reference
 
 STEPS = tuple(2**k for k in range(12))
 PRIOR = load_prior()

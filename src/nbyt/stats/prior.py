@@ -94,7 +94,7 @@ class Known:
         half = float(width * lost.std(ddof=1))
         return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), count)
 
-    def schedule(self, trainings: float, own: int | None = None) -> Schedule:
+    def schedule(self, trainings: int | float, own: int | None = None) -> Schedule:
         """Return the arms of a race and their seeds.
 
         The arms are neighbours among every second octave of T, those of which the best loses least
@@ -155,7 +155,7 @@ class Prior:
         lost = [losses(np.interp(octaves, one.octaves, one.mean), 0.0) for one in references]
         return Known(known, references, np.minimum(lost, 1.0))
 
-    def track_record(self, costs: str, trainings: float) -> TrackRecord | None:
+    def track_record(self, costs: str, trainings: int | float) -> TrackRecord | None:
         """Return what the race lost on tasks it had not seen, at the nearest budget below."""
         rows = [
             row for row in self.record.record if row.costs == costs and row.trainings <= trainings
@@ -232,7 +232,7 @@ def _reference(octaves: np.ndarray, curves: np.ndarray, sds: np.ndarray, seeds: 
     )
 
 
-def _seeds(trainings: float, arms: int) -> int:
+def _seeds(trainings: int | float, arms: int) -> int:
     """Return how many seeds of each arm a budget pays for."""
     return int(trainings / FRACTION / arms + 1e-9)
 
