@@ -6,7 +6,7 @@ from nbyt.report.numbers import listed
 from nbyt.results.advice import Advice, Cost, Goal, LayoutLoss, Race
 from nbyt.results.prior import Loss, TrackRecord
 from nbyt.results.values import Estimate, OfLayout
-from nbyt.stats.estimate import percent, rounded
+from nbyt.stats.estimate import percent, printable, rounded
 
 SAME: dict[Goal, str] = {"time": "for the same time", "samples": "for the same samples"}
 CLOSE = 0.05
@@ -25,6 +25,14 @@ _HALF = 0.5
 def loss_words(number: Estimate | Loss) -> str:
     """Format a loss with its interval, such as 2 % [0, 8]."""
     return percent({"value": number.value, "low": number.low, "high": number.high})
+
+
+def hundredths(number: Estimate) -> str:
+    """Format a share as steps of a hundred, such as 67 [60, 72]; about 67 where approximate."""
+    shown = number.value and printable(number.value, number.low, number.high)
+    ends = [shown, number.low, number.high]
+    value, low, high = ("?" if x is None else rounded(100 * x, 0) for x in ends)
+    return f"{'about ' if number.approximate is True else ''}{value} [{low}, {high}]"
 
 
 def chance_words(share: float) -> str:
