@@ -153,6 +153,7 @@ outputs: install
 # A minute or two more: what rests on trainings is trained again.
 retrained-outputs: install
 	$(BIN)/python -m benchmarks.site.outputs --train --write
+	$(BIN)/python -m benchmarks.site.pictures
 
 # About an hour; it can be stopped, and the same command goes on.
 calibration: install

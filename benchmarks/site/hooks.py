@@ -25,6 +25,7 @@ _PAGES = {"README.md": "index.md"} | {
     name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 }
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
+_PICTURE = re.compile(r'(src(?:set)?=)"docs/')
 _CALCULATOR = "calculator.html"
 _NOTEBOOK = Path("tutorials/notebook.ipynb")
 
@@ -51,8 +52,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Let links point to where things are on the site."""
-    from_root = page.file.src_uri in _PAGES.values()
-    return _relink(markdown, _from_root if from_root else _from_docs)
+    if page.file.src_uri not in _PAGES.values():
+        return _relink(markdown, _from_docs)
+    return _relink(_PICTURE.sub(r'\1"', markdown), _from_root)
 
 
 def _relink(text: str, where: Callable[[str], str]) -> str:
