@@ -22,7 +22,7 @@ from nbyt.calculator import page as calculator
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGES = {"README.md": "index.md"} | {
-    name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+    name: name for name in ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
 }
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 _PICTURE = re.compile(r'(src(?:set)?=)"docs/')

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import to_builtins
 from tests.report.typed import number
 
 from nbyt.report.numbers import (
@@ -16,6 +15,7 @@ from nbyt.report.numbers import (
     has_interval,
     has_value,
     known,
+    percent,
     power_of_ten,
     samples_words,
     share,
@@ -24,7 +24,6 @@ from nbyt.report.numbers import (
 )
 from nbyt.results.values import Number
 from nbyt.stats import Estimate
-from nbyt.stats.estimate import percent
 
 
 @pytest.mark.parametrize(
@@ -172,7 +171,7 @@ FORMATTERS: dict[str, Callable[[Number], str]] = {
     "cells of a terminal": cell,
     "numbers of a page": words,
     "counts of samples": lambda number: samples_words(number, 1000.0),
-    "shares in sentences": lambda number: percent(to_builtins(number)),
+    "shares in sentences": percent,
 }
 
 

@@ -7,12 +7,23 @@ import re
 from collections.abc import Sequence
 from math import ceil
 
+<<<<<<< HEAD
+from nbyt.layout import Layout
+from nbyt.report.advice_words import chance_words
+from nbyt.report.numbers import percent
+from nbyt.results.advice import Goal, StageAdvice
+from nbyt.results.measurement import Gradient, MeasuredLayout
+from nbyt.results.prior import StaggerGain
+from nbyt.results.values import Estimate, OfLayout
+from nbyt.stats.race import CALIBRATED_FROM, is_calibrated
+=======
 from nbyt.report.advice_words import chance_words, hundredths, loss_words
 from nbyt.results.advice import Current, Goal, StageAdvice
 from nbyt.results.measurement import Gradient, MeasuredLayout
 from nbyt.results.prior import StaggerGain
 from nbyt.results.values import Estimate, OfLayout
 from nbyt.stats.estimate import percent, printable
+>>>>>>> start
 
 _SOURCES = {
     "sampling": "which states and actions were visited",
@@ -29,7 +40,7 @@ def verdict(
 ) -> str:
     """Return the answer in one sentence."""
     head = {"time": "Fastest", "samples": "For the fewest samples"}[goal]
-    expected = f"expected loss {loss_words(loss)}"
+    expected = f"expected loss {percent(loss)}"
     if raced and within is not None:
         chance = f"P(within 5 % of the best) = {chance_words(within)}"
         return f"{head}: {in_words(best)}. {chance}; {expected}."
@@ -54,16 +65,13 @@ def current_words(own: OfLayout, best: OfLayout, loss: Estimate | None) -> str:
         return f"{name} is the layout advised: leave it."
     if loss is None or loss.value is None:
         return f"{name} was not compared."
-    return f"{name} loses {loss_words(loss)} against the best layout."
+    return f"{name} loses {percent(loss)} against the best layout."
 
 
-def slower_words(current: Current, best: OfLayout, speedup: Estimate) -> str:
+def slower_words(best: OfLayout, speedup: Estimate) -> str:
     """Say how long the user's layout takes to get where the advised one gets."""
     times = f"{speedup.value:.2g} [{speedup.low:.2g}, {speedup.high:.2g}]"
-    return (
-        f"{current.sentence} It takes {times} times as long as {best.envs} x {best.steps} to "
-        "reach the same return."
-    )
+    return f"It takes {times} times as long as {best.envs} x {best.steps} to reach the same return."
 
 
 def explanations(stages: Sequence[StageAdvice], best: OfLayout) -> list[str]:
@@ -79,12 +87,60 @@ def explanations(stages: Sequence[StageAdvice], best: OfLayout) -> list[str]:
     return found
 
 
+def usual_words(goal: Goal, best: OfLayout, tasks: int, costs: str | None) -> list[str]:
+    """Say what an answer without a race rests on. costs: where they come from, if it needed any."""
+    said = [
+        f"For the same {goal} T = {best.steps} lost least on average over {tasks} reference tasks."
+    ]
+    if goal == "samples":
+        said.append("Racing for the fewest samples gained nothing significant on them.")
+    elif costs is not None:
+        said.append(f"Costs: {costs}. A race would compare layouts on this env.")
+    return said
+
+
+def schedule_words(layout: Layout, learning_rate: float) -> str:
+    """Say what to keep when N changes."""
+    return (
+        f"Keep the mini-batch at {layout.minibatch} and the learning rate at "
+        f"{learning_rate:g}: an update then makes {layout.minibatches} "
+        f"mini-batches x {layout.epochs} epochs = {layout.gradient_steps} gradient steps. With "
+        "more envs and the same T the number of mini-batches grows; the size of one does not."
+    )
+
+
+def interrupted_words(trained: int, planned: int) -> str:
+    """Say what an interrupted race rests on."""
+    return (
+        f"interrupted: the answer rests on {trained} of {planned} quarter trainings; the same "
+        "command goes on"
+    )
+
+
+def uncalibrated_words(trainings: float, *, parallel: bool) -> str | None:
+    """Say why no probability is stated after a race; None where it is.
+
+    parallel: True if updates cost as on parallel hardware.
+    """
+    if not is_calibrated(trainings):
+        return (
+            f"fewer than {CALIBRATED_FROM} trainings: no probability is stated, because on the "
+            "proving ground it did not come true at that cost"
+        )
+    if not parallel:
+        return (
+            "no probability is stated where updates cost about the same for every T: on the "
+            "proving ground it did not come true for the same samples"
+        )
+    return None
+
+
 def stagger_words(gain: StaggerGain | None) -> list[str]:
     """Say what staggered starts win, where the reference tasks surely show it."""
     if gain is None or gain.won.low <= 0:
         return []
     return [
-        f"Stagger the starts (--stagger): with T = {gain.steps} it won {loss_words(gain.won)} of "
+        f"Stagger the starts (--stagger): with T = {gain.steps} it won {percent(gain.won)} of "
         f"the best gain on {gain.tasks} reference tasks, and it costs nothing."
     ]
 

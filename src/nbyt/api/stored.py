@@ -4,11 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbyt.advice.run import Advice
+from nbyt.advice.result import Advice
 from nbyt.api.calling import public
 from nbyt.api.training import Training
 from nbyt.dialects.describing import Facts, table, text
 from nbyt.errors import StoreError
+<<<<<<< HEAD
+from nbyt.results import ProbedTraining, Study
+from nbyt.store.files import ADVICE, PROBES, RESULT, STUDY, SWEEP
+=======
 from nbyt.frames import frame
 from nbyt.plotly_figure import plotly_figure
 from nbyt.report.pages.measurement import measurement_chart
@@ -17,6 +21,7 @@ from nbyt.results import Measurement, ProbedTraining, Study, plain
 from nbyt.results.measurement import MeasuredLayout
 from nbyt.results.values import OBJECTIVES
 from nbyt.store.files import ADVICE, MEASURED, PROBES, RESULT, STUDY, SWEEP
+>>>>>>> start
 from nbyt.store.paths import resolved
 from nbyt.store.run import Folder, read_probes
 from nbyt.sweeps.run import Sweep
@@ -83,8 +88,7 @@ def load(folder: Path | str) -> Stored:
     """
     found = Folder(resolved(Path(folder), "folder"))
     if found.has(ADVICE):
-        record = found.require(ADVICE)
-        return Advice(record, plain(record))
+        return Advice(found.require(ADVICE))
     if found.has(SWEEP):
         return Sweep(found.require(SWEEP))
     if found.has(PROBES):

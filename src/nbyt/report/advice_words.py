@@ -2,11 +2,17 @@
 
 from collections.abc import Sequence
 
-from nbyt.report.numbers import listed
+from nbyt.report.numbers import listed, percent
 from nbyt.results.advice import Advice, Cost, Goal, LayoutLoss, Race
+<<<<<<< HEAD
+from nbyt.results.prior import TrackRecord
+from nbyt.results.values import OfLayout
+from nbyt.stats.estimate import rounded
+=======
 from nbyt.results.prior import Loss, TrackRecord
 from nbyt.results.values import Estimate, OfLayout
 from nbyt.stats.estimate import percent, printable, rounded
+>>>>>>> start
 
 SAME: dict[Goal, str] = {"time": "for the same time", "samples": "for the same samples"}
 CLOSE = 0.05
@@ -22,6 +28,8 @@ _TRACKED = {
 _HALF = 0.5
 
 
+<<<<<<< HEAD
+=======
 def loss_words(number: Estimate | Loss) -> str:
     """Format a loss with its interval, such as 2 % [0, 8]."""
     return percent({"value": number.value, "low": number.low, "high": number.high})
@@ -35,6 +43,7 @@ def hundredths(number: Estimate) -> str:
     return f"{'about ' if number.approximate is True else ''}{value} [{low}, {high}]"
 
 
+>>>>>>> start
 def chance_words(share: float) -> str:
     """Format a probability, such as .89; never as 0 or 1, which no race can show."""
     if share < 0.005 or share > 0.995:
@@ -112,11 +121,11 @@ def track_words(record: Advice) -> str | None:
     if track is None:
         return None
     where = f"{tracked_tasks(track)}, {_TRACKED.get(track.costs, track.costs)}"
-    constant, race = loss_words(track.constant), loss_words(track.race)
+    constant, race = percent(track.constant), percent(track.race)
     cost = f"{track.trainings} training{'s' * (track.trainings != 1)}"
     if record.answer.rests_on == "prior":
         return f"{where}: a constant T lost {constant}; a race of {cost} {race}."
-    search = f"{track.search} at this cost {loss_words(track.search_loss)}"
+    search = f"{track.search} at this cost {percent(track.search_loss)}"
     return f"{where}: this rule lost {race} at {cost}; a constant T {constant}; {search}."
 
 
@@ -135,7 +144,7 @@ def others_words(record: Advice) -> str | None:
     place = next(k for k, one in enumerate(rows) if _same(one, record.answer))
     beside = [rows[k] for k in (place - 1, place + 1) if 0 <= k < len(rows)]
     said = [
-        f"T = {one.steps} loses {loss_words(one.loss)}"
+        f"T = {one.steps} loses {percent(one.loss)}"
         for one in beside
         if not is_safe(record, one) and one not in hopeless and one.loss.value is not None
     ]

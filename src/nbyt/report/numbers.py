@@ -10,8 +10,14 @@ from typing import Protocol, TypeGuard
 from msgspec import UnsetType
 from msgspec.structs import replace
 
+<<<<<<< HEAD
+from nbyt.results.prior import Loss
+from nbyt.results.values import Estimate, Known, Number, Valued
+from nbyt.stats.estimate import rounded
+=======
 from nbyt.results.values import Known, Number, Valued
 from nbyt.stats.estimate import printable, rounded
+>>>>>>> start
 
 WIDTH = 80
 _LARGE = 1e6
@@ -48,6 +54,15 @@ def is_bare(number: Number) -> TypeGuard[Valued]:
     """Return True for a value that is exact, or that has no interval at all."""
     value, low, high = number.ends
     return value is not None and (low, high) in ((None, None), (value, value))
+
+
+def percent(share: Estimate | Loss) -> str:
+    """Format a share with its interval, such as 31 % [27, 36]."""
+    if share.value is None:
+        return "an undetermined share"
+    ends = (share.value, share.low, share.high)
+    value, low, high = ("?" if x is None else rounded(100 * x, 0) for x in ends)
+    return f"{value} % [{low}, {high}]"
 
 
 def divided(number: Number, whole: Number) -> Number:

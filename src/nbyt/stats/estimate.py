@@ -7,13 +7,15 @@ each part's interval has.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from msgspec import convert
 from scipy import special
+
+from nbyt.results.values import Estimate as EstimateRecord
 
 _DUST = 1e-12  # of the last decimal: what is smaller is the rounding of floats, and is 0
 
@@ -38,15 +40,6 @@ def printable(value: float, low: float | None, high: float | None) -> float:
     if high == 1.0 and value > 1.0:
         return 1.0
     return -1.0 if low == -1.0 and value < -1.0 else value
-
-
-def percent(number: Mapping[str, Any], whole: float = 1.0) -> str:
-    """Format a number of the JSON output as a share of a whole, such as 31 % [27, 36]."""
-    ends = [number[end] for end in ("value", "low", "high")]
-    if ends[0] is None or not whole:
-        return "an undetermined share"
-    value, low, high = ("?" if x is None else rounded(100 * x / whole, 0) for x in ends)
-    return f"{value} % [{low}, {high}]"
 
 
 LEVEL = 0.95
@@ -99,6 +92,11 @@ class Estimate:
         if self.approximate:
             found["approximate"] = True
         return found
+
+    @property
+    def record(self) -> EstimateRecord:
+        """Return the number as it crosses rooms and is kept in files."""
+        return convert(self.as_dict(), EstimateRecord)
 
     def __str__(self) -> str:
         if self.value is None:

@@ -7,8 +7,10 @@ from typing import Any
 from nbyt.advice.estimate import startable
 from nbyt.advice.request import AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
-from nbyt.advice.run import Advice, answer_request
+from nbyt.advice.result import Advice
+from nbyt.advice.run import answer_request
 from nbyt.advice.stages import open_folder, stage_to_measure
+from nbyt.collect import Progress
 from nbyt.integrations.sb3.envs import Given, host_env
 from nbyt.integrations.sb3.frozen_policy import FrozenSB3Policy, loss_of
 from nbyt.integrations.sb3.policy import (
@@ -18,7 +20,6 @@ from nbyt.integrations.sb3.policy import (
     require_measurable,
 )
 from nbyt.integrations.sb3.race import SB3Runner, measure_costs
-from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, require
 from nbyt.store.files import COSTS
 from nbyt.training.plan import HOST_ENVS, PPOSettings
@@ -121,7 +122,7 @@ def advise(
     folder = open_folder(request, out, given=[target], force=force)
     if request.objective == "time" and request.costs.timed_here and folder.read(COSTS) is None:
         layouts = [request.layout(one) for one in request.steps]
-        folder.write(COSTS, measure_costs(model, env, layouts, current, progress).as_dict())
+        folder.write(COSTS, measure_costs(model, env, layouts, current, progress).record)
     with preserve_policy(model.policy):
         return answer_request(
             request,

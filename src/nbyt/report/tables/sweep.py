@@ -2,11 +2,10 @@
 
 from rich.table import Table
 
-from nbyt.report.numbers import both, cell
+from nbyt.report.numbers import both, cell, percent
 from nbyt.report.tables import filled
 from nbyt.results.sweep import AdviceComparison, Sweep, SweptLayout, Verdict
 from nbyt.results.values import Kind
-from nbyt.stats.estimate import percent
 
 _KINDS: dict[Kind, str] = {"per_sample": "per sample", "per_second": "per second"}
 _HEADS = ("N x T", "over training", "at the end", "same time", "")
@@ -97,7 +96,7 @@ def _advice(advised: AdviceComparison) -> str:
         result = "what it loses is undetermined"
     else:
         unsure = "" if (lost.low or 0) > 0 else ", which may be none"
-        result = f"which loses {percent(lost.as_dict())} of what the best layout learned{unsure}"
+        result = f"which loses {percent(lost)} of what the best layout learned{unsure}"
     order = both(advised.correlation)
     return f"{advised.envs}x{advised.steps}, {result}; rank correlation {order}."
 
