@@ -7,23 +7,15 @@ import re
 from collections.abc import Sequence
 from math import ceil
 
-<<<<<<< HEAD
 from nbyt.layout import Layout
-from nbyt.report.advice_words import chance_words
+from nbyt.report.advice_words import chance_words, hundredths
 from nbyt.report.numbers import percent
 from nbyt.results.advice import Goal, StageAdvice
 from nbyt.results.measurement import Gradient, MeasuredLayout
 from nbyt.results.prior import StaggerGain
 from nbyt.results.values import Estimate, OfLayout
+from nbyt.stats.estimate import printable
 from nbyt.stats.race import CALIBRATED_FROM, is_calibrated
-=======
-from nbyt.report.advice_words import chance_words, hundredths, loss_words
-from nbyt.results.advice import Current, Goal, StageAdvice
-from nbyt.results.measurement import Gradient, MeasuredLayout
-from nbyt.results.prior import StaggerGain
-from nbyt.results.values import Estimate, OfLayout
-from nbyt.stats.estimate import percent, printable
->>>>>>> start
 
 _SOURCES = {
     "sampling": "which states and actions were visited",
@@ -213,7 +205,7 @@ def _terms(best: MeasuredLayout, name: str) -> list[str]:
         ]
     else:
         return []
-    text = percent(covariance.as_dict(), whole)
+    text = percent(covariance, whole)
     return [f"The noise of {_split(best)} at {name} {kind} {text} of the variance."]
 
 
@@ -225,7 +217,7 @@ def _sources(stage: StageAdvice) -> list[str]:
         order = sorted(_SOURCES, key=lambda name: getattr(parts, name).value or 0.0, reverse=True)
         first, second = (getattr(parts, name) for name in order[:2])
         if whole and _below(second, first):
-            share = percent(first.as_dict(), whole)
+            share = percent(first, whole)
             if first.low == first.high:  # calculated, not measured
                 share = share.partition(" [")[0]
             found.append(
@@ -247,7 +239,7 @@ def _phase(stage: StageAdvice, best: MeasuredLayout) -> list[str]:
     if part.value is None or not whole or (part.low or 0.0) / whole < _NOTABLE:
         return []
     return [
-        f"Envs that all start at a reset together add {percent(part.as_dict(), whole)} to the "
+        f"Envs that all start at a reset together add {percent(part, whole)} to the "
         f"variance of {_split(best)}, which more envs do not remove."
     ]
 

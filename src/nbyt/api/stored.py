@@ -9,10 +9,6 @@ from nbyt.api.calling import public
 from nbyt.api.training import Training
 from nbyt.dialects.describing import Facts, table, text
 from nbyt.errors import StoreError
-<<<<<<< HEAD
-from nbyt.results import ProbedTraining, Study
-from nbyt.store.files import ADVICE, PROBES, RESULT, STUDY, SWEEP
-=======
 from nbyt.frames import frame
 from nbyt.plotly_figure import plotly_figure
 from nbyt.report.pages.measurement import measurement_chart
@@ -21,7 +17,6 @@ from nbyt.results import Measurement, ProbedTraining, Study, plain
 from nbyt.results.measurement import MeasuredLayout
 from nbyt.results.values import OBJECTIVES
 from nbyt.store.files import ADVICE, MEASURED, PROBES, RESULT, STUDY, SWEEP
->>>>>>> start
 from nbyt.store.paths import resolved
 from nbyt.store.run import Folder, read_probes
 from nbyt.sweeps.run import Sweep

@@ -4,15 +4,9 @@ from collections.abc import Sequence
 
 from nbyt.report.numbers import listed, percent
 from nbyt.results.advice import Advice, Cost, Goal, LayoutLoss, Race
-<<<<<<< HEAD
 from nbyt.results.prior import TrackRecord
-from nbyt.results.values import OfLayout
-from nbyt.stats.estimate import rounded
-=======
-from nbyt.results.prior import Loss, TrackRecord
 from nbyt.results.values import Estimate, OfLayout
-from nbyt.stats.estimate import percent, printable, rounded
->>>>>>> start
+from nbyt.stats.estimate import printable, rounded
 
 SAME: dict[Goal, str] = {"time": "for the same time", "samples": "for the same samples"}
 CLOSE = 0.05
@@ -28,13 +22,6 @@ _TRACKED = {
 _HALF = 0.5
 
 
-<<<<<<< HEAD
-=======
-def loss_words(number: Estimate | Loss) -> str:
-    """Format a loss with its interval, such as 2 % [0, 8]."""
-    return percent({"value": number.value, "low": number.low, "high": number.high})
-
-
 def hundredths(number: Estimate) -> str:
     """Format a share as steps of a hundred, such as 67 [60, 72]; about 67 where approximate."""
     shown = number.value and printable(number.value, number.low, number.high)
@@ -43,7 +30,6 @@ def hundredths(number: Estimate) -> str:
     return f"{'about ' if number.approximate is True else ''}{value} [{low}, {high}]"
 
 
->>>>>>> start
 def chance_words(share: float) -> str:
     """Format a probability, such as .89; never as 0 or 1, which no race can show."""
     if share < 0.005 or share > 0.995:

@@ -10,14 +10,9 @@ from typing import Protocol, TypeGuard
 from msgspec import UnsetType
 from msgspec.structs import replace
 
-<<<<<<< HEAD
 from nbyt.results.prior import Loss
 from nbyt.results.values import Estimate, Known, Number, Valued
-from nbyt.stats.estimate import rounded
-=======
-from nbyt.results.values import Known, Number, Valued
 from nbyt.stats.estimate import printable, rounded
->>>>>>> start
 
 WIDTH = 80
 _LARGE = 1e6
@@ -56,12 +51,12 @@ def is_bare(number: Number) -> TypeGuard[Valued]:
     return value is not None and (low, high) in ((None, None), (value, value))
 
 
-def percent(share: Estimate | Loss) -> str:
-    """Format a share with its interval, such as 31 % [27, 36]."""
-    if share.value is None:
+def percent(part: Estimate | Loss, whole: float = 1.0) -> str:
+    """Format a share of a whole with its interval, such as 31 % [27, 36]."""
+    if part.value is None or not whole:
         return "an undetermined share"
-    ends = (share.value, share.low, share.high)
-    value, low, high = ("?" if x is None else rounded(100 * x, 0) for x in ends)
+    ends = (part.value, part.low, part.high)
+    value, low, high = ("?" if x is None else rounded(100 * x / whole, 0) for x in ends)
     return f"{value} % [{low}, {high}]"
 
 
