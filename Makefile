@@ -211,6 +211,7 @@ outputs: install  ## Write anew the outputs that pages show.
 
 retrained-outputs: install  ## The same, and train anew what they rest on.
 	$(BIN)/python -m benchmarks.site.outputs --train --write
+	$(BIN)/python -m benchmarks.site.pictures
 
 # It can be stopped, and the same command goes on.
 calibration: install  ## Measure the coverage of every interval, an hour.
