@@ -11,6 +11,9 @@ Code that is given a record need not check it again. No JAX.
     sweep        sweep.json, its cells, failures and times
     study        study.json and its figures
     probes       a probed training: probes.json and its records
+    commands     what is printed with --json and not stored, and the types that each command prints
+    questions    the same for questions about libraries' settings
+    schema       the JSON Schemas of all that is printed, shipped in the folder `schemas`
 """
 
 from nbyt.results.advice import Advice, Costs, Untrained

@@ -58,7 +58,7 @@ def _schema(command: str, forms: tuple[type[Record], ...]) -> dict[str, Any]:
             "error": error,
         },
         "oneOf": [answered, failed] if data else [failed],
-        "$defs": {name: _canonical(one) for name, one in components.items()},
+        "$defs": _canonical(components),
     }
 
 
@@ -66,7 +66,7 @@ def _canonical(component: Any) -> Any:
     """Put a part of a schema into the form that it has with every version of Python and msgspec.
 
     They differ in how docstrings are indented, and in which order alternatives come. The order of
-    keys is not a part of the promise either.
+    keys and definitions is not a part of the promise either.
     """
     if isinstance(component, list):
         return [_canonical(one) for one in component]
