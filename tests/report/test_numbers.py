@@ -48,6 +48,14 @@ def test_cells_have_the_digits_that_the_interval_leaves(
     assert cell(number, power) == text
 
 
+@pytest.mark.parametrize("form", [words, both, cell, lambda number: str(Estimate(*number.ends, 9))])
+def test_no_cosine_is_printed_beyond_one(form: Callable[[Number], str]) -> None:
+    """Its interval ends at 1; that of a ratio, which may be above 1, does not."""
+    assert float(form(number(1.01, 0.98, 1.0)).split()[0]) == 1
+    assert "-1.01" not in form(number(-1.01, -1.0, -0.98)).replace("\u2212", "-")
+    assert "1.01" in form(number(1.01, 0.98, 1.06))
+
+
 def test_a_column_has_one_power_of_ten() -> None:
     assert power_of_ten([number(3e-5, 0, 1), number(2e-7, 0, 1)]) == -5
     assert power_of_ten([number(0.3, 0, 1), number(None, None, None)]) == 0

@@ -5,14 +5,16 @@ No sentence is made where the interval of its number does not support it.
 
 import re
 from collections.abc import Sequence
+from math import ceil
 
 from nbyt.layout import Layout
-from nbyt.report.advice_words import chance_words
+from nbyt.report.advice_words import chance_words, hundredths
 from nbyt.report.numbers import percent
 from nbyt.results.advice import Goal, StageAdvice
 from nbyt.results.measurement import Gradient, MeasuredLayout
 from nbyt.results.prior import StaggerGain
 from nbyt.results.values import Estimate, OfLayout
+from nbyt.stats.estimate import printable
 from nbyt.stats.race import CALIBRATED_FROM, is_calibrated
 
 _SOURCES = {
@@ -72,7 +74,7 @@ def explanations(stages: Sequence[StageAdvice], best: OfLayout) -> list[str]:
         own = layouts.get(best.steps)
         if own is None:
             continue
-        found += _sides(layouts, own, stage.name)
+        found += [*_left(own, stage.name), *_sides(layouts, own, stage.name)]
         found += [*_terms(own, stage.name), *_sources(stage), *_phase(stage, own)]
     return found
 
@@ -156,6 +158,17 @@ _PHRASES = {
 }
 
 
+def _left(best: MeasuredLayout, name: str) -> list[str]:
+    """Say what is left of an ideal step, where something surely is."""
+    number = best.actor.alignment
+    if number.value is None or number.high is None or (number.low or 0.0) <= 0:
+        return []
+    return [
+        f"Of 100 ideal steps of the actor at {name}, {hundredths(number)} are left with "
+        f"{_split(best)}; bias and noise take the rest."
+    ]
+
+
 def _sides(layouts: dict[int, MeasuredLayout], best: MeasuredLayout, name: str) -> list[str]:
     """Compare with the shortest and the longest T, where the intervals lie apart."""
     found = []
@@ -181,15 +194,18 @@ def _terms(best: MeasuredLayout, name: str) -> list[str]:
     if not whole or covariance.value is None or covariance.low is None or covariance.high is None:
         return []
     low, high = covariance.low / whole, covariance.high / whole
-    text = f"{100 * covariance.value / whole:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
     if low > _NOTABLE:
         kind = "is in good part covariance between steps of one rollout:"
     elif high < -_NOTABLE:
         kind = "is lowered by covariance between steps of one rollout:"
-    elif low > -2 * _NOTABLE and high < 2 * _NOTABLE:
-        kind = "is that of single steps; covariance between steps of one rollout makes up"
+    elif (most := max(-low, high)) < 2 * _NOTABLE:
+        return [
+            f"The noise of {_split(best)} at {name} is that of single steps: covariance between "
+            f"steps of one rollout is at most {ceil(100 * most)} % of the variance."
+        ]
     else:
         return []
+    text = percent(covariance, whole)
     return [f"The noise of {_split(best)} at {name} {kind} {text} of the variance."]
 
 
@@ -201,7 +217,9 @@ def _sources(stage: StageAdvice) -> list[str]:
         order = sorted(_SOURCES, key=lambda name: getattr(parts, name).value or 0.0, reverse=True)
         first, second = (getattr(parts, name) for name in order[:2])
         if whole and _below(second, first):
-            share = f"{100 * first.value / whole:.0f} %"
+            share = percent(first, whole)
+            if first.low == first.high:  # calculated, not measured
+                share = share.partition(" [")[0]
             found.append(
                 f"Its largest source at {_split(layout)} is {_SOURCES[order[0]]}: {share} of the "
                 "variance."
@@ -221,8 +239,8 @@ def _phase(stage: StageAdvice, best: MeasuredLayout) -> list[str]:
     if part.value is None or not whole or (part.low or 0.0) / whole < _NOTABLE:
         return []
     return [
-        f"Envs that all start at a reset together add {part.value / whole:.1f} times the variance "
-        f"of {_split(best)}, which more envs do not remove."
+        f"Envs that all start at a reset together add {percent(part, whole)} to the "
+        f"variance of {_split(best)}, which more envs do not remove."
     ]
 
 
@@ -234,7 +252,8 @@ def _said(number: Estimate) -> str:
     """Format a number for a sentence, such as .31 [.27, .36]."""
     if number.value is None:
         return "undetermined"
-    value, low, high = (_decimals(number.value), _decimals(number.low), _decimals(number.high))
+    shown = printable(number.value, number.low, number.high)
+    value, low, high = map(_decimals, (shown, number.low, number.high))
     return f"{'about ' if number.approximate is True else ''}{value} [{low}, {high}]"
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from nbyt.report.numbers import listed, percent
 from nbyt.results.advice import Advice, Cost, Goal, LayoutLoss, Race
 from nbyt.results.prior import TrackRecord
-from nbyt.results.values import OfLayout
-from nbyt.stats.estimate import rounded
+from nbyt.results.values import Estimate, OfLayout
+from nbyt.stats.estimate import printable, rounded
 
 SAME: dict[Goal, str] = {"time": "for the same time", "samples": "for the same samples"}
 CLOSE = 0.05
@@ -20,6 +20,14 @@ _TRACKED = {
     "parallel": "on parallel hardware",
 }
 _HALF = 0.5
+
+
+def hundredths(number: Estimate) -> str:
+    """Format a share as steps of a hundred, such as 67 [60, 72]; about 67 where approximate."""
+    shown = number.value and printable(number.value, number.low, number.high)
+    ends = [shown, number.low, number.high]
+    value, low, high = ("?" if x is None else rounded(100 * x, 0) for x in ends)
+    return f"{'about ' if number.approximate is True else ''}{value} [{low}, {high}]"
 
 
 def chance_words(share: float) -> str:

@@ -32,6 +32,16 @@ def rounded(x: float, decimals: int) -> str:
     return f"{round(x, decimals) + 0.0:.{decimals}f}"  # -0.0 + 0.0 is 0.0
 
 
+def printable(value: float, low: float | None, high: float | None) -> float:
+    """Return the value to print: a cosine whose estimate lies beyond 1 or -1 is printed as that.
+
+    Its interval ends there; that of a number which may be larger ends there by accident only.
+    """
+    if high == 1.0 and value > 1.0:
+        return 1.0
+    return -1.0 if low == -1.0 and value < -1.0 else value
+
+
 LEVEL = 0.95
 UNBOUNDED = "the interval is unbounded"
 
@@ -41,7 +51,7 @@ class Estimate:
     """A value, the bounds of its 95 % interval, and how many independent replicates gave it.
 
     An unbiased estimate of a square can be negative, and one of a cosine above 1: values are not
-    clipped, except for a noise factor, which is a share.
+    clipped, except for a noise factor, which is a share; what is printed of a cosine ends at 1.
 
     Parameters
     ----------
@@ -95,7 +105,8 @@ class Estimate:
             return f"{self.value:.3g} (no interval: {self.reason})"
         digits = _digits(self.high - self.low, self.value)
         mark = "~" if self.approximate else ""
-        value, low, high = (rounded(x, digits) for x in (self.value, self.low, self.high))
+        ends = (printable(self.value, self.low, self.high), self.low, self.high)
+        value, low, high = (rounded(x, digits) for x in ends)
         return f"{mark}{value} [{low}, {high}]"
 
 

@@ -17,7 +17,8 @@ def layout_table(sweep: Sweep) -> Table:
     """Show every layout by its T, and what it reached for the same samples and the same time."""
     seeds = len(sweep.seeds)
     word = "seed" if seeds == 1 else "seeds"
-    title = f"returns, the middle half of {seeds} {word} (IQM); * best, = tied with it"
+    marks = "" if _is_open(sweep) else "; * best, = tied with it"
+    title = f"returns, the middle half of {seeds} {word} (IQM){marks}"
     return filled(title, _HEADS, [_row(sweep, layout) for layout in sweep.layouts])
 
 
@@ -54,6 +55,7 @@ def _row(sweep: Sweep, layout: SweptLayout) -> list[str]:
     samples, seconds, best = layout.per_sample, layout.per_second, sweep.answer.per_sample
     is_best = best is not None and layout.steps == best.steps
     mark = "*" if is_best else "=" if samples.tied_with_best else " "
+    mark = " " if _is_open(sweep) else mark
     return [
         f"{layout.name}{mark}",
         cell(samples.over_training),
@@ -61,6 +63,10 @@ def _row(sweep: Sweep, layout: SweptLayout) -> list[str]:
         cell(seconds.over_training) if seconds else "-",
         _remark(sweep, layout),
     ]
+
+
+def _is_open(sweep: Sweep) -> bool:
+    return sweep.answer.per_sample is not None and sweep.answer.per_sample.is_open
 
 
 def _verdict(best: Verdict) -> str:
@@ -96,7 +102,9 @@ def _advice(advised: AdviceComparison) -> str:
 
 
 def _default_lines(sweep: Sweep) -> list[str]:
-    """Compare the best layout with the defaults of the most used libraries."""
+    """Compare the best layout, if there is one, with the defaults of the most used libraries."""
+    if _is_open(sweep):
+        return []
     nearest: dict[int, list[str]] = {}
     for library in sweep.defaults:
         nearest.setdefault(library.placed_at[1], []).append(library.library)

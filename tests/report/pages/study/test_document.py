@@ -181,6 +181,8 @@ def test_findings_come_first_with_a_picture_and_links(data: Data) -> None:
     assert html.index("Short ones pull") < html.index('id="claims-title"')
     assert "chart-finding-0-0" in charts_of(html)
     assert '<a href="#claim-short-bias">short-bias</a>' in html and "#gone" not in html
+    data["findings"] *= 5
+    assert "Five things you may not expect" in words_of(render_study(data))
 
 
 @pytest.mark.usefixtures("light")
