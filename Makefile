@@ -5,7 +5,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 EXTRAS := dev,gymnax,sb3,envpool,mujoco,ray,trackers
 
 .PHONY: install demo test lint types layers docs package unit short-isas test-isas browser bench bench-throughput bench-probe \
-	bench-callback agreement calibration live-coverage parity dialects-live post replay \
+	bench-callback bench-vectors agreement calibration live-coverage parity dialects-live post replay \
 	replicate dqn soak soak-keys scale bench-sweep proving-ground test-oldest versions \
 	outputs retrained-outputs clean
 
@@ -90,6 +90,11 @@ browser:
 		echo "no chromium, and it could not be installed: the page is not tested in a browser" >&2
 
 bench: bench-throughput bench-probe
+
+# Half a minute: what stepping a batched simulator through nbyt adds to it.
+bench-vectors: install
+	$(BIN)/python -m benchmarks.vectors.run
+	$(BIN)/python -m benchmarks.throughput.report
 
 bench-throughput: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks.throughput.run

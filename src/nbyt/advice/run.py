@@ -27,6 +27,7 @@ from nbyt.advice.stages import (
 )
 from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
+from nbyt.envs.protocol import usual_envs
 from nbyt.errors import StoreError, UsageError
 from nbyt.frames import frame
 from nbyt.measure.frozen_policy import Collector
@@ -239,7 +240,8 @@ def advise(
     (current,), _ = require(SPLIT, current=current), require(SIZE, max_envs=max_envs)
     if isinstance(found, HostEnv):
         size = SIZE.check(batch, "batch")
-        max_envs = startable(found, max_envs or HOST_ENVS, vector, batch=size)
+        wanted = max_envs or usual_envs(found, size, HOST_ENVS)
+        max_envs = startable(found, wanted, vector, batch=size)
     request = make_advice_request(
         found,
         batch=batch,

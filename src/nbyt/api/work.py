@@ -31,7 +31,7 @@ from nbyt.sweeps.run import Sweep, run_sweep
 from nbyt.training import hardware, loop
 from nbyt.training.plan import EPOCHS, MINIBATCH, PPOPlan, PPOSettings, stage_updates
 
-Env = str | DeviceEnv | HostEnv | Callable[[], Any]
+Env = str | DeviceEnv | HostEnv | Callable[..., Any]
 StageLike = Stage | Path | str
 Shown = bool | Progress
 Vector = Literal["sync", "async"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
-from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.envs.protocol import DeviceEnv, HostEnv, most_envs
 from nbyt.gradients.engines import Engine
 from nbyt.gradients.engines.own import StageEngine
 from nbyt.policy.actor_critic import Stage
@@ -84,6 +84,7 @@ class FrozenStage:
         return hashed(to_tensors(self.stage.params))
 
     def collect(self, plan: PoolPlan, progress: Progress) -> Pool:
+        plan = plan._replace(envs=most_envs(self.env, plan.envs))
         if self.collector is not None and isinstance(self.env, HostEnv):
             return self.collector(self.env, self.stage, plan, progress)
         return collect_pool(self.env, self.stage.policy, self.stage.params, plan, progress)
