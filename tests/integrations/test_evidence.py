@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nbyt.integrations.evidence import Ages, Evidence, rollout_facts
+from nbyt.integrations.evidence import Ages, Evidence, ages_within, rollout_facts
 
 
 def counted(starts: np.ndarray) -> np.ndarray:
@@ -45,3 +45,13 @@ def test_the_beginning_is_left_out_and_too_little_is_nothing() -> None:
     assert [int(one.ages[0]) for one in evidence.late] == [5, 6, 7, 8, 9]
     assert Evidence(2, 2, rollouts=facts[:6]).late == []
     assert Evidence(2, 2).late_records == []
+
+
+def test_ages_within_a_rollout_are_known_where_an_episode_ended() -> None:
+    ends = np.zeros((10, 4), bool)
+    ends[[2, 5], 0] = ends[9, 1] = ends[5, 2] = True
+    found = ages_within(ends)
+    assert found[:3].tolist() == [4, 0, 4]
+    assert found[3] >= 10
+    ends[:, :2] = False
+    assert set(ages_within(ends)) == {-1}

@@ -18,9 +18,9 @@ _FEWEST = 4  # rollouts or records that an average is taken over
 class RolloutFacts(NamedTuple):
     """One rollout: how far each env is into its episode at its end, and what the critic knew.
 
-    ages: steps since an env's last reset. ends: episodes that ended. explained: share of the
-    returns' variance that the values explain; None where all returns are equal. value, target: mean
-    of the values and of the returns. deviation: of the returns.
+    ages: steps since an env's last reset, below 0 where nobody knows. ends: episodes that ended.
+    explained: share of the returns' variance that the values explain; None where all returns are
+    equal. value, target: mean of the values and of the returns. deviation: of the returns.
     """
 
     ages: Int[np.ndarray, " N"]
@@ -84,6 +84,18 @@ class Ages:
         ages = np.where(starts.any(axis=0), since, before + steps)
         self._ages = np.where(ended, 0, ages)
         return self._ages
+
+
+def ages_within(ends: Bool[np.ndarray, "T N"]) -> Int[np.ndarray, " N"]:
+    """Return the ages after a rollout of which nobody knows what came before.
+
+    They are known where an episode ended within it; all are -1 where that is so in few envs.
+    """
+    since = np.argmax(ends[::-1], axis=0)
+    known = ends.any(axis=0)
+    # Envs whose end nobody saw are older than the rollout, each in a way of its own.
+    older = len(ends) + np.arange(ends.shape[1])
+    return np.where(known, since, older) if known.mean() >= 0.5 else np.full(len(known), -1)
 
 
 def rollout_facts(

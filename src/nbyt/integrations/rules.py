@@ -15,7 +15,7 @@ import numpy as np
 from nbyt.integrations.evidence import Evidence
 from nbyt.results.probes import ProbeRecord
 from nbyt.results.values import Estimate as EstimateRecord
-from nbyt.stats.estimate import Estimate, mean
+from nbyt.stats.estimate import Estimate, mapped, mean
 
 Network = Literal["actor", "critic"]
 
@@ -28,6 +28,7 @@ HAD_DIRECTION = 0.5  # the same in the first epoch
 CLIPPED = 0.3  # share of the last epoch's samples outside the clip range
 RAGGED = 0.5  # last mini-batch of an epoch, in mini-batches
 FEW_UPDATES = 20
+LEAST_AGES = 4  # rollouts in which it is known where envs are in their episodes
 EXPLAINED, GAP_CLOSED = 0.1, 0.1  # of a critic that says nothing
 
 
@@ -118,7 +119,10 @@ def _same_starts(evidence: Evidence) -> Iterator[Finding]:
         return
     ends = sum(one.ends for one in late)
     length = inf if not ends else evidence.batch * len(late) / ends
-    number = same_age(np.stack([one.ages for one in late]))
+    known = [one.ages for one in late if (one.ages >= 0).all()]
+    if len(known) < LEAST_AGES:
+        return
+    number = same_age(np.stack(known))
     if number.low is not None and number.low > SAME_AGE and evidence.steps < length:
         yield Finding(
             "same_starts",
@@ -197,7 +201,8 @@ def _few_updates(evidence: Evidence) -> Iterator[Finding]:
     if updates is not None and updates < FEW_UPDATES:
         yield Finding(
             "few_updates",
-            f"the whole training is {updates} updates of {evidence.batch:,} samples",
+            f"the whole training is {updates} update{'s' * (updates != 1)} of {evidence.batch:,} "
+            "samples",
             "use a smaller batch (fewer steps, or fewer envs), or a larger budget",
             Estimate(float(updates), float(updates), float(updates), 1),
         )
@@ -266,7 +271,7 @@ def _worth(evidence: Evidence, network: Network) -> Worth | None:
     if ratio is None:
         return None
     scale = _mean([_value(one, network, "noise_scale") for one in records])
-    return Worth(network, _scaled(ratio, evidence.batch), scale)
+    return Worth(network, mapped(ratio, lambda share: evidence.batch * share), scale)
 
 
 def _value(record: ProbeRecord, network: Any, quantity: str) -> float | None:
@@ -293,13 +298,6 @@ def _mean(values: Sequence[float | None]) -> Estimate | None:
     """Return the mean of what is known, with its interval; None where that is too little."""
     known = [value for value in values if value is not None and np.isfinite(value)]
     return mean(np.array(known)) if len(known) >= max(3, len(values) / 2) else None
-
-
-def _scaled(number: Estimate, factor: float) -> Estimate:
-    ends = (
-        None if end is None else factor * end for end in (number.value, number.low, number.high)
-    )
-    return Estimate(*ends, number.replicates)
 
 
 def _count(number: Estimate) -> str:
