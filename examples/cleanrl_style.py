@@ -3,8 +3,9 @@
     python examples/cleanrl_style.py --total 50000 --out runs/single-file
 
 Four lines add the probe and end in `# probe`: the import, the probe, a measurement of each batch
-before it is learned from, and what to change, at the end. All the rest is a training like any other. The probe draws no
-random numbers and changes nothing, so the training learns the same without it (--every 0).
+before it is learned from, and what to change, at the end. All the rest is a training like any
+other. The probe draws no random numbers and changes nothing, so the training learns the same
+without it (--every 0).
 """
 
 import argparse

@@ -146,8 +146,7 @@ class LoopProbe(BaseProbe):
         one of them are silent without it.
         """
         steps, envs = self._shape
-        sizes = {"minibatch": minibatch, "epochs": epochs, "updates": updates}
-        evidence = Evidence(envs, steps, **sizes, **self._discount)
+        evidence = Evidence(envs, steps, minibatch, epochs, updates)
         evidence.records, evidence.rollouts = self._records, self._rollouts
         return summarise(evidence)
 

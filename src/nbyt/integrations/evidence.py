@@ -43,8 +43,6 @@ class Evidence:
     minibatch: int | None = None
     epochs: int | None = None
     updates: int | None = None
-    gamma: float = 0.99
-    lam: float = 0.95
     records: Sequence[ProbeRecord] = ()
     rollouts: list[RolloutFacts] = field(default_factory=list)
 
@@ -95,7 +93,7 @@ def ages_within(ends: Bool[np.ndarray, "T N"]) -> Int[np.ndarray, " N"]:
     known = ends.any(axis=0)
     # Envs whose end nobody saw are older than the rollout, each in a way of its own.
     older = len(ends) + np.arange(ends.shape[1])
-    return np.where(known, since, older) if known.mean() >= 0.5 else np.full(len(known), -1)
+    return np.where(known, since, older) if known.mean() >= 0.5 else np.full(older.shape, -1)
 
 
 def rollout_facts(

@@ -60,8 +60,6 @@ def sizes_of(model: Any) -> dict[str, Any]:
         "steps": model.n_steps,
         "minibatch": getattr(model, "batch_size", batch),
         "epochs": getattr(model, "n_epochs", 1),
-        "gamma": float(model.gamma),
-        "lam": float(model.gae_lambda),
     }
 
 
