@@ -5,7 +5,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 EXTRAS := dev,gymnax,sb3,envpool,mujoco,ray,trackers
 
 .PHONY: install demo test lint types layers docs package unit short-isas test-isas browser bench bench-throughput bench-probe \
-	bench-callback bench-vectors agreement calibration live-coverage parity dialects-live post replay \
+	bench-callback bench-vectors bench-rules agreement calibration live-coverage parity dialects-live post replay \
 	replicate dqn soak soak-keys scale bench-sweep proving-ground test-oldest versions \
 	outputs retrained-outputs clean
 
@@ -95,6 +95,11 @@ bench: bench-throughput bench-probe
 bench-vectors: install
 	$(BIN)/python -m benchmarks.vectors.run
 	$(BIN)/python -m benchmarks.throughput.report
+
+# An hour: trainings with planted faults and healthy ones; it can be stopped and goes on.
+bench-rules: install
+	$(BIN)/python -m benchmarks.rules.run
+	$(BIN)/python -m benchmarks.rules.report
 
 bench-throughput: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks.throughput.run
