@@ -36,7 +36,10 @@ install_import_hook(
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
+from tests.results.printed import faults  # noqa: E402
 
+from nbyt import __file__ as NBYT  # noqa: E402, N812
+from nbyt.cli import output  # noqa: E402
 from nbyt.policy.actor_critic import ActorCritic, Params  # noqa: E402
 from nbyt.results import decode, plain  # noqa: E402
 from nbyt.results.advice import Advice, Costs, Untrained  # noqa: E402
@@ -57,6 +60,12 @@ from nbyt.training import hardware  # noqa: E402
 # Compiled programs are shared by all workers and by the commands that tests start.
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".cache")
 hardware.prepare(cache=KEEP_PROGRAMS)
+
+
+# For `make release-check`: the tests are those of the checkout, the package is not.
+if "NBYT_TEST_INSTALLED" in os.environ:
+    place = os.environ["NBYT_TEST_INSTALLED"]
+    assert Path(NBYT).is_relative_to(place), f"{NBYT} is tested, which is not in {place}"
 
 
 def _start_a_rounding_error_away(size: float) -> None:
@@ -134,7 +143,7 @@ _TYPES: dict[str, type[Record]] = {
     "stage": StageFacts,
 }
 # Tests of these write whatever they like.
-_MADE_UP = ("tests/store/", "tests/results/", "tests/policy/", "tests/sweeps/test_run.py")
+_MADE_UP = ("tests/store/", "tests/results/", "tests/policy/", "tests/sweeps/test_trainings.py")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -155,6 +164,23 @@ def records_are_as_their_types_say() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(formats, "sealed", checked)
         patch.setattr(tensors, "sealed", checked)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def json_is_as_its_schema_says() -> Iterator[None]:
+    """Validate every object that a test's commands print with --json against the shipped schema."""
+    original = output._record
+
+    def checked(command: str, status: str, data: Any, warnings: list[str], **more: Any) -> Any:
+        record = original(command, status, data, warnings, **more)
+        # Tests of printing itself print whatever they like.
+        if not os.environ["PYTEST_CURRENT_TEST"].startswith("tests/cli/test_output.py"):
+            assert faults(json.loads(json.dumps(record))) == []
+        return record
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(output, "_record", checked)
         yield
 
 

@@ -25,7 +25,7 @@ LIGHT = [
     "nbyt.system",
     "nbyt.store.run",
     "nbyt.stats",
-    "nbyt.prior",
+    "nbyt.stats.prior",
     "nbyt.advice.reasons",
     "nbyt.advice.libraries",
     "nbyt.report.pages.advice",

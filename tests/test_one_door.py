@@ -34,7 +34,7 @@ ALLOWED = {
     ("nbyt/sweeps/ray_task.py", "tempfile.TemporaryDirectory"): "likewise",
     ("nbyt/measure/auditing.py", "tempfile.TemporaryDirectory"): "likewise",
     ("nbyt/sweeps/cluster.py", "tempfile.gettempdir"): "reads Ray's note there",
-    ("nbyt/store/programs.py", ".mkdir"): "the user's cache, with rules of its own",
+    ("nbyt/training/programs.py", ".mkdir"): "the user's cache, with rules of its own",
 }
 CHANGING = {
     "os": "chmod chown link makedirs mkdir mkfifo mknod open remove removedirs rename renames "

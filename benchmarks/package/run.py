@@ -12,7 +12,7 @@ import time
 import zipfile
 from pathlib import Path
 
-_ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 _MOST_MEGABYTES = 600
 _RUN = "CartPole-v1 --envs 4 --steps 8 --minibatch 32 --epochs 1 --total 64 --quiet --out run"
 _WITH_JAX = (f"train {_RUN}", "check-env CartPole-v1 --quiet")
@@ -29,27 +29,27 @@ def main() -> None:
     """Do all of it in a folder of its own."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        wheel, sdist = _built(folder)
-        python = _installed(folder, wheel)
-        shutil.copytree(_ROOT / "tests" / "golden" / "folders" / "advise", folder / "advice")
+        wheel, sdist = built(folder)
+        python = installed(folder, wheel)
+        shutil.copytree(ROOT / "tests" / "golden" / "folders" / "advise", folder / "advice")
         for command in _WITH_JAX:
-            _run(python, "-m", "nbyt.cli.main", *command.split(), cwd=folder)
-        _run(python, "-m", "pip", "uninstall", "--quiet", "--yes", "jax", "jaxlib", cwd=folder)
+            run(python, "-m", "nbyt.cli.main", *command.split(), cwd=folder)
+        run(python, "-m", "pip", "uninstall", "--quiet", "--yes", "jax", "jaxlib", cwd=folder)
         for command in _WITHOUT_JAX:
-            _run(python, "-m", "nbyt.cli.main", *command.split(), cwd=folder)
+            run(python, "-m", "nbyt.cli.main", *command.split(), cwd=folder)
         print(f"wheel {_mb(wheel):.1f} MB, sdist {_mb(sdist):.1f} MB; both work")
 
 
-def _built(folder: Path) -> tuple[Path, Path]:
+def built(folder: Path) -> tuple[Path, Path]:
     """Build both, and a wheel from the sdist, which must hold the same files."""
     build = [sys.executable, "-m", "hatchling", "build", "-d"]
-    _run(*build, folder / "dist", cwd=_ROOT)
+    run(*build, folder / "dist", cwd=ROOT)
     (wheel,) = (folder / "dist").glob("*.whl")
     (sdist,) = (folder / "dist").glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder / "sdist", filter="data")
     (source,) = (folder / "sdist").iterdir()
-    _run(*build, folder / "again", "-t", "wheel", cwd=source)
+    run(*build, folder / "again", "-t", "wheel", cwd=source)
     (again,) = (folder / "again").glob("*.whl")
     here, there = (sorted(zipfile.ZipFile(one).namelist()) for one in (wheel, again))
     if here != there:
@@ -57,21 +57,31 @@ def _built(folder: Path) -> tuple[Path, Path]:
     return wheel, sdist
 
 
-def _installed(folder: Path, wheel: Path) -> Path:
-    """Install the wheel and what it needs, and print how large that is; return the interpreter."""
-    python = folder / "venv" / "bin" / "python"
+def installed(folder: Path, package: Path) -> Path:
+    """Install a wheel or sdist and what it needs; print how large that is; return its Python."""
+    python = environment(folder / "venv")
     begun = time.perf_counter()
-    _run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
     packages = next((folder / "venv").glob("lib/python*/site-packages"))
     before = _size(packages)
-    install = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    _run(*install, "--no-compile", "-c", _ROOT / "constraints.txt", wheel, cwd=folder)
+    install(python, "--no-compile", package)
     seconds, size = time.perf_counter() - begun, _size(packages) - before
     count = len([*packages.glob("*.dist-info")])
     print(f"the core: {count} packages, {size:.0f} MB, installed in {seconds:.0f} s")
     if size > _MOST_MEGABYTES:
         sys.exit(f"the core has grown beyond {_MOST_MEGABYTES} MB")
     return python
+
+
+def environment(folder: Path) -> Path:
+    """Make an environment that has nothing; return its Python."""
+    run(sys.executable, "-m", "venv", folder, cwd=folder.parent)
+    return folder / "bin" / "python"
+
+
+def install(python: Path, *what: object) -> None:
+    """Install packages, in the versions of constraints.txt where that names them."""
+    options = ("--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt")
+    run(python, "-m", "pip", "install", *options, *what, cwd=python.parent)
 
 
 def _size(folder: Path) -> float:
@@ -84,10 +94,12 @@ def _mb(file: Path) -> float:
     return file.stat().st_size / 2**20
 
 
-def _run(*command: object, cwd: Path) -> None:
+def run(*command: object, cwd: Path) -> str:
+    """Run a command to its end and return what it prints; end with what it said if it fails."""
     done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
 if __name__ == "__main__":

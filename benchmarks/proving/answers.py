@@ -17,11 +17,11 @@ from benchmarks.proving.prior import task_of
 from benchmarks.proving.profiles import COSTS, GRID, REFERENCE, scores, update_costs
 from benchmarks.proving.replay import Ground, deal
 from benchmarks.proving.tasks import BATCHES, SHORT
-from nbyt.prior import Prior
 from nbyt.results.prior import Prior as PriorRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats import race
 from nbyt.stats.landscape import matern, noise_of_means, smooth
+from nbyt.stats.prior import Prior
 
 USUAL = 2048
 REPLAYS = 60
@@ -45,6 +45,7 @@ def answers(cells: Sequence[Cell]) -> dict[str, Any]:
         "own_returns": {name: own_returns(cells, name) for name in ("samples", "parallel:16")},
         "expected": {name: expected(cells, name) for name in _EXPECTED_OBJECTIVES},
         "stagger": staggers(cells),
+        "stagger_races": {name: stagger_races(cells, name) for name in _EXPECTED_OBJECTIVES},
     }
 
 
@@ -141,7 +142,8 @@ def _replays(
     windows = {b: _window(b, others) for b in tables}
     for number in range(REPLAYS):
         key = numpy_stream(0, f"batches {env} {name}", number)
-        own, judges = deal(Ground(tables[USUAL].cell, "samples"), key)
+        least = min(tables.values(), key=lambda table: len(table.cell.seeds))
+        own, judges = deal(Ground(least.cell, "samples"), key)
         truth = {b: one.gains(judges) for b, one in tables.items()}
         best = max(float(gains.max()) for gains in truth.values())
         seen = {b: one.gains(own) for b, one in tables.items()}
@@ -268,13 +270,7 @@ def expected(cells: Sequence[Cell], objective: str) -> dict[str, float] | None:
 
 def stagger(cells: Sequence[Cell], objective: str) -> dict[str, Any] | None:
     """What staggered starts win at each T, in shares of the gain of the best T of both."""
-    pairs = [
-        (one, other)
-        for one in cells
-        for other in cells
-        if not one.stagger and other.stagger
-        if (one.env, one.batch, one.steps) == (other.env, other.batch, other.steps)
-    ]
+    pairs = _both_starts(cells)
     if not pairs:
         return None
     rows: dict[int, list[tuple[str, np.ndarray]]] = {}
@@ -296,6 +292,95 @@ def stagger(cells: Sequence[Cell], objective: str) -> dict[str, Any] | None:
         },
         "best_loses": {name: float(np.mean([x for _, x in own])) for name, own in lost.items()},
     }
+
+
+def _both_starts(cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
+    """Every cell whose envs start together, with the same one staggered."""
+    return [
+        (one, other)
+        for one in cells
+        for other in cells
+        if not one.stagger and other.stagger
+        if (one.env, one.batch, one.steps) == (other.env, other.batch, other.steps)
+    ]
+
+
+def stagger_races(cells: Sequence[Cell], objective: str) -> dict[str, Any] | None:
+    """What races over T lose with one kind of starts, and a race in which both kinds are arms.
+
+    A loss is against the best T of both kinds, by seeds that the race did not use. All races cost
+    the same: with twice the arms there are half the seeds.
+    """
+    pairs = _both_starts(cells)
+    if not pairs:
+        return None
+    rows: dict[str, list[tuple[str, np.ndarray]]] = {}
+    for pair in pairs:
+        grounds = [Ground(cell, objective) for cell in pair]
+        arms = _arms(pair[0], cells, objective)
+        lost = [_stagger_replay(grounds, arms, number) for number in range(REPLAYS)]
+        for name in lost[0]:
+            rows.setdefault(name, []).append((pair[0].env, np.array([one[name] for one in lost])))
+    return {
+        "envs": len({one.env for one, _ in pairs}),
+        "budget": _STAGGER_BUDGET,
+        "loss": {
+            name: _interval(own, f"stagger races {objective} {name}") for name, own in rows.items()
+        },
+        "more_than_staggered": {
+            name: _interval(_minus(own, rows["staggered"]), f"{objective} {name} paired")
+            for name, own in rows.items()
+            if name != "staggered"
+        },
+    }
+
+
+_STARTS = ("together", "staggered")
+_STAGGER_BUDGET = 4
+
+
+def _arms(cell: Cell, cells: Iterable[Cell], objective: str) -> tuple[int, ...]:
+    """The arms of a race on the cell, by the other envs."""
+    others = tuple(
+        task_of(one)
+        for one in cells
+        if one.env != cell.env and one.batch == cell.batch and not one.stagger
+    )
+    prior = Prior(PriorRecord(version="", tasks=others), "")
+    known = prior.under(cell.steps, update_costs(cell, objective), cell.batch)
+    return known.schedule(_STAGGER_BUDGET).arms
+
+
+def _stagger_replay(
+    grounds: Sequence[Ground], arms: Sequence[int], number: int
+) -> dict[str, float]:
+    """What each race loses in one replay."""
+    key = numpy_stream(0, f"stagger {grounds[0].cell.env} {grounds[0].objective}", number)
+    shared = min(grounds, key=lambda ground: len(ground.cell.seeds))
+    own, judges = deal(shared, key)
+    truth = [one.landscape_by(judges).mean - one.cell.untrained for one in grounds]
+    best = max(float(gains.max()) for gains in truth)
+    places = [grounds[0].steps.index(steps) for steps in arms]
+    seeds = int(_STAGGER_BUDGET / race.FRACTION) // len(arms)
+    found = {}
+    for name, ground, gains in zip(_STARTS, grounds, truth, strict=True):
+        place = int(_inside(ground, places, own[:seeds]).argmax())
+        found[name] = 1 - float(gains[min(places) + place]) / best
+    seen = np.array([_inside(ground, places, own[: seeds // 2]) for ground in grounds])
+    kind, place = np.unravel_index(int(seen.argmax()), seen.shape)
+    found["both"] = 1 - float(truth[kind][min(places) + place]) / best
+    return found
+
+
+def _inside(ground: Ground, places: Sequence[int], seeds: Sequence[int]) -> np.ndarray:
+    """The gains that quarter trainings promise, smoothed over log2 T, inside the tried range."""
+    last = round(GRID * race.FRACTION) + 1
+    curves = ground.curves[np.ix_(list(places), list(seeds))][..., :last]
+    gains = race.promised(curves).mean(1) - ground.cell.untrained
+    scale = max(float(gains.max()), 1e-12)
+    whole = scale * race.smoothed(ground.octaves, places, gains)
+    found: np.ndarray = whole[min(places) : max(places) + 1]
+    return found
 
 
 def _minus(

@@ -28,7 +28,7 @@ from nbyt.training import hardware
 RESULT = Path(__file__).with_name("live.json")
 ENV, BATCH, OBJECTIVE, BUDGET = "tabular:FrozenLake8x8-v1", 2048, "parallel:16", 4
 _NAMES = ("Optuna TPE, median pruner", "Optuna TPE, Hyperband pruner")
-_SEARCHES, _REPLAYS = 20, 200
+_SEARCHES, _REPLAYS = 10, 200
 # A live search has seeds of its own; those of a cell begin at 0.
 _FIRST_SEED, _SEEDS_APART = 10_000, 100
 

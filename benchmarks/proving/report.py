@@ -125,6 +125,7 @@ def page(result: Result) -> str:
         "own_returns": own_returns(result),
         "batches": batches(result),
         "stagger": staggered(result),
+        "stagger_races": stagger_races(result),
         "power": f"{result['power']:g}" if "power" in result else "",
         "cells": cells(result),
         "dropped": dropped(result),
@@ -444,6 +445,24 @@ def _stagger_table(found: Result, which: str) -> str:
     ]
     lines += ["", "What the best T loses against the best of both, with envs started together and "]
     lines[-1] += f"staggered: {'; '.join(lost)}."
+    return "\n".join(lines)
+
+
+def stagger_races(result: Result) -> str:
+    """What races with one kind of starts lose, and one in which both kinds are arms."""
+    found = result.get("answers", {}).get("stagger_races") or {}
+    found = {name: of for name, of in found.items() if of}
+    if not found:
+        return _NOT_YET
+    head = ["loss of a race with starts", *(NAMES[name] for name in found)]
+    lines = [_row(head), _row(["---"] * len(head))]
+    for starts in ("together", "staggered", "both"):
+        words = []
+        for of in found.values():
+            more = of["more_than_staggered"].get(starts)
+            behind = f" ({_points(more)})" if more else ""
+            words.append(f"{_percent(of['loss'][starts]['value'])}{behind}")
+        lines.append(_row([starts, *words]))
     return "\n".join(lines)
 
 

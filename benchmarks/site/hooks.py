@@ -4,10 +4,12 @@ The README is its first page; the project's other pages, files that pages link t
 and a reference of every public name are added. Links into the repository follow them.
 """
 
+import importlib
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+import typing
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,10 @@ from nbyt.calculator import page as calculator
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGES = {"README.md": "index.md"} | {
-    name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+    name: name for name in ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md")
 }
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
+_PICTURE = re.compile(r'(src(?:set)?=)"docs/')
 _CALCULATOR = "calculator.html"
 _NOTEBOOK = Path("tutorials/notebook.ipynb")
 
@@ -49,8 +52,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Let links point to where things are on the site."""
-    from_root = page.file.src_uri in _PAGES.values()
-    return _relink(markdown, _from_root if from_root else _from_docs)
+    if page.file.src_uri not in _PAGES.values():
+        return _relink(markdown, _from_docs)
+    return _relink(_PICTURE.sub(r'\1"', markdown), _from_root)
 
 
 def _relink(text: str, where: Callable[[str], str]) -> str:
@@ -95,13 +99,67 @@ def _cells() -> str:
     return "\n\n".join(parts)
 
 
+# What the functions return, and the packages with names of their own for users.
+_RETURNED = (
+    "nbyt.advice.run.Advice",
+    "nbyt.sweeps.run.Sweep",
+    "nbyt.api.training.Training",
+    "nbyt.measure.measurement.Measurement",
+    "nbyt.api.stored.StoredMeasurement",
+    "nbyt.dialects.explaining.Explanation",
+    "nbyt.dialects.translating.Translation",
+    "nbyt.dialects.comparing.Comparison",
+    "nbyt.minibatch.auditing.Audit",
+    "nbyt.stats.estimate.Estimate",
+)
+PACKAGES = (
+    "integrations.sb3",
+    "integrations.torch",
+    "integrations.jax",
+    "minibatch",
+    "envs",
+    "exact",
+)
+
+
+def public(package: str) -> dict[str, Any]:
+    """Return the functions and classes that a package of ours gives to users, by name."""
+    module = importlib.import_module(f"nbyt.{package}")
+    found = {name: one for name, one in vars(module).items() if not name.startswith("_")}
+    # A package gives what it imports for its users; a module, what is written in it.
+    prefix = "nbyt." if hasattr(module, "__path__") else f"{module.__name__}."
+    return {name: one for name, one in found.items() if _place(one).startswith(prefix)}
+
+
+def _place(thing: Any) -> str:
+    """Return where a function or class is defined; empty for anything else."""
+    if not (isinstance(thing, type) or callable(thing)) or typing.get_origin(thing):
+        return ""
+    module, name = getattr(thing, "__module__", ""), getattr(thing, "__qualname__", "")
+    return f"{module}.{name}" if module and name else ""
+
+
 def _reference() -> str:
     """Return a page with every public function and class."""
+    things = {name: getattr(nbyt, name) for name in nbyt.__all__}
+    named = {f"nbyt.{name}": place for name, one in things.items() if (place := _place(one))}
+    functions = {name: place for name, place in named.items() if name.islower()}
+    classes = {name: place for name, place in named.items() if name not in functions}
     lines = ["# Python", "", *(nbyt.__doc__ or "").splitlines()[1:], ""]
-    for name in nbyt.__all__:
-        thing = getattr(nbyt, name)
-        module, own = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
-        if module and own:
-            options = f'    options: {{heading: "nbyt.{name}", toc_label: "{name}"}}'
-            lines += [f"::: {module}.{own}", options, ""]
+    lines += [*_entries("Functions", functions), *_entries("Settings and errors", classes)]
+    lines += _entries("What they return", {place: place for place in _RETURNED})
+    for package in PACKAGES:
+        own = {f"nbyt.{package}.{name}": _place(one) for name, one in public(package).items()}
+        lines += _entries(f"nbyt.{package}", own)
     return "\n".join(lines)
+
+
+def _entries(title: str, places: Mapping[str, str]) -> Iterator[str]:
+    """Yield a heading and the directives that document these things, by the names they go by."""
+    yield from (f"## {title}", "")
+    for name, place in places.items():
+        label = name.rpartition(".")[2]
+        heading = label if place == name else name
+        yield f"::: {place}"
+        yield f'    options: {{heading: "{heading}", toc_label: "{label}"}}'
+        yield ""

@@ -22,7 +22,7 @@ from nbyt.advice.request import OVERALL
 from nbyt.processes.signals import stop_on_signal
 
 if TYPE_CHECKING:
-    from nbyt.sweeps.run import Tally
+    from nbyt.sweeps.trainings import Tally
     from nbyt.training.algorithms.registry import Row
 
 _DRAW_SECONDS = 0.1

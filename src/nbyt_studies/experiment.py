@@ -9,11 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
+from nbyt.collect import Progress
 from nbyt.envs import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import NbytError, TrainingError, error_from
 from nbyt.layout import Layout
-from nbyt.measure.request import Progress
 from nbyt.policy.actor_critic import Stage
 from nbyt.processes.heartbeat import Heartbeat
 from nbyt.processes.reaper import ProcessReaper

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from nbyt.advice.request import OVERALL
+from nbyt.collect import Progress
 from nbyt.errors import StoreError
-from nbyt.measure.request import Progress
 from nbyt.numbers import SEED
 from nbyt.report.pages.study import study_page
 from nbyt.results import plain

@@ -6,7 +6,7 @@ from nbyt.advice.costs import cost_source, known_costs, same_samples
 from nbyt.advice.race import Evidence, Race
 from nbyt.advice.request import make_advice_request
 from nbyt.envs import resolve
-from nbyt.prior import Schedule, load_prior
+from nbyt.stats.prior import Schedule, load_prior
 from nbyt.training.curves import Curve
 from nbyt.training.plan import PPOSettings
 

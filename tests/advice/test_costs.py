@@ -35,7 +35,7 @@ def test_seconds_decide_which_costs_of_the_proving_ground_these_are_like() -> No
 def test_costs_are_read_from_a_file_and_only_for_their_batch(tmp_path: Path) -> None:
     path = tmp_path / "costs.json"
     timed = Costs({(1024, 2): [0.010, 0.012], (16, 128): [0.100, 0.110]})
-    COSTS.write(path, timed.as_dict())
+    COSTS.write(path, timed.record)
     found = known_costs(cost_source(str(path)), STEPS, 2048)
     assert found.of(128) == pytest.approx(np.sqrt(0.1 * 0.11), rel=0.05)
     assert "costs.json" in found.in_words

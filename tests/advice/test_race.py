@@ -9,7 +9,7 @@ from tests.advice.races import made_up, planned
 
 from nbyt.advice.race import Evidence, hold_race
 from nbyt.errors import EnvError
-from nbyt.prior import Schedule
+from nbyt.stats.prior import Schedule
 from nbyt.store.files import CELL
 from nbyt.store.run import Folder, open_run
 from nbyt.sweeps.cells import InProcessRunner

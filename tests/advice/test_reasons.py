@@ -1,5 +1,9 @@
 """Sentences of an answer: each rests on an interval that supports it."""
 
+import re
+
+import pytest
+from msgspec import structs
 from tests.golden.pinned import FOLDERS
 
 from nbyt.advice.reasons import (
@@ -66,6 +70,49 @@ def test_explanations_hold_only_what_the_stage_supports() -> None:
         for stage in advice.stages
     ]
     assert explanations(wide, best) == [] and remedies(wide, best) == []
+
+
+@pytest.mark.parametrize("low", [-0.3, -0.15, -0.05, 0.0, 0.05, 0.15])
+@pytest.mark.parametrize("width", [0.02, 0.1, 0.3])
+def test_no_reason_has_an_interval_that_holds_zero(low: float, width: float) -> None:
+    """Numbers of a share: the covariance over the variance, and the alignment."""
+    stage, best = last_stage()
+    numbers = {"value": low + width / 2, "low": low, "high": low + width}
+    (whole,) = (one.actor.variance.value for one in stage.layouts if one.steps == best.steps)
+    stage = with_actor(
+        stage,
+        alignment=Estimate(**numbers),
+        covariance=Estimate(**{name: whole * share for name, share in numbers.items()}),
+    )
+    ends = [map(float, one.split(", ")) for one in intervals(explanations([stage], best))]
+    assert all(low > 0 or high < 0 for low, high in ends)
+
+
+def test_the_alignment_is_what_is_left_of_a_hundred_ideal_steps() -> None:
+    stage, best = last_stage()
+    number = Estimate(value=0.671, low=0.602, high=0.718)
+    said = " ".join(explanations([with_actor(stage, alignment=number)], best))
+    assert "Of 100 ideal steps" in said and ", 67 [60, 72] are left" in said
+    lost = Estimate(value=0.1, low=-0.2, high=0.4)
+    assert "ideal" not in " ".join(explanations([with_actor(stage, alignment=lost)], best))
+
+
+def intervals(said: list[str]) -> list[str]:
+    return [found for one in said for found in re.findall(r"\[(.*?)\]", one)]
+
+
+def last_stage():
+    """A measured stage and the advised layout."""
+    advice: Advice = ADVICE.read(FOLDERS / "advise" / "advice.json")
+    return structs.replace(advice.stages[-1], closer=None), advice.answer
+
+
+def with_actor(stage, **numbers):
+    """The stage with these numbers in the actor's gradient of every layout."""
+    layouts = (
+        structs.replace(one, actor=structs.replace(one.actor, **numbers)) for one in stage.layouts
+    )
+    return structs.replace(stage, layouts=tuple(layouts))
 
 
 def unsure(layout):

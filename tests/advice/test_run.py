@@ -74,7 +74,7 @@ def test_the_same_question_is_answered_from_the_folder(advised, monkeypatch) -> 
 
     monkeypatch.setattr(advising, "measure_costs", no)
     monkeypatch.setattr("nbyt.advice.stages.train", no)
-    monkeypatch.setattr("nbyt.advice.stages.examine", no)
+    monkeypatch.setattr("nbyt.advice.measuring.examine", no)
     monkeypatch.setattr("nbyt.sweeps.cells.train_seeds", no)
     again = nbyt.advise("FrozenLake-v1", out=advised.data["out"], current=(16, 4), **SMALL)
     for key in ("advice", "layouts", "race", "stages", "current"):

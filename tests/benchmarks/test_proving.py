@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.proving import report, run
-from benchmarks.proving.answers import answers
+from benchmarks.proving.answers import answers, batches, stagger_races
 from benchmarks.proving.calibration import POWERS, Said, calibration, powers
 from benchmarks.proving.data import Cell, read_cells
 from benchmarks.proving.judge import Bench, mean_over_envs, references_for, summary
@@ -19,7 +19,7 @@ from benchmarks.proving.prior import prior
 from benchmarks.proving.profiles import OBJECTIVES, over_budget, scores
 from benchmarks.proving.replay import Choice, Ground, Replay
 from benchmarks.proving.rules import FREE, PAID
-from benchmarks.proving.tasks import POINTS, SEALED, TASKS
+from benchmarks.proving.tasks import BATCHES, POINTS, SEALED, TASKS
 from benchmarks.proving.train import seeds_wanted
 
 from nbyt.errors import UsageError
@@ -242,6 +242,39 @@ def test_answers_are_given_as_far_as_there_are_cells() -> None:
     won = found["stagger"]["samples"]["won"]
     assert won["1"]["value"] == pytest.approx(0.1, abs=0.06)
     assert abs(won["2048"]["value"]) < 0.08
+
+
+def test_batch_sizes_are_compared_though_one_has_more_seeds_than_another() -> None:
+    cells = []
+    for env in OPEN[:3]:
+        for batch in BATCHES:
+            cell = replace(_cell(env, noise=0.05, seed=batch), batch=batch)
+            if batch == 2048:
+                more = {
+                    name: np.repeat(getattr(cell, name), 2, 1) for name in ("returns", "training")
+                }
+                cell = replace(cell, seeds=tuple(range(32)), **more)
+            cells.append(cell)
+    found = batches(cells, None, 1.0, "samples")
+    assert found is not None
+    assert found["loss"]["best of 2048"]["value"] < 0.1
+
+
+def test_races_with_the_better_starts_lose_less_than_races_with_the_others() -> None:
+    cells = [_cell(env, noise=0.05, seed=k) for k, env in enumerate(OPEN[:3])]
+    better = [
+        replace(_cell(cell.env, noise=0.05, seed=k), stagger=True) for k, cell in enumerate(cells)
+    ]
+    for cell in better:
+        cell.returns[:, :, 1:] += 0.25
+    found = stagger_races([*cells, *better], "parallel:16")
+    assert found is not None
+    assert found["loss"]["staggered"]["value"] < 0.05
+    # The best with the other starts misses .25 of 1.25.
+    assert found["more_than_staggered"]["together"]["low"] > 0.1
+    # Where one kind is so much better, a race over both finds it.
+    assert found["loss"]["both"]["value"] < 0.05
+    assert stagger_races(cells, "parallel:16") is None
 
 
 def test_a_rule_of_ones_own_is_judged_in_ten_lines(capsys: pytest.CaptureFixture[str]) -> None:

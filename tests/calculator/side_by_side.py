@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from nbyt.calculator.bundle import read
+from nbyt.calculator.page import read
 from nbyt.calculator.statements import Compiler
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")

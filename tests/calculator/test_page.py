@@ -9,6 +9,8 @@ from tests.calculator.conftest import Opened, opened
 from tests.cli.commands import nbyt
 from tests.report.browsing import _CONTRASTS
 
+from nbyt.calculator.page import MODULES, compiled, literal, rules_script
+
 ENOUGH = 4.5
 
 
@@ -115,3 +117,19 @@ def test_every_field_has_a_label_and_the_drawing_has_words(calculator: Opened) -
     )
     assert unlabelled == 0
     assert "envs times" in calculator.page.get_attribute("#result .drawing", "aria-label")
+
+
+@pytest.mark.parametrize("name", [one for one, _ in MODULES])
+def test_every_module_of_rules_stays_within_what_can_be_compiled(name: str) -> None:
+    only = dict(MODULES)[name]
+    assert f'py.module("{name}"' in compiled(name, only)
+
+
+def test_whole_numbers_and_fractions_stay_apart() -> None:
+    written = literal({"a": [1, 1.0, True, "x"]})
+    assert written == 'py.dict([["a", [1n, 1.0, true, "x"]]])'
+
+
+def test_the_script_holds_every_library_and_ends_no_element() -> None:
+    script = rules_script()
+    assert '["sb3", py.dict(' in script and "</script" not in script.lower()

@@ -1,9 +1,11 @@
 """`nbyt probe` as a user gives it: JSON, tables of 80 columns, controls, and refusals in words."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+from tests.golden.pinned import FOLDERS
 
 from nbyt.cli import main
 from nbyt.policy.actor_critic import Stage, table
@@ -64,6 +66,17 @@ def test_json_keeps_its_promise(stages: Path, capsys: pytest.CaptureFixture[str]
     assert data["sources"]["reason"] == "not asked for"
     assert Path(data["stage"]).is_absolute()
     assert (out / "measurement.json").is_file()
+
+
+def test_the_page_of_another_command_is_not_replaced(
+    stages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "advice"
+    shutil.copytree(FOLDERS / "advise", out)
+    asked = ["probe", str(stages / "stage-1"), "--batch", "64", *_SIZES, "--out", str(out)]
+    assert main.run([*asked, "--quiet"]) == 2
+    assert "holds an advice, made by `nbyt advise`" in " ".join(capsys.readouterr().err.split())
+    assert not (out / "measurement.json").exists()
 
 
 @pytest.mark.parametrize("full", [False, True])

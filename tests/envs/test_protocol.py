@@ -16,7 +16,7 @@ from transitions import Seen, assert_same_transitions, valid_transitions
 from nbyt.collect import device
 from nbyt.envs import gymnasium_suite
 from nbyt.envs.user_code import env_from
-from nbyt.policy import table
+from nbyt.policy.actor_critic import table
 
 WAYS = [("sync", "same"), ("sync", "next"), ("async", "same"), ("async", "next")]
 SEEDS = [3, 4, 5]

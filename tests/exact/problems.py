@@ -5,7 +5,7 @@ from scipy.special import softmax
 
 from nbyt.envs import tabular
 from nbyt.envs.tabular import TabularEnv
-from nbyt.policy import Params, Stage, table
+from nbyt.policy.actor_critic import Params, Stage, table
 
 PARTS = ("actor", "critic", "total")
 # Options of a question that change what the walk or its advantages are.

@@ -7,7 +7,7 @@ from nbyt import exact
 from nbyt.envs import tabular
 from nbyt.errors import UsageError
 from nbyt.exact import limits
-from nbyt.policy import table
+from nbyt.policy.actor_critic import table
 
 
 def test_frozenlake_with_its_limit_is_the_long_chain_of_its_tables() -> None:

@@ -8,8 +8,7 @@ from problems import endless, random_problem
 
 from nbyt import exact
 from nbyt.errors import UsageError
-from nbyt.policy import table
-from nbyt.policy.actor_critic import build
+from nbyt.policy.actor_critic import build, table
 from nbyt.policy.networks import Network
 
 ENV, STAGE = random_problem(0, 3, 2)

@@ -9,7 +9,7 @@ from problems import double_stage, random_problem
 
 from nbyt import exact
 from nbyt.exact.scores import scores
-from nbyt.policy import ActorCritic, Params, Stage
+from nbyt.policy.actor_critic import ActorCritic, Params, Stage
 from nbyt.policy.distributions import Categorical
 from nbyt.policy.networks import Network
 

@@ -13,7 +13,8 @@ from nbyt.errors import DiskError
 from nbyt.results.sweep import CellCounts
 from nbyt.store.run import Folder
 from nbyt.sweeps.grid import Grid
-from nbyt.sweeps.run import Tally, curves_of, failures_of, open_sweep, run_cells, table_text
+from nbyt.sweeps.run import open_sweep, table_text
+from nbyt.sweeps.trainings import Tally, curves_of, failures_of, run_cells
 from nbyt.training import hardware
 
 SEEDS = 6

@@ -10,8 +10,8 @@ from gymnasium.spaces import Box, Discrete, MultiDiscrete
 
 from nbyt.collect.host import parameters_in_numpy
 from nbyt.errors import UsageError
-from nbyt.policy import normalise, table
-from nbyt.policy.actor_critic import build
+from nbyt.policy import normalise
+from nbyt.policy.actor_critic import build, table
 from nbyt.policy.networks import parse_network
 
 VECTOR = Box(-np.inf, np.inf, (2, 3))

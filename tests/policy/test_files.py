@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nbyt.errors import StoreError
-from nbyt.policy import Stage, table
-from nbyt.policy.actor_critic import build
+from nbyt.policy.actor_critic import Stage, build, table
 from nbyt.policy.files import describe, read_stage, require_env, stage_files
 from nbyt.policy.networks import parse_network
 from nbyt.store.files import STAGE

@@ -10,7 +10,6 @@ from nbyt.report.advice_words import (
     chance_words,
     claimed_steps,
     count_words,
-    loss_words,
     marks,
     others_words,
     raced_words,
@@ -18,6 +17,7 @@ from nbyt.report.advice_words import (
     time_words,
     track_words,
 )
+from nbyt.report.numbers import percent
 from nbyt.results import Advice
 from nbyt.results.prior import Loss
 from nbyt.results.values import OfLayout
@@ -44,7 +44,7 @@ def test_numbers_are_short() -> None:
         *("0 s", "0.42 s", "41 s", "2.5 min", "25 min", "2.5 h", "25 h"),
     ]
     assert [chance_words(x) for x in (0.0, 0.04, 0.891, 1.0)] == ["< .01", ".04", ".89", "> .99"]
-    assert loss_words(Loss(value=0.034, low=0.0, high=0.081)) == "3 % [0, 8]"
+    assert percent(Loss(value=0.034, low=0.0, high=0.081)) == "3 % [0, 8]"
 
 
 def test_what_the_answer_rests_on_is_counted(data: Data) -> None:

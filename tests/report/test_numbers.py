@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import to_builtins
 from tests.report.typed import number
 
 from nbyt.report.numbers import (
@@ -16,6 +15,7 @@ from nbyt.report.numbers import (
     has_interval,
     has_value,
     known,
+    percent,
     power_of_ten,
     samples_words,
     share,
@@ -24,7 +24,6 @@ from nbyt.report.numbers import (
 )
 from nbyt.results.values import Number
 from nbyt.stats import Estimate
-from nbyt.stats.estimate import percent
 
 
 @pytest.mark.parametrize(
@@ -47,6 +46,14 @@ def test_cells_have_the_digits_that_the_interval_leaves(
     number: Number, power: int, text: str
 ) -> None:
     assert cell(number, power) == text
+
+
+@pytest.mark.parametrize("form", [words, both, cell, lambda number: str(Estimate(*number.ends, 9))])
+def test_no_cosine_is_printed_beyond_one(form: Callable[[Number], str]) -> None:
+    """Its interval ends at 1; that of a ratio, which may be above 1, does not."""
+    assert float(form(number(1.01, 0.98, 1.0)).split()[0]) == 1
+    assert "-1.01" not in form(number(-1.01, -1.0, -0.98)).replace("\u2212", "-")
+    assert "1.01" in form(number(1.01, 0.98, 1.06))
 
 
 def test_a_column_has_one_power_of_ten() -> None:
@@ -164,7 +171,7 @@ FORMATTERS: dict[str, Callable[[Number], str]] = {
     "cells of a terminal": cell,
     "numbers of a page": words,
     "counts of samples": lambda number: samples_words(number, 1000.0),
-    "shares in sentences": lambda number: percent(to_builtins(number)),
+    "shares in sentences": percent,
 }
 
 

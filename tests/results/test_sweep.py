@@ -23,6 +23,11 @@ def _untied(facts: dict[str, Any]) -> None:
     facts["answer"]["per_sample"]["no_measurable_difference"] = True
 
 
+def _open_with_ties(facts: dict[str, Any]) -> None:
+    needed = {"seeds": 4, "sentence": "more"}
+    facts["answer"]["per_sample"] |= {"to_settle": needed, "ties": [[8, 8]]}
+
+
 def _without_seconds(facts: dict[str, Any]) -> None:
     facts["budget"] = None
 
@@ -36,7 +41,8 @@ def _without_a_pair(facts: dict[str, Any]) -> None:
 
 
 SWEEPS = {
-    "to_settle is for layouts that all tie": _untied,
+    "layouts that all tie have no to_settle": _untied,
+    "to_settle is for layouts that all tie": _open_with_ties,
     "layouts per second without their seconds": _without_seconds,
     "a layout lacks a table's numbers": _half_timed,
     "a pair of layouts has no number": _without_a_pair,

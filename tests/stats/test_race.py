@@ -12,6 +12,7 @@ from nbyt.stats.race import (
     over_budget,
     promised,
     smoothed,
+    times_as_long,
 )
 from nbyt.stats.references import Reference
 
@@ -120,3 +121,14 @@ def test_a_race_that_was_interrupted_is_judged_by_what_is_there() -> None:
     assert found.best in (4, 5, 6)
     gains[3] = np.nan
     assert _judged(gains).places == tuple(range(1, 6))
+
+
+def test_the_slower_arm_takes_longer_to_the_same_return() -> None:
+    generator = np.random.default_rng(0)
+    slow, fast = np.linspace(0, 1, 11), np.linspace(0, 2, 11)
+    some = [curve + 0.01 * generator.normal(size=(4, 11)) for curve in (slow, fast)]
+    times = times_as_long(*some, generator)
+    assert times is not None and times.approximate
+    assert times.low < 2.0 < times.high and times.value == pytest.approx(2.0, rel=0.1)
+    assert times_as_long(*reversed(some), generator) is None  # it is not the slower one
+    assert times_as_long(*(one[:1] for one in some), generator) is None  # one seed, no interval

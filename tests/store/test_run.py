@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.golden.pinned import FOLDERS
 from tests.store import kept
 
 from nbyt.errors import StoreError
@@ -267,3 +268,10 @@ def test_a_training_in_place_of_a_stage_names_its_stages(tmp_path: Path) -> None
 def test_stage_numbers_are_numbers(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="format code"):
         Folder(tmp_path).path_of(STAGE, "../../x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "held"), [("advise", "an advice"), ("sweep", "a sweep")])
+def test_a_run_in_place_of_a_stage_is_named_with_its_stages(name: str, held: str) -> None:
+    with pytest.raises(StoreError, match=f"holds {held}") as caught:
+        load_stage(FOLDERS / name)
+    assert ("training-1x16/stage-" in caught.value.fix) == (name == "advise")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.sweeps.made_up import STEPS, grid_of
 
-from nbyt.prior import load_prior
+from nbyt.stats.prior import load_prior
 from nbyt.sweeps.advice import Advised, replayed_race, usual_advice
 from nbyt.sweeps.grid import Grid
 from nbyt.sweeps.layout_comparison import LayoutComparison

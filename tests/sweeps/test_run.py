@@ -1,45 +1,34 @@
-"""What a sweep's folder holds: curves of its own points count, all others are trained again."""
+"""A sweep's table and its command line say what was trained."""
 
+import csv
+import io
 from dataclasses import replace
-from pathlib import Path
 
-from tests.sweeps.made_up import curves_of as made_up_curves
-from tests.sweeps.made_up import failure, grid_of
+from tests.sweeps.made_up import curves_of, failure, grid_of
 
-from nbyt.store.files import CELL, FAILED
-from nbyt.store.run import open_run
-from nbyt.sweeps.run import curves_of, failures_of
-from nbyt.training.curves import Curve
+from nbyt.sweeps.run import command_line, table_text
+from nbyt.training.plan import PPOSettings
 
 
-def test_parts_of_trainings_are_known_by_their_own_points(tmp_path: Path) -> None:
-    """Layouts that stop after different updates have points of their own each."""
-    grid = grid_of(seeds=1, steps=(4, 8))
-    grid = replace(grid, lengths=((40, grid.points[4]), (20, grid.points[1])))
-    folder = open_run(tmp_path / "advice", {"command": "advise"}, "advise")
-    for cell in grid.cells:
-        samples = tuple(point * grid.batch for point in grid.points_of(cell))
-        folder.write(CELL, Curve(samples, (0.5,) * len(samples), 0).as_dict(), cell.name)
-    first, second = (curve.samples for curve in curves_of(grid, folder).values())
-    assert (len(first), len(second)) == (5, 2)
-    longer = replace(grid, lengths=((40, grid.points[4]), (20, grid.points[2])))
-    assert [cell.steps for cell in curves_of(longer, folder)] == [4]
-
-
-def test_a_curve_with_other_points_or_wrong_keys_is_to_be_trained_again(tmp_path: Path) -> None:
+def test_every_cell_has_a_line_of_the_table_whatever_became_of_it() -> None:
     grid = grid_of(seeds=2, steps=(4, 8))
-    folder = open_run(tmp_path / "sweep", grid.identity(), "sweep")
-    curves = made_up_curves(grid)
-    for cell, curve in curves.items():
-        folder.write(CELL, curve.as_dict(), cell.name)
-    assert curves_of(grid, folder) == curves
-    cut, wrong, failed, whole = grid.cells
-    facts = curves[cut].as_dict()
-    folder.write(
-        CELL, {**facts, **{key: facts[key][:-1] for key in ("samples", "returns")}}, cut.name
-    )
-    folder.write(CELL, {**facts, "unfinished": "x"}, wrong.name)
-    (folder.path / f"cell-{failed.name}.json").unlink()
-    folder.write(FAILED, failure(), failed.name)
-    assert curves_of(grid, folder) == {whole: curves[whole]}
-    assert failures_of(grid, folder) == {failed: failure()}
+    curves = curves_of(grid)
+    failed, missing, *done = grid.cells
+    text = table_text(grid, {cell: curves[cell] for cell in done}, {failed: failure()})
+    head, *rows = csv.reader(io.StringIO(text))
+    assert [tuple(map(int, row[:3])) for row in rows] == [tuple(cell) for cell in grid.cells]
+    assert [row[3] for row in rows] == ["failed", "missing", *["done"] * len(done)]
+    assert all(len(row) == len(head) for row in rows)
+    last = dict(zip(head, rows[-1], strict=True))
+    curve = curves[grid.cells[-1]]
+    assert float(last["final"]) == curve.returns[-1]
+    assert float(last[f"return_at_{curve.samples[0]}"]) == curve.returns[0]
+    assert rows[grid.cells.index(missing)][4:] == [""] * (len(head) - 4)
+
+
+def test_the_command_names_what_is_not_the_default() -> None:
+    grid = grid_of(seeds=3, steps=(4, 8))
+    plain = command_line(grid)
+    assert "--layouts 16x4,8x8" in plain and "--seeds 3" in plain and "--gamma" not in plain
+    changed = command_line(replace(grid, settings=PPOSettings(gamma=0.9)), advice=False)
+    assert changed == f"{plain} --gamma 0.9 --no-advice"

@@ -19,7 +19,7 @@ from nbyt.results import plain
 from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.results.values import typed
 from nbyt.stats.estimate import Estimate
-from nbyt.stats.runs import iqm
+from nbyt.stats.runs import FEWEST_TO_COMPARE, iqm
 from nbyt.sweeps.advice import Advised, usual_advice
 from nbyt.sweeps.grid import Grid
 from nbyt.sweeps.layout_comparison import LayoutComparison
@@ -180,7 +180,10 @@ def test_the_smallest_sweeps_have_an_answer(seeds: int, steps: tuple[int, ...]) 
     data = summary(grid, curves_of(grid), {}, costs=costs_of(grid), advice=True)
     json.dumps(data, allow_nan=False)
     assert data["answer"]["per_sample"]["steps"] in steps
-    assert "too few seeds to say" in data["answer"]["per_sample"]["sentence"]
+    answer = data["answer"]["per_sample"]
+    assert answer["sentence"] == "No winner is named."
+    more = f"{FEWEST_TO_COMPARE - seeds} more of each" if len(steps) > 1 else "nothing to compare"
+    assert more in answer["to_settle"]["sentence"]
     assert all(one["per_sample"]["tied_with_best"] in (None, True) for one in data["layouts"])
 
 

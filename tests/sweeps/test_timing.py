@@ -67,7 +67,7 @@ def test_what_was_timed_is_not_timed_again(tmp_path: Path, refuse: Any) -> None:
     refuse(StoreError("never asked", where="", fix=""))
     grid = grid_of(2, (4, 8))
     folder, costs = opened(grid, tmp_path / "sweep"), costs_of(grid)
-    folder.write(TIMES, costs.as_dict())
+    folder.write(TIMES, costs.record)
     assert added(grid, folder) == []
     assert load_costs(folder) == costs
 

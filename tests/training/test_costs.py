@@ -9,7 +9,8 @@ from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.store.files import COSTS
 from nbyt.store.run import Folder
-from nbyt.training.costs import Costs, costs_from, measure_costs
+from nbyt.training import costs
+from nbyt.training.costs import Costs, costs_from, measure_costs, update_seconds, updates_of_a_turn
 from nbyt.training.plan import PPOSettings
 
 
@@ -79,7 +80,7 @@ def test_redrawn_seconds_are_as_wide_as_their_interval() -> None:
 def test_costs_survive_the_way_to_a_file_and_back(tmp_path: Path) -> None:
     costs = Costs(_timed(lambda t: 0.2 + 0.001 * t, noise=0.1))
     folder = Folder(tmp_path)
-    folder.write(COSTS, costs.as_dict())
+    folder.write(COSTS, costs.record)
     assert costs_from(folder.read(COSTS)) == costs
 
 
@@ -113,3 +114,37 @@ def test_what_was_timed_is_told_without_the_fit() -> None:
 def test_the_batches_are_those_that_were_timed() -> None:
     assert Costs(_timed(lambda t: 0.2)).batches == {2048}
     assert Costs({(8, 8): [1.0] * 2, (4, 16): [1.0] * 2, (8, 16): [1.0] * 2}).batches == {64, 128}
+
+
+@pytest.mark.parametrize(("seconds", "updates"), [(0.0, 200), (0.01, 20), (0.2, 1), (60.0, 1)])
+def test_a_turn_lasts_about_as_long_whatever_an_update_takes(seconds, updates) -> None:
+    assert updates_of_a_turn(seconds) == updates
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [Layout(64, 128, 64, 4), Layout(2**20, 16, 2**12, 10), Layout(1, 2**24, 2**24, 1)],
+)
+def test_no_more_is_tried_than_takes_a_few_seconds(layout: Layout) -> None:
+    tried = costs._tried(layout)
+    assert tried.batch * tried.epochs <= costs._MOST_TRIED
+    assert tried.batch % tried.minibatch == 0 and tried.minibatch <= layout.minibatch
+    small = layout.batch * layout.epochs <= costs._MOST_TRIED
+    assert (tried == layout) == small
+
+
+def test_a_huge_update_is_extrapolated_from_the_part_that_was_timed(monkeypatch) -> None:
+    class Timed:
+        first = 0.5
+
+        def __init__(self, env, settings, layout, vector) -> None:
+            self.batch = layout.batch
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(costs, "TimedPPO", Timed)
+    monkeypatch.setattr(costs, "_MOST_TRIED", 64)
+    env = resolve("tabular:FrozenLake-v1")
+    assert update_seconds(env, PPOSettings(), Layout(8, 8, 64, 1)) == 0.5
+    assert update_seconds(env, PPOSettings(), Layout(16, 8, 64, 3)) == 0.5 * 6

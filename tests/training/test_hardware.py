@@ -11,7 +11,7 @@ import jax
 import pytest
 
 from nbyt.system import instruction_sets
-from nbyt.training import hardware
+from nbyt.training import programs
 
 
 @pytest.fixture(autouse=True)
@@ -55,9 +55,9 @@ def test_programs_are_kept_where_only_their_owner_can_write(tmp_path: Path, umas
 
 
 def test_another_cpu_has_another_folder() -> None:
-    here = hardware.cache_folder(instruction_sets())
-    assert here == hardware.cache_folder(instruction_sets())
-    assert hardware.cache_folder("x86_64 ['sse4_2']") != here
+    here = programs.cache_folder(instruction_sets())
+    assert here == programs.cache_folder(instruction_sets())
+    assert programs.cache_folder("x86_64 ['sse4_2']") != here
 
 
 def _opened(folder: Path) -> None:
@@ -116,11 +116,11 @@ def test_a_folder_that_others_can_change_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, trap
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    folder = hardware.cache_folder(instruction_sets())
+    folder = programs.cache_folder(instruction_sets())
     trap(folder)
     before = sorted(tmp_path.rglob("*"))
     used = jax.config.jax_compilation_cache_dir
-    hardware.keep_compiled_programs(folder)
+    programs.keep_compiled_programs(folder)
     assert jax.config.jax_compilation_cache_dir == used
     assert "compiled programs are not kept" in caplog.text and str(folder.parent) in caplog.text
     assert sorted(tmp_path.rglob("*")) == before
@@ -130,7 +130,7 @@ def test_a_process_that_keeps_no_programs_says_so_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    _linked_above(hardware.cache_folder(instruction_sets()))
+    _linked_above(programs.cache_folder(instruction_sets()))
     used, said = prepared_with(tmp_path)
     assert used == "None" and said.count("not kept") == 1 and "is a link" in said
     assert not list((tmp_path / "elsewhere").iterdir())

@@ -13,8 +13,8 @@ from benchmarks.proving.data import Cell
 from benchmarks.proving.prior import task_of
 from benchmarks.proving.profiles import update_costs
 from benchmarks.proving.replay import Choice, Ground, Replay
-from nbyt.prior import Known, Prior, Schedule
 from nbyt.results.prior import Prior as PriorRecord
+from nbyt.stats.prior import Known, Prior, Schedule
 from nbyt.stats.race import FRACTION, Judged, best_between, judge_race, promised
 
 _task = lru_cache(maxsize=None)(task_of)

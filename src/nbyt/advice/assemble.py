@@ -1,12 +1,11 @@
-"""Put the race, the reference tasks and the measurements together to the data of an advice."""
+"""Put the race, the reference tasks and the measurements together to the record of an advice."""
 
-from collections.abc import Sequence
+import platform
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
-import numpy as np
-from jaxtyping import Float
-from msgspec import UNSET, convert
+from msgspec import UNSET, convert, structs
 
 from nbyt.advice.costs import PARALLEL, UpdateCosts
 from nbyt.advice.libraries import settings
@@ -14,37 +13,51 @@ from nbyt.advice.race import Evidence
 from nbyt.advice.reasons import (
     current_words,
     explanations,
+    interrupted_words,
     not_learnt,
     remedies,
+    schedule_words,
     slower_words,
     stagger_words,
+    uncalibrated_words,
+    usual_words,
     verdict,
 )
 from nbyt.advice.request import AdviceRequest
 from nbyt.advice.stages import Measured
 from nbyt.dialects.carrying import NUMBERS, SETTINGS, Carried
 from nbyt.dialects.defaults import defaults
-from nbyt.prior import Known, Prior
-from nbyt.results import plain
+from nbyt.layout import Layout
 from nbyt.results.advice import (
+    Advice,
     Answer,
+    Answers,
+    Cost,
     Current,
+    CurrentSettings,
     GivenRun,
     Goal,
     LayoutLoss,
+    Library,
     PriorFacts,
     Race,
+    Schedule,
     StageAdvice,
 )
+from nbyt.results.measurement import Look, Measurement
 from nbyt.results.prior import TrackRecord
-from nbyt.results.values import Data, OfLayout
+from nbyt.results.values import Data, Machine, OfLayout, Splits
 from nbyt.results.values import Estimate as EstimateRecord
+from nbyt.results.values import Layout as LayoutRecord
 from nbyt.rng import numpy_stream
-from nbyt.stats.estimate import LEVEL, Estimate
-from nbyt.stats.race import CALIBRATED_FROM, FRACTION, Judged, is_calibrated
+from nbyt.stats.estimate import Estimate
+from nbyt.stats.prior import Known, Prior
+from nbyt.stats.race import FRACTION, Judged, times_as_long
+from nbyt.store.files import PAGE
+from nbyt.store.manifest import versions
+from nbyt.training import hardware
 from nbyt.training.plan import PPOSettings
 
-_DRAWS = 1000
 # Trainings of the race whose record is told where none was held.
 _USUAL = 4.0
 
@@ -62,7 +75,7 @@ class AdviceInputs:
     costs: UpdateCosts | None
     evidence: Evidence | None
     measured: Sequence[Measured]
-    looks: Data
+    looks: Mapping[str, Look]
 
     def known(self, goal: Goal) -> Known:
         """Return what the reference tasks say for a goal."""
@@ -75,8 +88,15 @@ class AdviceInputs:
         judged = None if self.evidence is None else self.evidence.judged()
         return judged if judged is not None and judged.learnt else None
 
+    def best(self, goal: Goal) -> OfLayout:
+        """Return the layout to use: by the race if there was one for this goal, else the usual."""
+        known, judged = self.known(goal), self.judged
+        raced = judged is not None and goal == self.request.objective
+        steps = known.steps[judged.best] if judged is not None and raced else known.constant
+        return OfLayout(envs=self.request.batch // steps, steps=steps)
+
     @property
-    def record(self) -> TrackRecord | None:
+    def track_record(self) -> TrackRecord | None:
         """Return what this rule lost on the proving ground at this cost."""
         request = self.request
         kind = "samples" if request.objective == "samples" or self.costs is None else None
@@ -87,59 +107,67 @@ class AdviceInputs:
         return self.prior.track_record(kind or self.costs.kind, max(1.0, spent + 0.5))  # type: ignore[union-attr]
 
 
-def advice_data(
-    inputs: AdviceInputs, *, carried: Carried | None = None, remarks: Sequence[str] = ()
-) -> Data:
-    """Return the data of an advice.
+@dataclass(frozen=True)
+class Provenance:
+    """How an advice was made: what it cost, the call that asks the same, and its folder."""
+
+    cost: Cost
+    reproduce: str
+    out: Path
+
+
+def advice_record(
+    inputs: AdviceInputs,
+    made: Provenance,
+    *,
+    carried: Carried | None = None,
+    remarks: Sequence[str] = (),
+) -> Advice:
+    """Return everything that an advice says.
 
     carried: the user's settings in their library's words. remarks: warnings about the request.
     """
-    request, judged = inputs.request, inputs.judged
-    best = _best(inputs, request.objective)
-    layouts = _layouts(inputs, best)
-    stages = _stages(inputs)
-    answers: dict[Goal, Answer | None] = {
-        "time": None if inputs.costs is None else _answer(inputs, "time", layouts, stages),
-        "samples": _answer(inputs, "samples", layouts, stages),
-    }
+    request, costs, evidence = inputs.request, inputs.costs, inputs.evidence
+    best = inputs.best(request.objective)
+    libraries = convert(defaults(request.layouts), tuple[Library, ...])
+    layouts, stages = _layouts(inputs, best, libraries), _stages(inputs)
     layout = request.layout(best.steps)
-    return {
-        "env": request.env.id,
-        "batch": request.batch,
-        "objective": request.objective,
-        "effort": request.effort.name,
-        "total": request.total,
-        "gamma": request.settings.gamma,
-        "lambda": request.settings.lam,
-        "lambdas": list(request.lambdas),
-        "max_envs": request.max_envs,
-        "seed": request.seed,
-        "advice": {goal: answer and plain(answer) for goal, answer in answers.items()},
-        "safe_range": _safe(inputs, judged),
-        "layouts": [plain(one) for one in layouts],
-        "race": None if inputs.evidence is None else plain(_race(inputs.evidence, inputs.costs)),
-        "prior": plain(_prior(inputs.prior)),
-        "track_record": inputs.record and plain(inputs.record),
-        "costs_from": inputs.costs and inputs.costs.name,
-        "costs": None if inputs.costs is None or not inputs.costs.timed else _timed(inputs.costs),
-        "current": _current(inputs, best, layouts),
-        "stages": [plain(one) for one in stages],
-        "libraries": defaults(request.layouts),
-        "settings": settings(layout, _learning(request, carried), carried),
-        "current_settings": carried and _carried(carried),
-        "schedule": _schedule(request, best.steps),
-        "warnings": [*remarks, *_warnings(inputs, stages)],
-    }
-
-
-def _best(inputs: AdviceInputs, goal: Goal) -> OfLayout:
-    """Return the layout to use: by the race if it was held for this goal, else the usual one."""
-    request, judged = inputs.request, inputs.judged
-    known = inputs.known(goal)
-    steps = known.constant
-    if judged is not None and goal == request.objective:
-        steps = known.steps[judged.best]
-    return OfLayout(envs=request.batch // steps, steps=steps)
+    return Advice(
+        env=request.env.id,
+        batch=request.batch,
+        objective=request.objective,
+        effort=request.effort.name,
+        total=request.total,
+        gamma=request.settings.gamma,
+        lam=request.settings.lam,
+        lambdas=request.lambdas,
+        max_envs=request.max_envs,
+        seed=request.seed,
+        advice=Answers(
+            time=None if costs is None else _answer(inputs, "time", layouts, stages),
+            samples=_answer(inputs, "samples", layouts, stages),
+        ),
+        safe_range=_safe(inputs),
+        layouts=tuple(layouts),
+        race=None if evidence is None else _race(evidence, costs),
+        prior=_prior(inputs.prior),
+        track_record=inputs.track_record,
+        costs_from=None if costs is None else costs.name,
+        costs=None if costs is None or costs.timed is None else costs.timed.record,
+        current=_current(inputs, best, layouts),
+        stages=tuple(stages),
+        libraries=libraries,
+        settings=tuple(settings(layout, _learning(request, carried), carried)),
+        current_settings=None if carried is None else _carried(carried),
+        schedule=_schedule(request, layout),
+        warnings=(*remarks, *_warnings(inputs, stages)),
+        cost=made.cost,
+        machine=Machine(device=hardware.describe(), platform=platform.platform()),
+        versions=versions(),
+        reproduce=made.reproduce,
+        out=str(made.out),
+        report=str(made.out / PAGE.name),
+    )
 
 
 def _answer(
@@ -149,15 +177,16 @@ def _answer(
     stages: Sequence[StageAdvice],
 ) -> Answer:
     raced = inputs.judged is not None and goal == inputs.request.objective
-    best = _best(inputs, goal)
-    known = inputs.known(goal)
+    best, known = inputs.best(goal), inputs.known(goal)
     if raced:
         row = next(one for one in layouts if one.steps == best.steps)
         loss, within = row.loss, row.within_5
         reasons = explanations(stages, best)
     else:
-        loss, within = _record(known.expected(best.steps)), None
-        reasons = _usual(inputs, goal, known, best)
+        loss, within = known.expected(best.steps).record, None
+        costs = inputs.costs if inputs.evidence is None else None
+        words = None if costs is None else costs.in_words
+        reasons = usual_words(goal, best, len(known.losses), words)
     reasons += _stagger(inputs, goal, best) or (remedies(stages, best) if raced else [])
     sentence = verdict(goal, best, loss, within, raced=raced)
     evidence = inputs.evidence
@@ -182,19 +211,9 @@ def _stagger(inputs: AdviceInputs, goal: Goal, best: OfLayout) -> list[str]:
     return stagger_words(inputs.prior.stagger_gain(kind, best.steps))
 
 
-def _usual(inputs: AdviceInputs, goal: Goal, known: Known, best: OfLayout) -> list[str]:
-    """Say what an answer without a race rests on."""
-    tasks = len(known.losses)
-    what = "the same samples" if goal == "samples" else "the same time"
-    said = [f"For {what} T = {best.steps} lost least on average over {tasks} reference tasks."]
-    if goal == "samples":
-        said.append("Racing for the fewest samples gained nothing significant on them.")
-    elif inputs.evidence is None and inputs.costs is not None:
-        said.append(f"Costs: {inputs.costs.in_words}. A race would compare layouts on this env.")
-    return said
-
-
-def _layouts(inputs: AdviceInputs, best: OfLayout) -> list[LayoutLoss]:
+def _layouts(
+    inputs: AdviceInputs, best: OfLayout, libraries: Sequence[Library]
+) -> list[LayoutLoss]:
     """Return the losses of the layouts in the tried range; of all, without a race."""
     request, judged = inputs.request, inputs.judged
     known = inputs.known(request.objective)
@@ -204,12 +223,11 @@ def _layouts(inputs: AdviceInputs, best: OfLayout) -> list[LayoutLoss]:
     if judged is not None:
         losses = list(judged.losses)
         within = within if judged.within is None else judged.close
-    names = _defaults_by_steps(inputs)
-    found = [
-        _row(inputs, known.steps[place], loss, chance, best, names)
+    rows = [
+        _row(inputs, known.steps[place], loss, chance, best, libraries)
         for place, loss, chance in zip(places, losses, within, strict=True)
     ]
-    return sorted(found, key=lambda one: one.steps)
+    return sorted(rows, key=lambda one: one.steps)
 
 
 def _row(
@@ -218,39 +236,30 @@ def _row(
     loss: Estimate,
     within: float | None,
     best: OfLayout,
-    names: dict[int, list[str]],
+    libraries: Sequence[Library],
 ) -> LayoutLoss:
     request, costs, evidence = inputs.request, inputs.costs, inputs.evidence
     split = request.batch // steps, steps
-    seconds = None
-    if costs is not None and costs.timed is not None:
-        seconds = _record(costs.timed.seconds([split])[0])
+    timed = None if costs is None else costs.timed
+    names = [one.library for one in libraries if one.placed_at[1] == steps]
     return LayoutLoss(
         envs=split[0],
         steps=steps,
-        loss=_record(loss),
+        loss=loss.record,
         trainings=0 if evidence is None else sum(cell.steps == steps for cell in evidence.curves),
         within_5=within,
         update_cost=None if costs is None else costs.of(steps) / costs.of(best.steps),
-        seconds=seconds,
-        defaults_of=tuple(names.get(steps, ())),
+        seconds=None if timed is None else timed.seconds([split])[0].record,
+        defaults_of=tuple(dict.fromkeys(names)),
     )
 
 
-def _defaults_by_steps(inputs: AdviceInputs) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
-    for row in defaults(inputs.request.layouts):
-        names = found.setdefault(row["placed_at"][1], [])
-        if row["library"] not in names:
-            names.append(row["library"])
-    return found
-
-
-def _safe(inputs: AdviceInputs, judged: Judged | None) -> list[list[int]]:
+def _safe(inputs: AdviceInputs) -> Splits:
+    request, judged = inputs.request, inputs.judged
     if judged is None or judged.within is None:
-        return []
-    steps = inputs.known(inputs.request.objective).steps
-    return [[inputs.request.batch // steps[place], steps[place]] for place in judged.safe]
+        return ()
+    steps = inputs.known(request.objective).steps
+    return tuple((request.batch // steps[place], steps[place]) for place in judged.safe)
 
 
 def _race(evidence: Evidence, costs: UpdateCosts | None) -> Race:
@@ -273,94 +282,61 @@ def _prior(prior: Prior) -> PriorFacts:
     return PriorFacts(version=prior.version, sha256=prior.sha256, tasks=len(prior.tasks))
 
 
-def _timed(costs: UpdateCosts) -> Data | None:
-    return None if costs.timed is None else costs.timed.as_dict()
-
-
 def _stages(inputs: AdviceInputs) -> list[StageAdvice]:
     """Return each stage's measurement with its name and diagnostics."""
-    request, found = inputs.request, []
-    for each in inputs.measured:
-        stage = each.stage
-        data = plain(each.record)
-        if inputs.costs is not None and inputs.costs.timed is not None:
-            seconds = inputs.costs.timed.seconds(request.layouts)
-            by_steps = dict(zip(request.steps, seconds, strict=True))
-            rows = data["layouts"]
-            data["layouts"] = [{**row, "seconds": by_steps[row["steps"]].as_dict()} for row in rows]
-        data |= {
-            "name": stage.name,
-            "updates": stage.updates,
-            "samples": stage.samples,
-            "trained_with": stage.trained_with,
-            "closer": inputs.looks.get(stage.name),
-        }
-        found.append(convert(data, StageAdvice))
-    return found
+    return [
+        StageAdvice(
+            **structs.asdict(_with_seconds(inputs, each)),
+            name=each.stage.name,
+            updates=each.stage.updates,
+            samples=each.stage.samples,
+            trained_with=each.stage.trained_with,
+            closer=inputs.looks.get(each.stage.name),
+        )
+        for each in inputs.measured
+    ]
 
 
-def _current(inputs: AdviceInputs, best: OfLayout, layouts: Sequence[LayoutLoss]) -> Data | None:
+def _with_seconds(inputs: AdviceInputs, measured: Measured) -> Measurement:
+    """Return a measurement with the seconds of updates as they were timed, where they were."""
+    record, request = measured.record, inputs.request
+    if inputs.costs is None or inputs.costs.timed is None:
+        return record
+    seconds = inputs.costs.timed.seconds(request.layouts)
+    by_steps = dict(zip(request.steps, seconds, strict=True))
+    return structs.replace(
+        record,
+        layouts=tuple(
+            structs.replace(row, seconds=by_steps[row.steps].record) for row in record.layouts
+        ),
+    )
+
+
+def _current(inputs: AdviceInputs, best: OfLayout, layouts: Sequence[LayoutLoss]) -> Current | None:
     request = inputs.request
     if request.own is None:
         return None
-    row = next((one for one in layouts if one.steps == request.own), None)
     own = OfLayout(envs=request.batch // request.own, steps=request.own)
-    loss = None if row is None else row.loss
-    found = Current(
-        envs=own.envs,
-        steps=own.steps,
-        loss=loss,
-        speedup=None,
-        sentence=current_words(own, best, loss),
-    )
-    ratio = _speedup(inputs, own.steps, best.steps)
-    if ratio is None:
-        return plain(found)
-    said = slower_words(found, best, ratio)
-    return {**plain(found), "speedup": plain(ratio), "sentence": said}
+    loss = next((one.loss for one in layouts if one.steps == own.steps), None)
+    said, speedup = current_words(own, best, loss), _speedup(inputs, own.steps, best.steps)
+    if speedup is not None:
+        said = f"{said} {slower_words(best, speedup)}"
+    return Current(envs=own.envs, steps=own.steps, loss=loss, speedup=speedup, sentence=said)
 
 
 def _speedup(inputs: AdviceInputs, own: int, best: int) -> EstimateRecord | None:
-    """Return how many times as long the own layout takes to reach the same return.
+    """Return how many times as long the user's layout takes to reach the same return.
 
-    None where one of them was not in the race, or where the interval does not say that it is
-    longer.
+    None where one of them was not in the race, or where it is not clearly longer.
     """
     evidence = inputs.evidence
     if evidence is None or inputs.judged is None or own == best:
         return None
-    if own not in evidence.tried or best not in evidence.tried:
+    if not {own, best} <= set(evidence.tried):
         return None
-    slow, fast = evidence.moments(own), evidence.moments(best)
     generator = numpy_stream(inputs.request.seed, "advise.speedup")
-    if min(len(slow), len(fast)) < 2:
-        return None
-    drawn = [
-        _times_as_long(_redrawn(slow, generator), _redrawn(fast, generator)) for _ in range(_DRAWS)
-    ]
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    value = _times_as_long(slow.mean(0), fast.mean(0))
-    if low <= 1 or not low <= value <= high:
-        return None
-    return EstimateRecord(value=value, low=float(low), high=float(high), approximate=True)
-
-
-def _redrawn(curves: Float[np.ndarray, "seeds moments"], generator: np.random.Generator) -> Any:
-    return curves[generator.integers(len(curves), size=len(curves))].mean(0)
-
-
-def _times_as_long(
-    slow: Float[np.ndarray, " moments"], fast: Float[np.ndarray, " moments"]
-) -> float:
-    """Return the time of the slow curve over that in which the fast one gets where it ends."""
-    reached = np.flatnonzero(fast >= slow[-1])
-    if not len(reached):
-        return 1.0
-    k = int(reached[0])
-    if k == 0:
-        return float(len(fast) - 1)
-    part = (slow[-1] - fast[k - 1]) / (fast[k] - fast[k - 1])
-    return float((len(fast) - 1) / max(k - 1 + part, 1.0))
+    times = times_as_long(evidence.moments(own), evidence.moments(best), generator)
+    return None if times is None else times.record
 
 
 def _learning(request: AdviceRequest, carried: Carried | None) -> Data:
@@ -375,61 +351,42 @@ def _learning(request: AdviceRequest, carried: Carried | None) -> Data:
     return {name: own[name] for name in names if name in named or own[name] != usual[name]}
 
 
-def _carried(carried: Carried) -> Data:
+def _carried(carried: Carried) -> CurrentSettings:
     """Return the user's settings: what was taken over, and what was not."""
     source = carried.source
-    return {
-        "id": source.dialect.id,
-        "library": source.dialect.library,
-        "given": {**source.reading.settings.given, **source.reading.settings.ignored},
-        "carried": carried.values,
-        "not_carried": list(carried.left),
-    }
-
-
-def _schedule(request: AdviceRequest, steps: int) -> Data:
-    """Return the gradient steps of an update, and how to keep them when N changes."""
-    layout = request.layout(steps)
-    words = (
-        f"Keep the mini-batch at {layout.minibatch} and the learning rate at "
-        f"{request.settings.learning_rate:g}: an update then makes {layout.minibatches} "
-        f"mini-batches x {layout.epochs} epochs = {layout.gradient_steps} gradient steps. With "
-        "more envs and the same T the number of mini-batches grows; the size of one does not."
+    return CurrentSettings(
+        id=source.dialect.id,
+        library=source.dialect.library,
+        given={**source.reading.settings.given, **source.reading.settings.ignored},
+        carried=carried.values,
+        not_carried=tuple(carried.left),
     )
-    return {
+
+
+def _schedule(request: AdviceRequest, layout: Layout) -> Schedule:
+    """Return the gradient steps of an update, and how to keep them when N changes."""
+    rate, own = request.settings.learning_rate, request.own
+    return Schedule(
         **layout.as_dict(),
-        "gradient_steps": layout.gradient_steps,
-        "learning_rate": request.settings.learning_rate,
-        "current": None if request.own is None else request.layout(request.own).as_dict(),
-        "sentence": words,
-    }
+        gradient_steps=layout.gradient_steps,
+        learning_rate=rate,
+        current=None if own is None else LayoutRecord(**request.layout(own).as_dict()),
+        sentence=schedule_words(layout, rate),
+    )
 
 
 def _warnings(inputs: AdviceInputs, stages: Sequence[StageAdvice]) -> list[str]:
     """Return the warnings about the race and the stages, each once."""
-    evidence = inputs.evidence
-    found = [] if evidence is None else list(evidence.left_out)
-    if evidence is not None and evidence.interrupted:
-        every = len(evidence.race.seeds) * len(evidence.race.schedule.arms)
-        found.append(
-            f"interrupted: the answer rests on {len(evidence.own)} of {every} quarter "
-            "trainings; the same command goes on"
-        )
-    if evidence is not None and not is_calibrated(FRACTION * len(evidence.curves)):
-        found.append(
-            f"fewer than {CALIBRATED_FROM} trainings: no probability is stated, because on the "
-            "proving ground it did not come true at that cost"
-        )
-    elif evidence is not None and evidence.race.costs.kind != PARALLEL:
-        found.append(
-            "no probability is stated where updates cost about the same for every T: on the "
-            "proving ground it did not come true for the same samples"
-        )
+    evidence, said = inputs.evidence, []
+    if evidence is not None:
+        said += evidence.left_out
+        if evidence.interrupted:
+            planned = len(evidence.race.seeds) * len(evidence.race.schedule.arms)
+            said.append(interrupted_words(len(evidence.own), planned))
+        parallel = evidence.race.costs.kind == PARALLEL
+        why = uncalibrated_words(FRACTION * len(evidence.curves), parallel=parallel)
+        said += [why] if why else []
     for stage in stages:
         left_out = (stage.closer.left_out if stage.closer else ()) or ()
-        found += [f"{stage.name}: {one}" for one in (*stage.warnings, *left_out)]
-    return list(dict.fromkeys(found))
-
-
-def _record(estimate: Estimate) -> EstimateRecord:
-    return convert(estimate.as_dict(), EstimateRecord)
+        said += [f"{stage.name}: {one}" for one in (*stage.warnings, *left_out)]
+    return list(dict.fromkeys(said))

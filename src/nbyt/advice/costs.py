@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from nbyt.errors import UsageError
 from nbyt.numbers import OVERHEAD
-from nbyt.prior import UNIT_STEPS
+from nbyt.stats.prior import UNIT_STEPS
 from nbyt.store.files import COSTS
 from nbyt.training.costs import Costs, costs_from
 

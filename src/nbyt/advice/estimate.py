@@ -14,11 +14,10 @@ from nbyt.advice.request import AdviceRequest
 from nbyt.collect.segment import burn_in, horizon
 from nbyt.envs.protocol import HostEnv, most_envs
 from nbyt.errors import EnvError, UsageError
-from nbyt.prior import Prior, load_prior
+from nbyt.stats.prior import Prior, load_prior
 from nbyt.sweeps.grid import Cell
 from nbyt.system import usable_cores
-from nbyt.training.costs import ROUNDS, SPLITS
-from nbyt.training.timing import update_seconds
+from nbyt.training.costs import ROUNDS, SPLITS, update_seconds
 
 # Seconds that no trial shows: imports, compiling the program of an arm, and a measured stage.
 _FIXED, _ARM, _STAGE, _DIAGNOSIS = 4.0, 1.5, 4.0, 16.0

@@ -11,18 +11,18 @@ from jaxtyping import Float
 from nbyt.advice.costs import PARALLEL, UpdateCosts
 from nbyt.advice.given import OwnRun
 from nbyt.advice.request import AdviceRequest
+from nbyt.collect import Progress
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import EnvError, RunInterruptedError, TrainingError, UsageError, remade
-from nbyt.measure.request import Progress
-from nbyt.prior import Known, Schedule
 from nbyt.results.advice import Arm, Untrained
 from nbyt.rng import numpy_stream, seeds
+from nbyt.stats.prior import Known, Schedule
 from nbyt.stats.race import FRACTION, Judged, judge_race, over_budget, promised
 from nbyt.store.files import UNTRAINED
 from nbyt.store.run import Folder
 from nbyt.sweeps.cells import Runner
 from nbyt.sweeps.grid import Cell, Grid
-from nbyt.sweeps.run import Tally, curves_of, failures_of, run_cells
+from nbyt.sweeps.trainings import Tally, curves_of, failures_of, run_cells
 from nbyt.training.curves import Curve, untrained_returns
 
 # A whole training has so many points, and device envs play so many episodes at each: as on the

@@ -5,12 +5,17 @@ No sentence is made where the interval of its number does not support it.
 
 import re
 from collections.abc import Sequence
+from math import ceil
 
-from nbyt.report.advice_words import chance_words, loss_words
-from nbyt.results.advice import Current, Goal, StageAdvice
+from nbyt.layout import Layout
+from nbyt.report.advice_words import chance_words, hundredths
+from nbyt.report.numbers import percent
+from nbyt.results.advice import Goal, StageAdvice
 from nbyt.results.measurement import Gradient, MeasuredLayout
 from nbyt.results.prior import StaggerGain
 from nbyt.results.values import Estimate, OfLayout
+from nbyt.stats.estimate import printable
+from nbyt.stats.race import CALIBRATED_FROM, is_calibrated
 
 _SOURCES = {
     "sampling": "which states and actions were visited",
@@ -27,7 +32,7 @@ def verdict(
 ) -> str:
     """Return the answer in one sentence."""
     head = {"time": "Fastest", "samples": "For the fewest samples"}[goal]
-    expected = f"expected loss {loss_words(loss)}"
+    expected = f"expected loss {percent(loss)}"
     if raced and within is not None:
         chance = f"P(within 5 % of the best) = {chance_words(within)}"
         return f"{head}: {in_words(best)}. {chance}; {expected}."
@@ -52,16 +57,13 @@ def current_words(own: OfLayout, best: OfLayout, loss: Estimate | None) -> str:
         return f"{name} is the layout advised: leave it."
     if loss is None or loss.value is None:
         return f"{name} was not compared."
-    return f"{name} loses {loss_words(loss)} against the best layout."
+    return f"{name} loses {percent(loss)} against the best layout."
 
 
-def slower_words(current: Current, best: OfLayout, speedup: Estimate) -> str:
+def slower_words(best: OfLayout, speedup: Estimate) -> str:
     """Say how long the user's layout takes to get where the advised one gets."""
     times = f"{speedup.value:.2g} [{speedup.low:.2g}, {speedup.high:.2g}]"
-    return (
-        f"{current.sentence} It takes {times} times as long as {best.envs} x {best.steps} to "
-        "reach the same return."
-    )
+    return f"It takes {times} times as long as {best.envs} x {best.steps} to reach the same return."
 
 
 def explanations(stages: Sequence[StageAdvice], best: OfLayout) -> list[str]:
@@ -72,9 +74,57 @@ def explanations(stages: Sequence[StageAdvice], best: OfLayout) -> list[str]:
         own = layouts.get(best.steps)
         if own is None:
             continue
-        found += _sides(layouts, own, stage.name)
+        found += [*_left(own, stage.name), *_sides(layouts, own, stage.name)]
         found += [*_terms(own, stage.name), *_sources(stage), *_phase(stage, own)]
     return found
+
+
+def usual_words(goal: Goal, best: OfLayout, tasks: int, costs: str | None) -> list[str]:
+    """Say what an answer without a race rests on. costs: where they come from, if it needed any."""
+    said = [
+        f"For the same {goal} T = {best.steps} lost least on average over {tasks} reference tasks."
+    ]
+    if goal == "samples":
+        said.append("Racing for the fewest samples gained nothing significant on them.")
+    elif costs is not None:
+        said.append(f"Costs: {costs}. A race would compare layouts on this env.")
+    return said
+
+
+def schedule_words(layout: Layout, learning_rate: float) -> str:
+    """Say what to keep when N changes."""
+    return (
+        f"Keep the mini-batch at {layout.minibatch} and the learning rate at "
+        f"{learning_rate:g}: an update then makes {layout.minibatches} "
+        f"mini-batches x {layout.epochs} epochs = {layout.gradient_steps} gradient steps. With "
+        "more envs and the same T the number of mini-batches grows; the size of one does not."
+    )
+
+
+def interrupted_words(trained: int, planned: int) -> str:
+    """Say what an interrupted race rests on."""
+    return (
+        f"interrupted: the answer rests on {trained} of {planned} quarter trainings; the same "
+        "command goes on"
+    )
+
+
+def uncalibrated_words(trainings: float, *, parallel: bool) -> str | None:
+    """Say why no probability is stated after a race; None where it is.
+
+    parallel: True if updates cost as on parallel hardware.
+    """
+    if not is_calibrated(trainings):
+        return (
+            f"fewer than {CALIBRATED_FROM} trainings: no probability is stated, because on the "
+            "proving ground it did not come true at that cost"
+        )
+    if not parallel:
+        return (
+            "no probability is stated where updates cost about the same for every T: on the "
+            "proving ground it did not come true for the same samples"
+        )
+    return None
 
 
 def stagger_words(gain: StaggerGain | None) -> list[str]:
@@ -82,7 +132,7 @@ def stagger_words(gain: StaggerGain | None) -> list[str]:
     if gain is None or gain.won.low <= 0:
         return []
     return [
-        f"Stagger the starts (--stagger): with T = {gain.steps} it won {loss_words(gain.won)} of "
+        f"Stagger the starts (--stagger): with T = {gain.steps} it won {percent(gain.won)} of "
         f"the best gain on {gain.tasks} reference tasks, and it costs nothing."
     ]
 
@@ -106,6 +156,17 @@ _PHRASES = {
     "bias_factor": ("loses direction", "the bias factor (cosine times its size)"),
     "noise_factor": ("loses to noise", "the noise factor"),
 }
+
+
+def _left(best: MeasuredLayout, name: str) -> list[str]:
+    """Say what is left of an ideal step, where something surely is."""
+    number = best.actor.alignment
+    if number.value is None or number.high is None or (number.low or 0.0) <= 0:
+        return []
+    return [
+        f"Of 100 ideal steps of the actor at {name}, {hundredths(number)} are left with "
+        f"{_split(best)}; bias and noise take the rest."
+    ]
 
 
 def _sides(layouts: dict[int, MeasuredLayout], best: MeasuredLayout, name: str) -> list[str]:
@@ -133,15 +194,18 @@ def _terms(best: MeasuredLayout, name: str) -> list[str]:
     if not whole or covariance.value is None or covariance.low is None or covariance.high is None:
         return []
     low, high = covariance.low / whole, covariance.high / whole
-    text = f"{100 * covariance.value / whole:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
     if low > _NOTABLE:
         kind = "is in good part covariance between steps of one rollout:"
     elif high < -_NOTABLE:
         kind = "is lowered by covariance between steps of one rollout:"
-    elif low > -2 * _NOTABLE and high < 2 * _NOTABLE:
-        kind = "is that of single steps; covariance between steps of one rollout makes up"
+    elif (most := max(-low, high)) < 2 * _NOTABLE:
+        return [
+            f"The noise of {_split(best)} at {name} is that of single steps: covariance between "
+            f"steps of one rollout is at most {ceil(100 * most)} % of the variance."
+        ]
     else:
         return []
+    text = percent(covariance, whole)
     return [f"The noise of {_split(best)} at {name} {kind} {text} of the variance."]
 
 
@@ -153,7 +217,9 @@ def _sources(stage: StageAdvice) -> list[str]:
         order = sorted(_SOURCES, key=lambda name: getattr(parts, name).value or 0.0, reverse=True)
         first, second = (getattr(parts, name) for name in order[:2])
         if whole and _below(second, first):
-            share = f"{100 * first.value / whole:.0f} %"
+            share = percent(first, whole)
+            if first.low == first.high:  # calculated, not measured
+                share = share.partition(" [")[0]
             found.append(
                 f"Its largest source at {_split(layout)} is {_SOURCES[order[0]]}: {share} of the "
                 "variance."
@@ -173,8 +239,8 @@ def _phase(stage: StageAdvice, best: MeasuredLayout) -> list[str]:
     if part.value is None or not whole or (part.low or 0.0) / whole < _NOTABLE:
         return []
     return [
-        f"Envs that all start at a reset together add {part.value / whole:.1f} times the variance "
-        f"of {_split(best)}, which more envs do not remove."
+        f"Envs that all start at a reset together add {percent(part, whole)} to the "
+        f"variance of {_split(best)}, which more envs do not remove."
     ]
 
 
@@ -186,7 +252,8 @@ def _said(number: Estimate) -> str:
     """Format a number for a sentence, such as .31 [.27, .36]."""
     if number.value is None:
         return "undetermined"
-    value, low, high = (_decimals(number.value), _decimals(number.low), _decimals(number.high))
+    shown = printable(number.value, number.low, number.high)
+    value, low, high = map(_decimals, (shown, number.low, number.high))
     return f"{'about ' if number.approximate is True else ''}{value} [{low}, {high}]"
 
 

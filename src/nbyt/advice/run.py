@@ -1,6 +1,6 @@
 """nbyt.advise: race a few layouts and say which to use; every part is saved when it is done."""
 
-import platform
+import contextlib
 import shlex
 import time
 from collections.abc import Sequence
@@ -8,135 +8,39 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nbyt.advice.assemble import AdviceInputs, advice_data
+from nbyt.advice.assemble import AdviceInputs, Provenance, advice_record
 from nbyt.advice.costs import UpdateCosts, known_costs
 from nbyt.advice.estimate import make_race, startable
 from nbyt.advice.given import OwnRun, own_runs, sources_of
 from nbyt.advice.race import Evidence, Race, Watch, hold_race
 from nbyt.advice.request import BATCH, OVERALL, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
+from nbyt.advice.result import Advice
 from nbyt.advice.stages import (
     StageToMeasure,
     collected_by,
-    diagnose_stage,
     given_stages,
-    measure,
     measured_samples,
     open_folder,
     stages_like,
 )
+from nbyt.collect import Progress
 from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
 from nbyt.envs.protocol import usual_envs
 from nbyt.errors import StoreError, UsageError
-from nbyt.frames import frame
 from nbyt.measure.frozen_policy import Collector
-from nbyt.measure.request import Progress
 from nbyt.numbers import SIZE, SPLIT, require
-from nbyt.plotly_figure import plotly_figure
 from nbyt.policy.actor_critic import Stage
-from nbyt.prior import load_prior
-from nbyt.report.pages.advice.losses import loss_chart
-from nbyt.report.tables.advice import answer_lines
-from nbyt.results import Advice as AdviceRecord
-from nbyt.results import plain
-from nbyt.results.advice import Answer, Cost, Current, LayoutLoss, PriorFacts
-from nbyt.results.values import Data
+from nbyt.results.advice import Cost
+from nbyt.stats.prior import load_prior
 from nbyt.stats.race import FRACTION
 from nbyt.store.files import ADVICE, COSTS, LOOK, PAGE
-from nbyt.store.manifest import versions
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder
-from nbyt.sweeps.cells import Runner
-from nbyt.sweeps.workers import Workers
-from nbyt.training import hardware
+from nbyt.sweeps.cells import Runner, usual_runner
 from nbyt.training.costs import costs_from, measure_costs
 from nbyt.training.plan import EPOCHS, HOST_ENVS, PPOSettings
-
-
-@dataclass(frozen=True, repr=False)
-class Advice:
-    """The layout advised by `nbyt.advise`; `print` shows the answer and what it rests on.
-
-    Notebooks show a card. The page with all charts is at `report`.
-
-    Attributes
-    ----------
-    record
-        Everything that `nbyt advise --json` prints, as types.
-    data
-        The same as plain data.
-    """
-
-    record: AdviceRecord
-    data: Data
-
-    @property
-    def time(self) -> Answer | None:
-        """Return the layout to use for the same time; None if costs are not known."""
-        return self.record.advice.time
-
-    @property
-    def samples(self) -> Answer:
-        """Return the layout to use for the same samples."""
-        return self.record.advice.samples
-
-    @property
-    def safe_range(self) -> tuple[tuple[int, int], ...]:
-        """Return the layouts that lose at most 5 % with a probability of at least .9."""
-        return self.record.safe_range
-
-    @property
-    def layouts(self) -> tuple[LayoutLoss, ...]:
-        """Return every layout that was compared, with its expected loss."""
-        return self.record.layouts
-
-    @property
-    def cost(self) -> Cost:
-        """Return what the advice cost."""
-        return self.record.cost
-
-    @property
-    def prior(self) -> PriorFacts:
-        """Return which reference tasks it rests on."""
-        return self.record.prior
-
-    @property
-    def current(self) -> Current | None:
-        """Return your own layout beside the advised one, if you gave it."""
-        return self.record.current
-
-    @property
-    def report(self) -> Path:
-        """Return the path of the page."""
-        return Path(self.record.report)
-
-    def as_dict(self) -> Data:
-        """Return the data of the JSON output."""
-        return self.data
-
-    def to_frame(self) -> Any:
-        """Return a table of pandas with a row for each layout."""
-        return frame([plain(one) for one in self.layouts])
-
-    def plot(self) -> Any:
-        """Return the expected losses over T as a figure of Plotly."""
-        return plotly_figure(loss_chart(self.record))
-
-    def __str__(self) -> str:
-        return "\n".join(answer_lines(self.record))
-
-    def __repr__(self) -> str:
-        best = self.record.answer
-        return (
-            f"Advice({self.record.env!r}, batch={self.record.batch}, "
-            f"{self.record.objective}={best.envs}x{best.steps})"
-        )
-
-    def _repr_html_(self) -> str:
-        from nbyt.report.pages.advice import card
-
-        return card(self.record)
 
 
 def advise(
@@ -263,8 +167,8 @@ def advise(
         memory=memory,
     )
     folder = open_folder(request, out, given=given, runs=evidence, force=force)
-    if runner is None and isinstance(env, str) and isinstance(found, HostEnv):
-        runner = Workers()
+    if runner is None and isinstance(env, str):
+        runner = usual_runner(found)
     return answer_request(
         request, folder, given=given, runs=evidence, runner=runner, progress=progress
     )
@@ -319,33 +223,21 @@ def answer_request(
         stages = [] if stopped else list(given)
         if evidence is not None and inputs.judged is not None and not (stages or stopped):
             stages = stages_like(evidence, race.known.steps[inputs.judged.best], folder, progress)
-        stages = [collected_by(collector, stage) for stage in stages]
-        measured = measure(request, stages, folder, progress)
-        parts.done()
-        inputs = replace(inputs, measured=measured)
-        inputs = replace(inputs, looks=_diagnose(inputs, folder, progress))
+        if stages:
+            inputs = _explained(inputs, stages, collector, folder, parts)
         progress(OVERALL, parts.total, parts.total)
-        samples = measured_samples(measured) + (0 if evidence is None else evidence.samples)
-        data = {
-            **advice_data(inputs, carried=carried, remarks=remarks),
-            "cost": {
-                "trainings": 0.0 if evidence is None else round(evidence.trainings, 6),
-                "samples": samples,
-                "seconds": round(_seconds(folder, samples, time.monotonic() - began), 3),
-            },
-            "machine": {"device": hardware.describe(), "platform": platform.platform()},
-            "versions": versions(),
-            "reproduce": reproduce or asked_again(request, given, runs),
-            "out": str(folder.path),
-            "report": str(folder.path / PAGE.name),
-        }
-        folder.write(ADVICE, data)
+        made = Provenance(
+            cost=_cost(inputs, folder, time.monotonic() - began),
+            reproduce=reproduce or asked_again(request, given, runs),
+            out=folder.path,
+        )
+        folder.write(ADVICE, advice_record(inputs, made, carried=carried, remarks=remarks))
         # As it is read back: the page is then the same as `nbyt report` makes.
         record = folder.require(ADVICE)
         from nbyt.report.pages.advice import advice_page  # the last part of the work
 
         advice_page(record).write(folder.path / PAGE.name)
-    return Advice(record, data)
+    return Advice(record)
 
 
 def asked_again(
@@ -356,15 +248,19 @@ def asked_again(
     return " ".join([request.command(), *(["--from", *paths] if runs or given else [])])
 
 
-def _seconds(folder: Folder, samples: int, seconds: float) -> float:
-    """Add the seconds of earlier runs in the folder; reading what is there costs nothing new."""
-    try:
+def _cost(inputs: AdviceInputs, folder: Folder, seconds: float) -> Cost:
+    """Return what the advice cost, with the seconds of earlier runs in the folder."""
+    evidence = inputs.evidence
+    samples = measured_samples(inputs.measured) + (0 if evidence is None else evidence.samples)
+    with contextlib.suppress(StoreError):
         before = folder.read(ADVICE)
-    except StoreError:
-        return seconds
-    if before is None:
-        return seconds
-    return before.cost.seconds + (seconds if samples != before.cost.samples else 0.0)
+        if before is not None:  # reading what is there costs nothing new
+            seconds = before.cost.seconds + (seconds if samples != before.cost.samples else 0.0)
+    return Cost(
+        trainings=0.0 if evidence is None else round(evidence.trainings, 6),
+        samples=samples,
+        seconds=round(seconds, 3),
+    )
 
 
 def _silent(what: str, done: int, total: int) -> None:
@@ -414,28 +310,35 @@ def _costs(request: AdviceRequest, folder: Folder, progress: Progress) -> Update
         kept = folder.read(COSTS)
         if kept is None:
             layouts = [request.layout(steps) for steps in request.steps]
-            found = measure_costs(
+            timed = measure_costs(
                 request.env, request.settings, layouts, vector=request.vector, progress=progress
             )
-            folder.write(COSTS, found.as_dict())
-            kept = folder.read(COSTS)
-        assert kept is not None, "costs were written a moment ago"
-        timed = costs_from(kept)
+            folder.write(COSTS, timed.record)
+        else:
+            timed = costs_from(kept)
     return known_costs(source, request.steps, request.batch, timed)
 
 
-def _diagnose(inputs: AdviceInputs, folder: Folder, progress: Progress) -> dict[str, Data]:
-    """Diagnose the last stage around the advised layout, where the effort allows."""
-    request, measured = inputs.request, inputs.measured
-    if not request.effort.diagnosed or not measured:
-        return {}
-    known = inputs.known(request.objective)
-    best = known.constant if inputs.judged is None else known.steps[inputs.judged.best]
-    number = len(measured)
-    kept = folder.read(LOOK, number, best)
-    if kept is None:
-        data = diagnose_stage(request, measured[-1], best, progress)
-        folder.write(LOOK, data, number, best)
-    else:
-        data = plain(kept)
-    return {measured[-1].stage.name: data}
+def _explained(
+    inputs: AdviceInputs,
+    stages: Sequence[StageToMeasure],
+    collector: Collector | None,
+    folder: Folder,
+    parts: _Parts,
+) -> AdviceInputs:
+    """Measure the stages; where the effort allows, diagnose the last around the advised layout."""
+    from nbyt.advice.measuring import diagnose_stage, measure  # not for an answer without stages
+
+    request, progress = inputs.request, parts.progress
+    stages = [collected_by(collector, stage) for stage in stages]
+    measured = measure(request, stages, folder, progress)
+    parts.done()
+    inputs = replace(inputs, measured=measured)
+    if not request.effort.diagnosed:
+        return inputs
+    best, number = inputs.best(request.objective).steps, len(measured)
+    look = folder.read(LOOK, number, best)
+    if look is None:
+        look = diagnose_stage(request, measured[-1], best, progress)
+        folder.write(LOOK, look, number, best)
+    return replace(inputs, looks={measured[-1].stage.name: look})

@@ -4,17 +4,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from nbyt.advice.run import Advice
+from nbyt.advice.result import Advice
 from nbyt.advice.run import advise as advised
 from nbyt.api.calling import public
 from nbyt.api.training import Training
+from nbyt.collect import Progress
 from nbyt.envs.lookup import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.layout import Layout
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.probe import MAX_SAMPLES
 from nbyt.measure.probe import probe as probed
-from nbyt.measure.request import CHAINS, Progress, Resources, Start
+from nbyt.measure.request import CHAINS, Resources, Start
 from nbyt.minibatch import Audit
 from nbyt.minibatch import audit as audited
 from nbyt.policy.actor_critic import Stage

@@ -1,15 +1,44 @@
-"""Write the calculator as one HTML file that needs no other file and no network."""
+"""Write the calculator as one HTML file that needs no other file and no network.
 
+Its script is the rules of `nbyt.dialects`, compiled, with the data of the libraries.
+"""
+
+import ast
 import base64
 import hashlib
+import json
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
-from nbyt.calculator.bundle import read, rules_script
+from nbyt.calculator.statements import Compiler
+from nbyt.dialects import tables
 from nbyt.store.atomic import write_text
 
 _PAGE = ("drawing.js", "page.js")
+# In the order in which they import each other; a second part names the only definitions taken.
+MODULES = (
+    ("nbyt.errors", ("NbytError", "UsageError", "LayoutError", "DialectError")),
+    ("nbyt.layout", ("isqrt", "nearest_divisors")),
+    ("nbyt.dialects.naming", ()),
+    ("nbyt.dialects.dialect", ()),
+    ("nbyt.dialects.vocabulary", ()),
+    ("nbyt.dialects.settings", ()),
+    ("nbyt.dialects.missing", ()),
+    ("nbyt.dialects.sizes", ()),
+    ("nbyt.dialects.reading", ()),
+    ("nbyt.dialects.solving", ()),
+    ("nbyt.dialects.traps", ()),
+    ("nbyt.dialects.describing", ()),
+    ("nbyt.dialects.explaining", ()),
+    ("nbyt.dialects.learning", ()),
+    ("nbyt.dialects.pasting", ()),
+    ("nbyt.dialects.differences", ()),
+    ("nbyt.dialects.translating", ()),
+    ("nbyt.dialects.comparing", ()),
+)
+_RUNTIME = ("runtime.js", "library.js", "host.js")
 
 
 def write(path: Path, version: str = "") -> None:
@@ -48,3 +77,44 @@ def policy(script: str) -> str:
 def _style() -> str:
     kit = (resources.files("nbyt.report.html") / "style.css").read_text(encoding="utf-8")
     return f"{kit}\n{read('page.css')}"
+
+
+@cache
+def rules_script() -> str:
+    """Return the rules and the libraries' data as one script of JavaScript."""
+    code = [*map(read, _RUNTIME), _tables()]
+    return "\n".join([*code, *(compiled(name, only) for name, only in MODULES)])
+
+
+def compiled(name: str, only: tuple[str, ...] = ()) -> str:
+    """Compile one module of this package to JavaScript."""
+    package, _, file = name.rpartition(".")
+    source = (resources.files(package) / f"{file}.py").read_text(encoding="utf-8")
+    return Compiler().module(name, ast.parse(source), only)
+
+
+def _tables() -> str:
+    rows = ", ".join(f"[{json.dumps(one)}, {literal(tables.table(one))}]" for one in tables.ids())
+    return (
+        f"const libraries = py.dict([{rows}]);\n"
+        'py.modules["nbyt.dialects.tables"] = '
+        "{ ids: () => libraries.keys(), table: (name) => libraries.at(name) };\n"
+    )
+
+
+def literal(value: Any) -> str:
+    """Write plain data as the runtime holds it: whole numbers stay apart from fractions."""
+    if isinstance(value, dict):
+        return (
+            f"py.dict([{', '.join(f'[{json.dumps(k)}, {literal(v)}]' for k, v in value.items())}])"
+        )
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value}n"
+    return json.dumps(value)
+
+
+def read(name: str) -> str:
+    """Read one of the calculator's own files."""
+    return (resources.files("nbyt.calculator") / name).read_text(encoding="utf-8")

@@ -13,7 +13,8 @@ from nbyt.advice.estimate import affordable, in_words, planned_race, startable, 
 from nbyt.advice.given import OwnRun, own_runs
 from nbyt.advice.request import BATCH, AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
-from nbyt.advice.run import Advice, answer_request, as_trained, asked_again
+from nbyt.advice.result import Advice
+from nbyt.advice.run import answer_request, as_trained, asked_again
 from nbyt.advice.stages import StageToMeasure, given_stages, open_folder
 from nbyt.cli.advise_display import RaceDisplay
 from nbyt.cli.current import CurrentLayout, as_used, own_layout, remarks, with_own
@@ -46,8 +47,7 @@ from nbyt.numbers import (
 )
 from nbyt.progress import watched
 from nbyt.report.tables.advice import change_lines, summary
-from nbyt.sweeps.cells import Runner
-from nbyt.sweeps.workers import Workers
+from nbyt.sweeps.cells import Runner, usual_runner
 from nbyt.training import hardware
 from nbyt.training.plan import EPOCHS, HOST_ENVS
 
@@ -165,6 +165,7 @@ def run(
 ) -> Outcome:
     """Say which N x T to split a batch into on this env, how sure that is, and why."""
     _refuse_replaced(options)
+    console = talk(quiet=common.quiet)
     own = own_layout(options.current, options.batch)
     with _ray(options) as (collector, cluster):  # Ray comes before JAX
         hardware.prepare(options.device, quiet=common.quiet)
@@ -173,11 +174,10 @@ def run(
             message = f"'{found.id}' runs on the device, which trains all seeds in moments"
             fix = "leave --ray out; it is for host envs that are slow"
             raise UsageError(message, where="ray", fix=fix)
-        console = talk(quiet=common.quiet)
         runs, stages = own_runs(options.from_)
         given = given_stages(stages, found) if stages else []
         options = _with_startable(found, options, own, console)
-        runner = cluster or (Workers() if isinstance(found, HostEnv) else None)
+        runner = cluster or usual_runner(found)
         asked = _Asked(found, options, settings, given, runs, own, collector, runner)
         return _answer(asked, common, console)
 
@@ -292,13 +292,13 @@ class _Asked:
 
 
 def _answer(asked: _Asked, common: Common, console: Console) -> Outcome:
-    options, request = asked.options, asked.request()
-    race = planned_race(request, asked.limits, asked.runs)
-    timed = request.objective == "time" and request.costs.timed_here
-    limit = DURATION.read(options.time_limit, "--time-limit")
-    data = affordable(race, limit, timed=timed).as_dict()
-    about = in_words(data["seconds"])
+    options, limits, request = asked.options, asked.limits, asked.request()
     said = remarks(asked.own, request, asked.flags)
+    limit = DURATION.read(options.time_limit, "--time-limit")
+    race = planned_race(request, limits, asked.runs)
+    timed = request.objective == "time" and request.costs.timed_here
+    data = affordable(race, limit, timed=timed).as_dict()
+    about, command = in_words(data["seconds"]), request.command()
     if options.dry_run:
         arms = [f"{request.batch // steps}x{steps}" for steps in race.schedule.arms]
         data = {
@@ -310,13 +310,14 @@ def _answer(asked: _Asked, common: Common, console: Console) -> Outcome:
         }
         warn(console, said)
         return dry_run(data, common, said)
-    console.print(f"{request.command()}\nabout {about}")
+    console.print(f"{command}\nabout {about}")
     advice = _advise(request, asked, said, console)
     data, record = advice.data, advice.record
+    lines, changes = summary(record), change_lines(record)
     warn(console, data["warnings"])
     if not common.json:
-        show(*summary(record))
-        for line in change_lines(record):
+        show(*lines)
+        for line in changes:
             show_verbatim(line)
         show(f"report: {data['report']}")
     if any(one.startswith("interrupted") for one in data["warnings"]):

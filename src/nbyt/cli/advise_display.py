@@ -7,9 +7,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from nbyt.advice.race import Evidence
-from nbyt.report.advice_words import chance_words, loss_words, time_words
-from nbyt.report.numbers import WIDTH, short
-from nbyt.results.values import Estimate
+from nbyt.report.advice_words import chance_words, time_words
+from nbyt.report.numbers import WIDTH, percent, short
 from nbyt.stats.race import Judged
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -55,7 +54,7 @@ class RaceDisplay:
         if not judged.learnt:
             return "nothing learnt so far"
         lost = judged.losses[judged.places.index(judged.best)]
-        loss = loss_words(Estimate(value=lost.value, low=lost.low, high=lost.high))
+        loss = percent(lost.record)
         sure = "" if judged.within is None else f", P(within 5 %) = {chance_words(judged.within)}"
         return f"{_name(evidence, race.known.steps[judged.best])}, expected loss {loss}{sure}"
 

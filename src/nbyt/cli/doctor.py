@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from nbyt.cli.output import Common, Outcome, facts_table, show, talk
+from nbyt.cli.tested import CONSTRAINTS_REFRESHED
 from nbyt.errors import StoreError
 from nbyt.numbers import Seed
 from nbyt.store.manifest import manifest
@@ -49,12 +50,21 @@ def run(
         control = run_control(Path(folder), seed)
     if not common.json:
         _show(versions, devices, control)
-    data = {"versions": versions, "devices": devices, "control": control.as_dict()}
+    data = {
+        "versions": versions,
+        "constraints_refreshed": CONSTRAINTS_REFRESHED,
+        "devices": devices,
+        "control": control.as_dict(),
+    }
     return Outcome(data, [], *(("ok", 0) if control.agrees else ("failed", 1)))
 
 
 def _show(versions: dict[str, str], devices: list[str], control: Control) -> None:
-    rows = [*versions.items(), ("devices", ", ".join(devices))]
+    rows = [
+        *versions.items(),
+        ("tested", f"with the newest versions of {CONSTRAINTS_REFRESHED}"),
+        ("devices", ", ".join(devices)),
+    ]
     rows += [
         ("control", "PPO on FrozenLake, then its return measured and calculated"),
         ("measured", f"{control.measured}  (95 % interval)"),

@@ -95,14 +95,14 @@ class Outcome:
 
 def print_json(command: str, outcome: Outcome) -> None:
     """Print one JSON object on stdout."""
-    _dump(command, outcome.status, outcome.data, outcome.warnings)
+    _dump(_record(command, outcome.status, outcome.data, outcome.warnings))
 
 
 def print_error(error: NbytError, command: str, *, as_json: bool) -> None:
     """Print the error as text on stderr, and as JSON on stdout where JSON was asked for."""
     if as_json:
         status = "interrupted" if isinstance(error, RunInterruptedError) else "failed"
-        _dump(command, status, None, [], error=error.as_dict())
+        _dump(_record(command, status, None, [], error=error.as_dict()))
     console = talk()
     for line in own_lines(error.__cause__):
         console.print(Text(plain(line), style="dim"), soft_wrap=True)
@@ -219,9 +219,13 @@ def warn(console: Console, warnings: list[str]) -> None:
         console.print(Text("warning: ", style="yellow") + Text(plain(warning)))
 
 
-def _dump(command: str, status: str, data: Any, warnings: list[str], **more: Any) -> None:
+def _record(command: str, status: str, data: Any, warnings: list[str], **more: Any) -> Any:
+    """Return the object that --json prints; the schemas of `nbyt.results.schema` describe it."""
     record = {"nbyt": __version__, "command": command, "status": status, "data": data}
-    record |= {"warnings": [plain(warning) for warning in warnings], **more}
+    return {**record, "warnings": [plain(warning) for warning in warnings], **more}
+
+
+def _dump(record: Any) -> None:
     json.dump(record, sys.stdout, allow_nan=False)
     sys.stdout.write("\n")
     sys.stdout.flush()

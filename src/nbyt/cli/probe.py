@@ -32,6 +32,7 @@ from nbyt.numbers import (
 from nbyt.policy.files import read_stage
 from nbyt.progress import steps_progress
 from nbyt.report.numbers import both
+from nbyt.report.pages.measurement import measurement_page
 from nbyt.report.tables.probes import (
     control_table,
     direction_table,
@@ -47,8 +48,10 @@ from nbyt.report.tables.probes import (
 from nbyt.results.measurement import ControlRow
 from nbyt.results.measurement import Measurement as MeasurementRecord
 from nbyt.results.values import OBJECTIVES, typed
+from nbyt.store.files import MEASURED, PAGE
 from nbyt.store.formats import write_sealed
 from nbyt.store.paths import make_folder, resolved
+from nbyt.store.run import require_no_page
 from nbyt.training import hardware
 
 # Options that a control has no use for: its exact answer is that of its own setting.
@@ -120,7 +123,7 @@ class ProbeOptions:
     """Print all numbers, and not only those that matter most."""
 
     out: Path | None = None
-    """Folder to keep the measurement in, as measurement.json."""
+    """Folder to keep the measurement in, as measurement.json, with a page."""
 
     device: Literal["auto", "cpu", "gpu", "tpu"] = "auto"
     """Where JAX computes."""
@@ -162,6 +165,8 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
         request = make_request(stage.facts, **_request(options))
         cost = cost_of(env, stage, request, _memory(options))
         return dry_run(cost, common)
+    if options.out is not None:
+        require_no_page(resolved(options.out))
     console = talk(quiet=common.quiet)
     console.print(f"{env.id}: {path}, batch {options.batch}, {options.chains} chains")
     with steps_progress(console) as progress:
@@ -177,11 +182,14 @@ def _stage(path: Path, options: ProbeOptions, common: Common) -> Outcome:
             progress=progress,
         )
     data: dict[str, Any] = {**measured.as_dict(), "stage": str(path.resolve())}
-    _keep(data, options)
+    stored = {**data, "warnings": measured.warnings}
+    record = typed(stored, MeasurementRecord)
+    _keep(stored, options)
+    page = _write_page(record, options)
     warn(console, list(measured.warnings))
     if not common.json:
-        record = typed({**data, "warnings": measured.warnings}, MeasurementRecord)
         _show(record, full=options.full or bool(options.sources))
+        _show_path(page)
         show_next("advise", env.id, "--batch", options.batch)
     return Outcome(data, list(measured.warnings))
 
@@ -191,6 +199,8 @@ def _control(options: ProbeOptions, common: Common) -> Outcome:
         message = f"no control is called '{options.control}'"
         raise UsageError(message, where="control", fix=f"one of: {', '.join(CONTROLS)}")
     control = _changed(CONTROLS[options.control](), options)
+    if options.out is not None:
+        require_no_page(resolved(options.out))
     console = talk(quiet=common.quiet)
     with steps_progress(console) as progress:
         measured, rows = beside_exact(
@@ -200,11 +210,14 @@ def _control(options: ProbeOptions, common: Common) -> Outcome:
         **measured.as_dict(),
         "control": {"name": control.name, "sentence": control.sentence, "rows": rows},
     }
-    _keep(data, options)
+    stored = {**data, "warnings": measured.warnings}
+    _keep(stored, options)
+    page = _write_page(typed(stored, MeasurementRecord), options)
     warn(console, list(measured.warnings))
     if not common.json:
         show(facts_table([("control", control.name), ("shows", control.sentence)]))
         show(control_table(typed(rows, list[ControlRow])))
+        _show_path(page)
     return Outcome(data, list(measured.warnings))
 
 
@@ -246,7 +259,21 @@ def _keep(data: dict[str, Any], options: ProbeOptions) -> None:
     if options.out is not None:
         out = resolved(options.out)
         make_folder(out)
-        write_sealed(out / "measurement.json", data, kind="measurement")
+        write_sealed(out / MEASURED.name, data, kind=MEASURED.kind)
+
+
+def _write_page(record: MeasurementRecord, options: ProbeOptions) -> Path | None:
+    """Write the page beside the kept measurement, and return where it is."""
+    if options.out is None:
+        return None
+    path = resolved(options.out) / PAGE.name
+    measurement_page(record).write(path)
+    return path
+
+
+def _show_path(page: Path | None) -> None:
+    if page is not None:
+        show(f"report: {page}")
 
 
 _OVERVIEW = """\

@@ -1,4 +1,4 @@
-"""`nbyt report`: rebuild the page of a stored advice, study, sweep or probed training."""
+"""`nbyt report`: rebuild the page of a stored advice, study, sweep, measurement or training."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,11 +7,12 @@ from cyclopts import Parameter
 
 from nbyt.cli.output import Common, Outcome, show
 from nbyt.report.pages.advice import advice_page
+from nbyt.report.pages.measurement import measurement_page
 from nbyt.report.pages.probes import probes_page
 from nbyt.report.pages.study import study_page
 from nbyt.report.pages.sweep import sweep_page
 from nbyt.results import plain
-from nbyt.store.files import ADVICE, PAGE, PROBES, STUDY, SWEEP
+from nbyt.store.files import ADVICE, MEASURED, PAGE, PROBES, STUDY, SWEEP
 from nbyt.store.paths import resolved, resolved_entry
 from nbyt.store.run import Folder, read_probes
 
@@ -27,8 +28,8 @@ def run(
     Parameters
     ----------
     folder
-        The folder that `nbyt advise`, `nbyt sweep` or `nbyt reproduce` wrote, or that holds a
-        training's probes.
+        The folder that `nbyt advise`, `nbyt sweep`, `nbyt reproduce` or `nbyt probe --out` wrote,
+        or that holds a training's probes.
     out
         The file to write; default: report.html in that folder.
     """
@@ -56,6 +57,10 @@ def _page(path: Path, target: Path) -> dict[str, Any]:
         study = folder.require(STUDY)
         study_page(study).write(target)
         return {"study": study.study, "claims": len(study.claims)}
+    if folder.has(MEASURED) and not folder.has(ADVICE):
+        measured = folder.require(MEASURED)
+        measurement_page(measured).write(target)
+        return {"env": measured.env, "batch": measured.batch}
     advice = folder.require(ADVICE)
     advice_page(advice).write(target)
     return {"env": advice.env, "batch": advice.batch}

@@ -39,11 +39,12 @@ from nbyt.store.run import Folder
 from nbyt.store.text import plain
 from nbyt.sweeps.cells import InProcessRunner, Runner
 from nbyt.sweeps.grid import Grid, make_grid
-from nbyt.sweeps.run import Sweep, command_line, conclude, open_sweep, run_cells
+from nbyt.sweeps.run import Sweep, command_line, conclude, open_sweep
+from nbyt.sweeps.trainings import run_cells
 from nbyt.sweeps.workers import Workers
 from nbyt.training import hardware
+from nbyt.training.costs import update_seconds
 from nbyt.training.plan import EPOCHS, PPOSettings
-from nbyt.training.timing import update_seconds
 
 _PARTIAL = 3
 

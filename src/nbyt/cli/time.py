@@ -19,9 +19,8 @@ from nbyt.results import plain
 from nbyt.store.files import COSTS
 from nbyt.store.paths import make_writable, resolved_entry
 from nbyt.training import hardware
-from nbyt.training.costs import time_layouts
+from nbyt.training.costs import TimedPPO, time_layouts
 from nbyt.training.plan import EPOCHS, HOST_ENVS, MINIBATCH, PPOSettings
-from nbyt.training.timing import TimedPPO
 
 _USUAL, _USUAL_HOST = (2, 8, 64, 512), (1, 4, 16, HOST_ENVS)
 
@@ -80,7 +79,7 @@ def run(
             lambda layout: TimedPPO(found, settings, layout, options.vector),
             progress=progress,
         )
-    COSTS.write(target, costs.as_dict())
+    COSTS.write(target, costs.record)
     rows = [costs.measured(split) for split in costs.timed]
     if not common.json:
         show(time_table(rows), f"costs: {target}")

@@ -6,7 +6,7 @@ chain is experience.
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from math import prod
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Shaped
 
+from nbyt.collect import PartProgress
 from nbyt.collect.device import (
     Runner,
     advance_and_show,
@@ -253,8 +254,6 @@ def _rows(host_policy: HostPolicy, record: Record) -> dict[str, np.ndarray]:
 # Arrays beyond this size live in a file that the system pages in and out.
 _IN_MEMORY = 2**30
 
-Progress = Callable[[int, int], None]
-
 
 class Pool(NamedTuple):
     """n chains' L steps, time first, as NumPy arrays.
@@ -287,7 +286,7 @@ def collect_pool(
     policy: ActorCritic,
     params: Params,
     plan: PoolPlan,
-    progress: Progress = lambda done, total: None,
+    progress: PartProgress = lambda done, total: None,
 ) -> Pool:
     """Collect the pool of `plan`; `progress` is called with steps done and steps in all."""
     key = _key(plan)
@@ -314,7 +313,7 @@ def collect_host_pool(
     env: HostEnv,
     host_policy: HostPolicy,
     plan: PoolPlan,
-    progress: Progress = lambda done, total: None,
+    progress: PartProgress = lambda done, total: None,
 ) -> Pool:
     """Collect the pool of `plan` under a policy of any framework."""
     return _assemble(env.id, host_segments(env, host_policy, plan), plan, progress)
@@ -329,7 +328,7 @@ def _assemble(
     id: str,
     segments: Iterator[Segment],
     plan: PoolPlan,
-    progress: Progress,
+    progress: PartProgress,
     part: range | None = None,
 ) -> Pool:
     chains = part or range(plan.chains)

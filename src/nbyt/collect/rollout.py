@@ -110,7 +110,7 @@ def gae(
     Two steps of one env, no critic, and a reward of 1 in the second step:
 
     >>> import jax.numpy as jnp
-    >>> from nbyt.collect import Rollout
+    >>> from nbyt.collect.rollout import Rollout
     >>> zero, no = jnp.zeros((2, 1)), jnp.zeros((2, 1), bool)
     >>> rollout = Rollout(
     ...     observation=zero, action=zero, log_prob=zero, value=zero,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from nbyt.collect import Progress
 from nbyt.collect.pool import Pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.gradients.engines import Engine
@@ -27,7 +28,6 @@ from nbyt.stats.pool import OBJECTIVES, LayoutProducts, PoolProducts
 from nbyt.stats.products import Products, side_by_side
 
 # What is under way, how much of it is done, and how much there is.
-Progress = Callable[[str, int, int], None]
 Collect = Callable[[PoolPlan, Callable[[int, int], None]], Pool]
 
 # The statistics compare all chains with all, so many chains are kept as this many units at most.

@@ -3,13 +3,14 @@
 Nothing after this file knows in which framework the policy is written.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from jaxtyping import Float, Int
 
+from nbyt.collect import PartProgress
 from nbyt.collect.pool import Pool
 from nbyt.gradients.engines import Engine
 from nbyt.gradients.slab_sums import Slab, lag_rows
@@ -22,8 +23,6 @@ from nbyt.gradients.spec import (
     scale_of,
     weigh,
 )
-
-Progress = Callable[[int, int], None]
 
 
 class ChainSums(NamedTuple):
@@ -64,7 +63,7 @@ def reduce_pool(
     spec: GradientSpec,
     plan: SlabPlan,
     scale: AdvantageScale | None = None,
-    progress: Progress = lambda done, total: None,
+    progress: PartProgress = lambda done, total: None,
 ) -> PoolSums:
     """Reduce a pool to what the statistics need; `scale` is the pool's own unless given."""
     scale = scale_of(pool, spec) if scale is None else scale

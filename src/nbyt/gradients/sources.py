@@ -5,7 +5,7 @@ What the draws have in common is known at that point, what they do not is luck s
 part is estimated without bias.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from nbyt.collect import PartProgress
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvError, EnvUsageError, UsageError
 from nbyt.gradients.clones import ClonePlan, Clones, Discount, cost, device_clones
@@ -22,7 +23,6 @@ from nbyt.gradients.products import Layer, gram, grouped, layers, many_sums, tou
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.stats.sources import SourceBlocks, SourceEstimates, source_estimates
 
-Progress = Callable[[int, int], None]
 Parts = dict[str, Float[Array, ""]]  # by the names of SourceBlocks
 
 OBJECTIVES = ("actor", "critic")
@@ -56,7 +56,7 @@ def measure_sources(
     mean: float = 0.0,
     spread: float = 1.0,
     reward_scale: float | None = None,
-    progress: Progress = lambda made, total: None,
+    progress: PartProgress = lambda made, total: None,
 ) -> dict[str, SourceEstimates]:
     """Measure the sources of the actor's and the critic's noise, for one env's rollout.
 

@@ -12,15 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from nbyt.collect import Progress
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.products import Layer, group_sums, grouped, layers, paired
 from nbyt.gradients.spec import fragment_advantages
 from nbyt.layout import Layout
-from nbyt.measure.request import Progress
-from nbyt.minibatch import Audit
-from nbyt.minibatch.auditing import squared_weights
+from nbyt.minibatch.auditing import Audit, squared_weights
 from nbyt.minibatch.epochs import AuditSizes, default_split
 from nbyt.minibatch.reading import read
 from nbyt.minibatch.schemes import Minibatches

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from nbyt.collect import Progress
 from nbyt.exact import Control, GradientMoments, frozenlake, moments, sticky, taxi
 from nbyt.measure.measurement import Measurement
 from nbyt.measure.probe import probe
-from nbyt.measure.request import Progress
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.pool import OBJECTIVES
 

@@ -8,17 +8,16 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from nbyt.collect import PartProgress
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs.protocol import DeviceEnv, HostEnv, most_envs
 from nbyt.gradients.engines import Engine
-from nbyt.gradients.engines.own import StageEngine
 from nbyt.policy.actor_critic import Stage
 from nbyt.policy.files import to_tensors
 
-Progress = Callable[[int, int], None]
 # Who collects the pools of a stage in a host env, where that is not this process.
-Collector = Callable[[HostEnv, Stage, PoolPlan, Progress], Pool]
+Collector = Callable[[HostEnv, Stage, PoolPlan, PartProgress], Pool]
 
 
 @runtime_checkable
@@ -47,7 +46,7 @@ class FrozenPolicy(Protocol):
     def fingerprint(self) -> str:
         """Return a hash of its weights, by which an advice knows what it was measured on."""
 
-    def collect(self, plan: PoolPlan, progress: Progress) -> Pool: ...
+    def collect(self, plan: PoolPlan, progress: PartProgress) -> Pool: ...
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,9 @@ class FrozenStage:
         return self.stage.facts
 
     @cached_property
-    def engine(self) -> StageEngine:
+    def engine(self) -> Engine:
+        from nbyt.gradients.engines.own import StageEngine  # many read stages, and few measure
+
         return StageEngine(self.stage.policy, self.stage.params)
 
     @property
@@ -83,7 +84,7 @@ class FrozenStage:
     def fingerprint(self) -> str:
         return hashed(to_tensors(self.stage.params))
 
-    def collect(self, plan: PoolPlan, progress: Progress) -> Pool:
+    def collect(self, plan: PoolPlan, progress: PartProgress) -> Pool:
         plan = plan._replace(envs=most_envs(self.env, plan.envs))
         if self.collector is not None and isinstance(self.env, HostEnv):
             return self.collector(self.env, self.stage, plan, progress)

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from nbyt.collect import Progress
 from nbyt.collect.pool import Pool
 from nbyt.collect.segment import PoolPlan
 from nbyt.gradients.engines import Engine
 from nbyt.gradients.spec import AdvantageScale, fragment_advantages, reference_advantages
 from nbyt.measure.frozen_policy import FrozenPolicy
-from nbyt.measure.request import Progress, Request, Resources
+from nbyt.measure.request import Request, Resources
 from nbyt.rng import numpy_stream
 
 # Rounds of a measurement count from 0; chains for the picture are never among those measured.

@@ -8,15 +8,16 @@ from typing import Any
 import jax
 import numpy as np
 
+from nbyt.collect import Progress
 from nbyt.collect.segment import PoolPlan
 from nbyt.envs import resolve
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.gradients.chains import MOST, Chains
-from nbyt.gradients.engines.own import program_bytes
+from nbyt.gradients.engines.own import StageEngine, program_bytes
 from nbyt.gradients.spec import GradientSpec, plan_for, vector_bytes, written_bytes
 from nbyt.measure.frozen_policy import FrozenPolicy, FrozenStage
 from nbyt.measure.measurement import Measurement
-from nbyt.measure.request import CHAINS, Progress, Request, Resources, Start, make_request
+from nbyt.measure.request import CHAINS, Request, Resources, Start, make_request
 from nbyt.measure.sources import require_measured, sources_of
 from nbyt.numbers import POSITIVE, SIZES, STEPS
 from nbyt.policy.actor_critic import Stage
@@ -234,7 +235,9 @@ def cost_of(
     process = resident_bytes()
     frozen_policy = FrozenStage(env, stage)
     chains = collected_chains(frozen_policy, request, Resources(memory), request.chains)
-    spec, plan, foot = chains.spec, chains.plan, frozen_policy.engine.footprint(chains.spec)
+    engine = frozen_policy.engine
+    assert isinstance(engine, StageEngine), "stages have an engine of their own"
+    spec, plan, foot = chains.spec, chains.plan, engine.footprint(chains.spec)
     samples = request.chains * (request.chain_steps + request.ahead)
     seen = np.dtype(env.observation_space.dtype).itemsize * prod(env.observation_space.shape or ())
     pool = samples * (seen + 4 * 6 + 2)
@@ -243,7 +246,7 @@ def cost_of(
     copies = 2 if units == request.chains else 3
     vectors = copies * vector_bytes(foot, units, spec, plan)
     vectors += _BLOCK * written_bytes(foot, plan.chains, spec)
-    program = program_bytes(frozen_policy.engine, spec, plan)
+    program = program_bytes(engine, spec, plan)
     return {
         "samples": samples,
         "process_bytes": process + _COMPILING,

@@ -1,6 +1,5 @@
 """What is to be measured: checked, with every default filled in."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, lcm
 from typing import Annotated, Any, Literal
@@ -22,7 +21,6 @@ from nbyt.numbers import (
 
 Start = Literal["stationary", "reset"]
 # What is under way, how much of it is done, and how much there is.
-Progress = Callable[[str, int, int], None]
 
 CHAINS = 128
 _LEAST_STEPS = 1024

@@ -3,9 +3,9 @@
 The oracle and the clones are imported only where sources are asked for.
 """
 
-from collections.abc import Callable
 from typing import Any
 
+from nbyt.collect import Progress
 from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import LayoutError, UsageError
 from nbyt.gradients.spec import AdvantageScale
@@ -20,8 +20,6 @@ OTHER_FRAMEWORK = "sources of noise are traced for nbyt's own policies, not for 
 _STEPS = 8_000_000
 _HOST_STEPS = 200_000
 _LEAST_ROLLOUTS, _MOST_ROLLOUTS = 64, 4096
-
-Progress = Callable[[str, int, int], None]
 
 
 def require_measured(request: Request, steps: tuple[int, ...]) -> None:

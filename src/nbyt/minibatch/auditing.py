@@ -103,9 +103,11 @@ class Audit:
 
     @property
     def codes(self) -> set[str]:
+        """Return the codes of the faults."""
         return {fault.code for fault in self.faults}
 
     def as_dict(self) -> dict[str, Any]:
+        """Return what `nbyt audit --json` prints."""
         return {
             "ok": self.ok,
             "faults": [fault.as_dict() for fault in self.faults],

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from nbyt.report.numbers import listed
+from nbyt.report.numbers import listed, percent
 from nbyt.results.advice import Advice, Cost, Goal, LayoutLoss, Race
-from nbyt.results.prior import Loss, TrackRecord
+from nbyt.results.prior import TrackRecord
 from nbyt.results.values import Estimate, OfLayout
-from nbyt.stats.estimate import percent, rounded
+from nbyt.stats.estimate import printable, rounded
 
 SAME: dict[Goal, str] = {"time": "for the same time", "samples": "for the same samples"}
 CLOSE = 0.05
@@ -22,9 +22,12 @@ _TRACKED = {
 _HALF = 0.5
 
 
-def loss_words(number: Estimate | Loss) -> str:
-    """Format a loss with its interval, such as 2 % [0, 8]."""
-    return percent({"value": number.value, "low": number.low, "high": number.high})
+def hundredths(number: Estimate) -> str:
+    """Format a share as steps of a hundred, such as 67 [60, 72]; about 67 where approximate."""
+    shown = number.value and printable(number.value, number.low, number.high)
+    ends = [shown, number.low, number.high]
+    value, low, high = ("?" if x is None else rounded(100 * x, 0) for x in ends)
+    return f"{'about ' if number.approximate is True else ''}{value} [{low}, {high}]"
 
 
 def chance_words(share: float) -> str:
@@ -104,11 +107,11 @@ def track_words(record: Advice) -> str | None:
     if track is None:
         return None
     where = f"{tracked_tasks(track)}, {_TRACKED.get(track.costs, track.costs)}"
-    constant, race = loss_words(track.constant), loss_words(track.race)
+    constant, race = percent(track.constant), percent(track.race)
     cost = f"{track.trainings} training{'s' * (track.trainings != 1)}"
     if record.answer.rests_on == "prior":
         return f"{where}: a constant T lost {constant}; a race of {cost} {race}."
-    search = f"{track.search} at this cost {loss_words(track.search_loss)}"
+    search = f"{track.search} at this cost {percent(track.search_loss)}"
     return f"{where}: this rule lost {race} at {cost}; a constant T {constant}; {search}."
 
 
@@ -127,7 +130,7 @@ def others_words(record: Advice) -> str | None:
     place = next(k for k, one in enumerate(rows) if _same(one, record.answer))
     beside = [rows[k] for k in (place - 1, place + 1) if 0 <= k < len(rows)]
     said = [
-        f"T = {one.steps} loses {loss_words(one.loss)}"
+        f"T = {one.steps} loses {percent(one.loss)}"
         for one in beside
         if not is_safe(record, one) and one not in hopeless and one.loss.value is not None
     ]

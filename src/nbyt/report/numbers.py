@@ -10,8 +10,9 @@ from typing import Protocol, TypeGuard
 from msgspec import UnsetType
 from msgspec.structs import replace
 
-from nbyt.results.values import Known, Number, Valued
-from nbyt.stats.estimate import rounded
+from nbyt.results.prior import Loss
+from nbyt.results.values import Estimate, Known, Number, Valued
+from nbyt.stats.estimate import printable, rounded
 
 WIDTH = 80
 _LARGE = 1e6
@@ -48,6 +49,15 @@ def is_bare(number: Number) -> TypeGuard[Valued]:
     """Return True for a value that is exact, or that has no interval at all."""
     value, low, high = number.ends
     return value is not None and (low, high) in ((None, None), (value, value))
+
+
+def percent(part: Estimate | Loss, whole: float = 1.0) -> str:
+    """Format a share of a whole with its interval, such as 31 % [27, 36]."""
+    if part.value is None or not whole:
+        return "an undetermined share"
+    ends = (part.value, part.low, part.high)
+    value, low, high = ("?" if x is None else rounded(100 * x / whole, 0) for x in ends)
+    return f"{value} % [{low}, {high}]"
 
 
 def divided(number: Number, whole: Number) -> Number:
@@ -120,7 +130,7 @@ def both(number: Number) -> str:
     """Format value and interval for a terminal, in three significant digits."""
     if number.value is None:
         return "undetermined"
-    value, low, high = ("?" if x is None else f"{x:.3g}" for x in number.ends)
+    value, low, high = ("?" if x is None else f"{x:.3g}" for x in _scaled(number, 1.0))
     return f"{'~' if number.approximate else ''}{value} [{low}, {high}]"
 
 
@@ -128,7 +138,7 @@ def cell(number: Number, power: int = 0) -> str:
     """Format a number for a narrow column, such as .31 [.27 .36]; a dash if there is no value."""
     if number.value is None:
         return "-"
-    scaled = [None if x is None else x / 10.0**power for x in number.ends]
+    scaled = _scaled(number, 10.0**-power)
     # A third decimal only for small numbers.
     most = 3 if max(abs(x) for x in scaled if x is not None) < 0.1 else 2
     decimals = max(0, min(most, _decimals(scaled)))
@@ -168,7 +178,9 @@ def layout_name(layout: HasLayout) -> str:
 
 
 def _scaled(number: Number, scale: float) -> list[float | None]:
-    return [None if x is None else scale * x for x in number.ends]
+    value, low, high = (None if x is None else float(x) for x in number.ends)
+    value = None if value is None else printable(value, low, high)
+    return [None if x is None else scale * x for x in (value, low, high)]
 
 
 def _decimals(ends: Sequence[float | None]) -> int:

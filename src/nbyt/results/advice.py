@@ -269,7 +269,6 @@ class Advice(Record, frozen=True, kw_only=True):
     safe_range: Splits
     layouts: Annotated[tuple[LayoutLoss, ...], Meta(min_length=1, max_length=LONGEST)]
     race: Race | None
-    cost: Cost
     prior: PriorFacts
     track_record: TrackRecord | None
     costs_from: Text | None
@@ -281,6 +280,7 @@ class Advice(Record, frozen=True, kw_only=True):
     current_settings: CurrentSettings | UnsetType | None = UNSET
     schedule: Schedule
     warnings: Texts | UnsetType = UNSET
+    cost: Cost
     machine: Machine
     versions: Names | UnsetType = UNSET
     reproduce: Text | UnsetType = UNSET

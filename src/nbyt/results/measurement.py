@@ -222,10 +222,10 @@ class Engine(Record, frozen=True, kw_only=True):
     wall_seconds: NotNegative
 
 
-class Measurement(Record, frozen=True, kw_only=True):
-    """measurement.json of an advice: a frozen stage's gradient under every layout of one batch.
+class MeasuredStage(Record, frozen=True, kw_only=True):
+    """A frozen stage's gradient under every layout of one batch.
 
-    stage: the fingerprint of the policy that was measured.
+    stage: the fingerprint of the policy that was measured, or its folder.
     """
 
     env: Text
@@ -244,7 +244,6 @@ class Measurement(Record, frozen=True, kw_only=True):
     sources: AllSources
     precision: Precision
     engine: Engine
-    warnings: Texts
     stage: Text | UnsetType = UNSET
 
     def __post_init__(self) -> None:
@@ -256,6 +255,12 @@ class Measurement(Record, frozen=True, kw_only=True):
                 len(ranked) == len(layouts) and set(ranked) == layouts,
                 "a ranking has other layouts than those that were measured",
             )
+
+
+class Measurement(MeasuredStage, frozen=True, kw_only=True):
+    """measurement.json of an advice."""
+
+    warnings: Texts
 
 
 def _place(one: MeasuredLayout | Ranked) -> tuple[int, int, float]:

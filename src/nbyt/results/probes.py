@@ -1,5 +1,6 @@
 """A probed training: probes.json, and a record for every update that was measured."""
 
+from html import escape
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -119,6 +120,14 @@ class ProbedTraining(ProbeLog, frozen=True, kw_only=True):
     """A probed training with the records of its updates, in their order."""
 
     records: tuple[ProbeRecord, ...]
+
+    def __str__(self) -> str:
+        count, last = len(self.records), self.records[-1].update if self.records else 0
+        probes = "1 probe" if count == 1 else f"{count:,} probes"
+        return f"{self.title}: {probes}{f', the last at update {last:,}' if last else ''}"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     @property
     def batch(self) -> int:

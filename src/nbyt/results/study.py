@@ -1,6 +1,8 @@
 """A study: study.json. An experiment's own file is read only by the claims that need it."""
 
+from collections import Counter
 from collections.abc import Sequence
+from html import escape
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -311,3 +313,13 @@ class Study(Record, frozen=True, kw_only=True):
     reproduce: Text
     out: Text
     report: Text
+
+    def __str__(self) -> str:
+        counts = Counter(claim.word for claim in self.claims)
+        said = ", ".join(f"{count} {word}" for word, count in counts.most_common())
+        found = () if self.findings is UNSET else (one.title for one in self.findings)
+        lines = [f"{self.title}: {len(self.claims)} statements ({said})", *found]
+        return "\n- ".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"

@@ -111,14 +111,17 @@ class SweptLayout(OfLayout, frozen=True, kw_only=True):
 
 
 class SeedsNeeded(Record, frozen=True, kw_only=True):
-    """How many seeds would separate the best layout from the worst."""
+    """How many seeds of each layout would separate them, or allow to compare them at all."""
 
     seeds: Count | None
     sentence: Text
 
 
 class Verdict(OfLayout, frozen=True, kw_only=True):
-    """The layout with the highest return, and what ties with it."""
+    """The layout with the highest return, and what ties with it.
+
+    to_settle: where nothing is decided, because all layouts tie or have too few seeds.
+    """
 
     over_training: Estimate
     ties: Splits
@@ -127,8 +130,14 @@ class Verdict(OfLayout, frozen=True, kw_only=True):
     to_settle: SeedsNeeded | None
 
     def __post_init__(self) -> None:
-        needed = self.to_settle is not None
-        require(needed == self.no_measurable_difference, "to_settle is for layouts that all tie")
+        alike, open_ = self.no_measurable_difference, self.is_open
+        require(open_ or not alike, "layouts that all tie have no to_settle")
+        require(alike or not (open_ and self.ties), "to_settle is for layouts that all tie")
+
+    @property
+    def is_open(self) -> bool:
+        """Return True if no layout can be named the best."""
+        return self.to_settle is not None
 
 
 class AdviceComparison(OfLayout, frozen=True, kw_only=True):

@@ -48,8 +48,13 @@ def typed(data: Any, kind: type[Type]) -> Type:
 
 def plain(record: msgspec.Struct) -> dict[str, Any]:
     """Encode a record as the dictionary that JSON has: lists, and no key that was absent."""
-    data: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(record))
+    data: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(record, enc_hook=_python))
     return data
+
+
+def _python(number: Any) -> Any:
+    """Return one of NumPy's numbers as Python's."""
+    return number.item()
 
 
 def _in_words(message: str) -> str:

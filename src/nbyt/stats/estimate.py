@@ -7,13 +7,15 @@ each part's interval has.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from msgspec import convert
 from scipy import special
+
+from nbyt.results.values import Estimate as EstimateRecord
 
 _DUST = 1e-12  # of the last decimal: what is smaller is the rounding of floats, and is 0
 
@@ -30,13 +32,14 @@ def rounded(x: float, decimals: int) -> str:
     return f"{round(x, decimals) + 0.0:.{decimals}f}"  # -0.0 + 0.0 is 0.0
 
 
-def percent(number: Mapping[str, Any], whole: float = 1.0) -> str:
-    """Format a number of the JSON output as a share of a whole, such as 31 % [27, 36]."""
-    ends = [number[end] for end in ("value", "low", "high")]
-    if ends[0] is None or not whole:
-        return "an undetermined share"
-    value, low, high = ("?" if x is None else rounded(100 * x / whole, 0) for x in ends)
-    return f"{value} % [{low}, {high}]"
+def printable(value: float, low: float | None, high: float | None) -> float:
+    """Return the value to print: a cosine whose estimate lies beyond 1 or -1 is printed as that.
+
+    Its interval ends there; that of a number which may be larger ends there by accident only.
+    """
+    if high == 1.0 and value > 1.0:
+        return 1.0
+    return -1.0 if low == -1.0 and value < -1.0 else value
 
 
 LEVEL = 0.95
@@ -48,7 +51,7 @@ class Estimate:
     """A value, the bounds of its 95 % interval, and how many independent replicates gave it.
 
     An unbiased estimate of a square can be negative, and one of a cosine above 1: values are not
-    clipped, except for a noise factor, which is a share.
+    clipped, except for a noise factor, which is a share; what is printed of a cosine ends at 1.
 
     Parameters
     ----------
@@ -90,6 +93,11 @@ class Estimate:
             found["approximate"] = True
         return found
 
+    @property
+    def record(self) -> EstimateRecord:
+        """Return the number as it crosses rooms and is kept in files."""
+        return convert(self.as_dict(), EstimateRecord)
+
     def __str__(self) -> str:
         if self.value is None:
             return f"undetermined ({self.reason})"
@@ -97,7 +105,8 @@ class Estimate:
             return f"{self.value:.3g} (no interval: {self.reason})"
         digits = _digits(self.high - self.low, self.value)
         mark = "~" if self.approximate else ""
-        value, low, high = (rounded(x, digits) for x in (self.value, self.low, self.high))
+        ends = (printable(self.value, self.low, self.high), self.low, self.high)
+        value, low, high = (rounded(x, digits) for x in ends)
         return f"{mark}{value} [{low}, {high}]"
 
 

@@ -34,7 +34,9 @@ class Landscape(NamedTuple):
         return generator.multivariate_normal(self.mean, self.covariance, count, method="eigh")
 
 
-def matern(x: Column, y: Column, length: float) -> Float[np.ndarray, "x y"]:
+def matern(
+    x: Float[np.ndarray, " x"], y: Float[np.ndarray, " y"], length: float
+) -> Float[np.ndarray, "x y"]:
     """Return the Matern-5/2 correlation between points that lie in octaves of T."""
     distance = np.abs(np.subtract.outer(x, y)) * (np.sqrt(5) / length)
     correlation: np.ndarray = (1 + distance + distance**2 / 3) * np.exp(-distance)

@@ -33,6 +33,8 @@ _UNUSED = 0.5
 # loss hardly depends on them (proving ground).
 LENGTH, HEIGHT, NOISE = 2.0, 0.3, 0.1
 _LEARNT = 2.0
+# Of the seeds, for an interval.
+_DRAWS = 1000
 
 Column = Float[np.ndarray, " steps"]
 
@@ -185,3 +187,46 @@ def _estimate(lost: Float[np.ndarray, " draws"]) -> Estimate:
     low, high = np.quantile(lost, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     mean = float(lost.mean())
     return Estimate(mean, min(float(low), mean), max(float(high), mean), len(lost))
+
+
+def times_as_long(
+    slow: Float[np.ndarray, "seeds moments"],
+    fast: Float[np.ndarray, "seeds moments"],
+    generator: np.random.Generator,
+) -> Estimate | None:
+    """Estimate how many times as long one arm takes to reach what the other reaches.
+
+    slow, fast: learning curves over the same moments of a budget. The interval comes from redrawn
+    seeds. None where an arm has one seed, or where the interval does not say that it is longer.
+    """
+    if min(len(slow), len(fast)) < 2:
+        return None
+    drawn = [
+        _ratio_of_times(_redrawn(slow, generator), _redrawn(fast, generator)) for _ in range(_DRAWS)
+    ]
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    value = _ratio_of_times(slow.mean(0), fast.mean(0))
+    if low <= 1 or not low <= value <= high:
+        return None
+    return Estimate(value, float(low), float(high), min(len(slow), len(fast)), approximate=True)
+
+
+def _redrawn(
+    curves: Float[np.ndarray, "seeds moments"], generator: np.random.Generator
+) -> Float[np.ndarray, " moments"]:
+    mean: np.ndarray = curves[generator.integers(len(curves), size=len(curves))].mean(0)
+    return mean
+
+
+def _ratio_of_times(
+    slow: Float[np.ndarray, " moments"], fast: Float[np.ndarray, " moments"]
+) -> float:
+    """Return the time of the slow curve over that in which the fast one gets where it ends."""
+    reached = np.flatnonzero(fast >= slow[-1])
+    if not len(reached):
+        return 1.0
+    k = int(reached[0])
+    if k == 0:
+        return float(len(fast) - 1)
+    part = (slow[-1] - fast[k - 1]) / (fast[k] - fast[k - 1])
+    return float((len(fast) - 1) / max(k - 1 + part, 1.0))

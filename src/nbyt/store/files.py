@@ -261,6 +261,12 @@ ADVICE = Sealed(
 COSTS = Sealed("costs.json", kind="costs", record=results.Costs)
 LOOK = Sealed("look-{:d}-{:d}.json", kind="look", record=results.Look)
 UNTRAINED = Sealed("untrained.json", kind="untrained", record=results.Untrained, remade=True)
+MEASURED = Sealed(
+    "measurement.json",
+    kind="measurement",
+    record=results.Measurement,
+    absent=("no measurement", "give the folder that was given to `nbyt probe --out`"),
+)
 MEASUREMENT = Arrays("measured-{:d}", kind="measurement", record=results.Measurement)
 TRAINING = Inner("training-{:d}x{:d}", entries=_TRAINING)
 CELL = Sealed("cell-{}.json", "cell" + _CELL, kind="cell", record=results.CellCurve, remade=True)

@@ -17,10 +17,12 @@ from nbyt.store.files import (
     CHECKPOINT,
     COMMANDS,
     MARKER,
+    PAGE,
     PROBES,
     RECORD,
     RESULT,
     STAGE,
+    TRAINING,
     Command,
     Entry,
     Kind,
@@ -177,6 +179,17 @@ def open_run(
     return folder
 
 
+def require_no_page(path: Path) -> None:
+    """Raise a StoreError for the folder of another command, whose page ours would replace."""
+    marker = Folder(path).read(MARKER)
+    writer = None if marker is None else command_of(marker.identity)
+    writer = "probe a training" if Folder(path).has(PROBES) else writer
+    if writer is not None and PAGE in COMMANDS[writer].entries:
+        holder = COMMANDS[writer]
+        message = f"{path} holds {holder.holds}, made by {holder.name}"
+        raise StoreError(message, where="--out", fix="choose another --out")
+
+
 def load_stage(path: Path) -> tuple[Tensors, StageFacts]:
     """Read the arrays and facts of a stage, given its folder or one of its two files.
 
@@ -189,12 +202,26 @@ def load_stage(path: Path) -> tuple[Tensors, StageFacts]:
         message = f"{folder} is not a stage folder"
         fix = "give the folder of one stage, such as runs/cartpole/stage-3"
         raise StoreError(message, where=str(folder), fix=fix)
-    stages = STAGE.present(folder)
-    if stages and not os.path.lexists(folder / "stage.json"):
-        message = f"{folder} is a training, and not one of its stages: {_named(stages)}"
-        fix = f"give a stage: `nbyt probe {stages[-1]}`, or `--from {stages[-1]}`"
-        raise StoreError(message, where=str(folder), fix=fix)
+    if not os.path.lexists(folder / "stage.json"):
+        _require_no_run(folder)
     return STAGE.read(folder)
+
+
+def _require_no_run(folder: Path) -> None:
+    """Raise a StoreError that names the stages inside, if a run is given in place of a stage."""
+    stages, marker = STAGE.present(folder), Folder(folder).read(MARKER)
+    writer = None if marker is None else command_of(marker.identity)
+    if stages:
+        message = f"{folder} is a training, and not one of its stages: {_named(stages)}"
+    elif writer is not None:
+        message = f"{folder} holds {COMMANDS[writer].holds}, and is not a stage"
+        stages = [one for run in TRAINING.present(folder) for one in STAGE.present(run)]
+    else:
+        return
+    fix = "give a stage that `nbyt train` has kept"
+    if stages:
+        fix = f"give a stage: `nbyt probe {stages[-1]}`, or `--from {stages[-1]}`"
+    raise StoreError(message, where=str(folder), fix=fix)
 
 
 def _named(stages: list[Path]) -> str:

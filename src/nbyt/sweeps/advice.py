@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbyt.prior import load_prior
 from nbyt.report.numbers import layout_name
 from nbyt.results.values import OfLayout
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate
+from nbyt.stats.prior import load_prior
 from nbyt.stats.race import FRACTION, judge_race, over_budget, promised
 from nbyt.sweeps.grid import Grid
 from nbyt.sweeps.layout_comparison import LayoutComparison, Split

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import Any, Protocol, runtime_checkable
 
 from nbyt.envs.local import died, hung
-from nbyt.envs.protocol import HostEnv
+from nbyt.envs.protocol import DeviceEnv, HostEnv
 from nbyt.errors import EnvError, NbytError, TrainingError, error_from, own_lines, remade
 from nbyt.processes.heartbeat import HeartbeatState
 from nbyt.processes.worker import basic_setup
@@ -45,6 +45,15 @@ class InProcessRunner:
             yield from zip(job, train_job(grid, job, watch), strict=True)
             if not same_layout(job, after):
                 hardware.forget_programs()
+
+
+def usual_runner(env: DeviceEnv | HostEnv) -> Runner | None:
+    """Return worker processes for a host env, which has a name; None, this process, for others."""
+    if not isinstance(env, HostEnv):
+        return None
+    from nbyt.sweeps.workers import Workers  # for host envs alone
+
+    return Workers()
 
 
 def make_jobs(grid: Grid, cells: Sequence[Cell]) -> list[Job]:

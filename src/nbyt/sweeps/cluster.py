@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from nbyt.collect import PartProgress
 from nbyt.collect.pool import Pool, joined
 from nbyt.collect.segment import PoolPlan, parts_of
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import MissingExtraError, NbytError, TrainingError, UsageError
-from nbyt.measure.frozen_policy import Progress
 from nbyt.policy.actor_critic import Stage
 from nbyt.policy.files import stage_files
 from nbyt.processes.reaper import ProcessReaper
@@ -271,7 +271,7 @@ class ClusterPools:
     def __init__(self, connection: Connection, step_limit: float = STEP_LIMIT) -> None:
         self._connection, self._step_limit = connection, step_limit
 
-    def __call__(self, env: HostEnv, stage: Stage, plan: PoolPlan, progress: Progress) -> Pool:
+    def __call__(self, env: HostEnv, stage: Stage, plan: PoolPlan, progress: PartProgress) -> Pool:
         """Collect the pool of a plan, its chains in about as many parts as there are workers."""
         connection, content = self._connection, self._connection.keep(_files(stage))
         parts = parts_of(plan, connection.cpus)

@@ -1,39 +1,37 @@
-"""A sweep from beginning to end: cells, times, the advice, the table and the page."""
+"""A sweep from beginning to end: trainings, times, the advice, the table and the page."""
 
 import csv
 import io
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nbyt.collect import Progress
 from nbyt.dialects.describing import table
-from nbyt.envs import HostEnv, resolve
-from nbyt.errors import NbytError
+from nbyt.envs import resolve
 from nbyt.frames import frame
 from nbyt.layout import nearest_divisors
-from nbyt.measure.request import Progress
-from nbyt.numbers import RETRIES
 from nbyt.plotly_figure import plotly_figure
 from nbyt.report.pages.sweep import sweep_page
 from nbyt.report.pages.sweep.curves import curves_chart
 from nbyt.report.tables.sweep import sweep_lines
 from nbyt.results import Data, Failure, plain
-from nbyt.results.sweep import CellCounts, SweptLayout
 from nbyt.results.sweep import Sweep as SweepResult
-from nbyt.store.files import CELL, FAILED, PAGE, SWEEP, TABLE
+from nbyt.results.sweep import SweptLayout
+from nbyt.store.files import PAGE, SWEEP, TABLE
 from nbyt.store.manifest import manifest, versions
 from nbyt.store.paths import at_work
 from nbyt.store.run import Folder, open_run
 from nbyt.store.text import slug
-from nbyt.sweeps.cells import InProcessRunner, Job, Runner, make_jobs
+from nbyt.sweeps.cells import Runner, usual_runner
 from nbyt.sweeps.grid import Cell, Grid, make_grid
 from nbyt.sweeps.summary import summarise
 from nbyt.sweeps.timing import add_times, load_costs
-from nbyt.sweeps.workers import STEP_LIMIT, Workers
+from nbyt.sweeps.trainings import Tally, curves_of, failures_of, run_cells
+from nbyt.sweeps.workers import STEP_LIMIT
 from nbyt.training import hardware
 from nbyt.training.curves import Curve
 from nbyt.training.plan import EPOCHS, MINIBATCH, PPOSettings
@@ -56,110 +54,6 @@ def table_text(grid: Grid, curves: Mapping[Cell, Curve], failures: Mapping[Cell,
             row = [status, *[""] * (2 + len(samples))]
         writer.writerow([*cell, *row])
     return text.getvalue()
-
-
-@dataclass
-class Tally:
-    """How far a sweep is.
-
-    running: the jobs under way, with the updates they have made.
-    """
-
-    total: int
-    done: int = 0
-    failed: int = 0
-    running: dict[Job, int] | None = None
-
-    @property
-    def counts(self) -> CellCounts:
-        """Return the counts that JSON promises."""
-        return CellCounts(done=self.done, failed=self.failed, total=self.total)
-
-
-def run_cells(
-    grid: Grid,
-    folder: Folder,
-    *,
-    runner: Runner | None = None,
-    retries: int = 0,
-    retry_failed: bool = False,
-    progress: Callable[[Tally], None] = lambda tally: None,
-) -> Tally:
-    """Train every cell that the folder does not hold yet; each is kept as soon as it is done.
-
-    retries: how often a cell that failed is tried again at once. retry_failed: also those that an
-    earlier run gave up.
-    """
-    retries = RETRIES.check(retries, "retries")
-    runner = runner or InProcessRunner()
-    done = curves_of(grid, folder)
-    left = [cell for cell in grid.cells if cell not in done]
-    given_up = [] if retry_failed else [c for c in left if folder.read(FAILED, c.name) is not None]
-    tally = Tally(len(grid.cells), len(grid.cells) - len(left), len(given_up), {})
-    left = [cell for cell in left if cell not in set(given_up)]
-    progress(tally)
-    for attempt in range(retries + 1):
-        last = attempt == retries
-        left = _attempt(grid, folder, runner, left, tally, progress, last=last)
-    return tally
-
-
-def curves_of(grid: Grid, folder: Folder) -> dict[Cell, Curve]:
-    """Load the curve of every cell that is done."""
-    samples = {
-        cell: tuple(number * grid.batch for number in grid.points_of(cell)) for cell in grid.cells
-    }
-    stored = {cell: folder.read(CELL, cell.name) for cell in grid.cells}
-    # A curve with other points is of another sweep: like a damaged one, it is trained again.
-    return {
-        cell: Curve(kept.samples, kept.returns, kept.unfinished, kept.training)
-        for cell, kept in stored.items()
-        if kept is not None and kept.samples == samples[cell]
-    }
-
-
-def failures_of(grid: Grid, folder: Folder) -> dict[Cell, Failure]:
-    """Load why cells that are not done failed."""
-    done = curves_of(grid, folder)
-    stored = {cell: folder.read(FAILED, cell.name) for cell in grid.cells if cell not in done}
-    return {cell: failure for cell, failure in stored.items() if failure is not None}
-
-
-def _attempt(
-    grid: Grid,
-    folder: Folder,
-    runner: Runner,
-    cells: Sequence[Cell],
-    tally: Tally,
-    progress: Callable[[Tally], None],
-    *,
-    last: bool,
-) -> list[Cell]:
-    """Train the cells; return those that failed. Failures are saved at the last attempt."""
-    failed: list[Cell] = []
-    running = tally.running = {}
-
-    def watch(job: Job, updates: int) -> None:
-        running[job] = updates
-        progress(tally)
-
-    jobs = make_jobs(grid, cells)
-    job_of = {cell: job for job in jobs for cell in job}
-    # Closed also where a file cannot be written, so that training stops.
-    with closing(runner.run(grid, jobs, watch)) as outcomes:
-        for cell, outcome in outcomes:
-            running.pop(job_of[cell], None)
-            if not isinstance(outcome, NbytError):
-                folder.write(CELL, outcome.as_dict(), cell.name)
-                folder.remove(FAILED, cell.name)
-                tally.done += 1
-            else:
-                failed.append(cell)
-                if last:
-                    folder.write(FAILED, outcome.as_dict(), cell.name)
-                    tally.failed += 1
-            progress(tally)
-    return failed
 
 
 @dataclass(frozen=True)
@@ -245,7 +139,7 @@ def run_sweep(
         Called with what is under way, how much of it is done, and how much there is.
     **options
         Other arguments of `nbyt.sweeps.grid.make_grid`, and retries and retry_failed of
-        `nbyt.sweeps.run.run_cells`.
+        `nbyt.sweeps.trainings.run_cells`.
 
     Returns
     -------
@@ -273,8 +167,8 @@ def run_sweep(
         resolve(env), batch=batch, seeds=seeds, total=total, layouts=layouts, **options
     )
     folder = open_sweep(grid, out, force=force)
-    if runner is None and isinstance(env, str) and isinstance(grid.env, HostEnv):
-        runner = Workers()
+    if runner is None and isinstance(env, str):
+        runner = usual_runner(grid.env)
     with at_work(folder.path):
         told = partial(_tell, progress)
         tally = run_cells(grid, folder, runner=runner, progress=told, **again)

@@ -29,7 +29,7 @@ from nbyt.results.values import ByKind
 from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate, mapped, undetermined
-from nbyt.stats.runs import iqm, rank_agreement
+from nbyt.stats.runs import FEWEST_TO_COMPARE, iqm, rank_agreement
 from nbyt.sweeps.advice import Advised, replayed_race, usual_advice
 from nbyt.sweeps.grid import Cell, Grid
 from nbyt.sweeps.layout_comparison import LayoutComparison, Pace, Split, pace_of, record, slowed
@@ -177,19 +177,19 @@ def verdict(comparison: LayoutComparison | None) -> Verdict | None:
         ties=tuple(comparison.layouts[place] for place in tied),
         no_measurable_difference=all_tie,
         sentence=_sentence(comparison, comparison.best, known, tied),
-        to_settle=_seeds_needed(comparison, tied) if all_tie else None,
+        to_settle=_seeds_needed(comparison, others, known, tied),
     )
 
 
 def _sentence(
     comparison: LayoutComparison, best: int, known: Sequence[int], tied: Sequence[int]
 ) -> str:
+    if not known:
+        return "No winner is named."
+    if tied == known:
+        return f"No measurable difference between the layouts{_but(comparison, known)}."
     over = comparison.layout_scores[best].over_training
     reached = f"{_name(comparison.layouts[best])} has the highest mean return over training, {over}"
-    if not known:
-        return f"{reached}; there are too few seeds to say whether another is as good."
-    if tied == known:
-        return f"No measurable difference between the layouts: {reached}, by a hair."
     if not tied:
         return f"{reached}, and the seeds separate it from all others{_but(comparison, known)}."
     names = listed([_name(comparison.layouts[place]) for place in tied])
@@ -203,7 +203,30 @@ def _but(comparison: LayoutComparison, known: Sequence[int]) -> str:
     return f"; too few seeds to say: {listed(names)}" if names else ""
 
 
-def _seeds_needed(comparison: LayoutComparison, tied: Sequence[int]) -> SeedsNeeded:
+def _seeds_needed(
+    comparison: LayoutComparison, others: Sequence[int], known: Sequence[int], tied: Sequence[int]
+) -> SeedsNeeded | None:
+    """Say how many seeds would decide; None where something is decided already."""
+    if not others:
+        return SeedsNeeded(seeds=None, sentence="A single layout has nothing to compare it with.")
+    if not known:
+        return _seeds_to_compare(comparison, others)
+    return _seeds_to_separate(comparison, tied) if tied == known else None
+
+
+def _seeds_to_compare(comparison: LayoutComparison, others: Sequence[int]) -> SeedsNeeded:
+    """Say how many seeds a layout needs before it can be compared at all."""
+    counts = [len(scores) for scores in comparison.scores]
+    assert comparison.best is not None
+    seeds = min(counts[comparison.best], max(counts[place] for place in others))
+    words = (
+        f"Comparing layouts takes {FEWEST_TO_COMPARE} finished seeds of each; with {seeds}, "
+        f"{FEWEST_TO_COMPARE - seeds} more of each are needed."
+    )
+    return SeedsNeeded(seeds=FEWEST_TO_COMPARE, sentence=words)
+
+
+def _seeds_to_separate(comparison: LayoutComparison, tied: Sequence[int]) -> SeedsNeeded:
     """Estimate how many seeds would separate the best from the worst; errors fall as 1/√seeds."""
     gaps = [gap for place in tied if (gap := comparison.behind[place])]
     worst = max(gaps, key=lambda gap: gap.value or 0.0)
@@ -212,9 +235,10 @@ def _seeds_needed(comparison: LayoutComparison, tied: Sequence[int]) -> SeedsNee
             seeds=None, sentence="There is no gap that more seeds would make visible."
         )
     seeds = ceil(worst.replicates * ((worst.value - worst.low) / worst.value) ** 2)
+    more = max(seeds - worst.replicates, 1)
     words = (
-        f"About {seeds:,} seeds of each layout would separate the best from the worst, if the "
-        "gap is as large as it looks."
+        f"About {seeds:,} seeds of each layout ({more:,} more) would separate the best from the "
+        "worst, if the gap is as large as it looks."
     )
     return SeedsNeeded(seeds=seeds, sentence=words)
 

@@ -6,9 +6,9 @@ done in a worker process. What cannot be had is left out, with a sentence that s
 
 import sys
 
+from nbyt.collect import Progress
 from nbyt.envs.protocol import HostEnv
 from nbyt.errors import DiskError, NbytError, RunInterruptedError, StoreError
-from nbyt.measure.request import Progress
 from nbyt.processes.reaper import ProcessReaper
 from nbyt.processes.worker import WorkerProcess
 from nbyt.store.files import TIMES
@@ -41,7 +41,7 @@ def time_layouts_of(grid: Grid, folder: Folder, progress: Progress) -> None:
     costs = measure_costs(
         grid.env, grid.settings, grid.layouts, vector=grid.vector, progress=progress
     )
-    folder.write(TIMES, costs.as_dict())
+    folder.write(TIMES, costs.record)
 
 
 def load_costs(folder: Folder) -> Costs | None:

@@ -5,27 +5,33 @@ b is what a sample costs to collect and to learn from. With one batch size c and
 """
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+import jax
 import numpy as np
 from jaxtyping import Float
-from msgspec import convert
 from scipy import optimize, special
 
+from nbyt.collect import Progress
 from nbyt.envs.protocol import DeviceEnv, HostEnv
-from nbyt.layout import Layout
+from nbyt.layout import Layout, nearest_divisors
 from nbyt.results.advice import Costs as KeptCosts
 from nbyt.results.advice import TimedLayout
-from nbyt.results.values import Estimate as EstimateRecord
 from nbyt.stats.estimate import LEVEL, Estimate, mapped
-from nbyt.training.loop import Progress
-from nbyt.training.plan import PPOSettings
-from nbyt.training.timing import TimedPPO
+from nbyt.training.algorithms.ppo import PPOAlgorithm
+from nbyt.training.plan import PPOPlan, PPOSettings
 
 SPLITS = 4
 ROUNDS = 5
+# A turn lasts about so long, so that the clock's own grain and the machine's hiccups are small.
+_TURN_SECONDS = 0.2
+# Samples times epochs of an update that is tried once.
+_MOST_TRIED = 2**20
+# Samples of a training that is stopped when it has been timed.
+_ENDLESS = 10**15
 
 Split = tuple[int, int]
 
@@ -82,14 +88,17 @@ class Costs:
         return TimedLayout(
             envs=split[0],
             steps=split[1],
-            seconds=convert(seconds.as_dict(), EstimateRecord),
-            milliseconds=convert(mapped(seconds, lambda x: 1000 * x).as_dict(), EstimateRecord),
+            seconds=seconds.record,
+            milliseconds=mapped(seconds, lambda x: 1000 * x).record,
             steps_per_second=split[0] * split[1] / float(seconds.value or 1.0),
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the data of costs.json, which `costs_from` reads."""
-        return {"timed": [[*split, rounds] for split, rounds in self.timed.items()]}
+    @property
+    def record(self) -> KeptCosts:
+        """Return what costs.json keeps, which `costs_from` reads."""
+        return KeptCosts(
+            timed=tuple((*split, tuple(rounds)) for split, rounds in self.timed.items())
+        )
 
 
 def costs_from(kept: KeptCosts) -> Costs:
@@ -188,3 +197,59 @@ def spread_out(layouts: Sequence[Layout], trained: int | None) -> list[Layout]:
         inner = min(range(1, SPLITS - 1), key=lambda k: abs(int(places[k]) - own[0]))
         places[inner] = own[0]
     return [layouts[place] for place in np.unique(places)]
+
+
+def update_seconds(
+    env: DeviceEnv | HostEnv, settings: PPOSettings, layout: Layout, *, vector: str = "sync"
+) -> float:
+    """Time one update after one that compiles; a huge one is extrapolated from a part."""
+    tried = _tried(layout)
+    trainer = TimedPPO(env, settings, tried, vector)
+    trainer.close()
+    parts = layout.batch * layout.epochs / (tried.batch * tried.epochs)
+    return trainer.first * parts
+
+
+def _tried(layout: Layout) -> Layout:
+    """Return the layout, or as much of it as takes a few seconds."""
+    steps = min(layout.steps, _MOST_TRIED)
+    envs = min(layout.envs, max(1, _MOST_TRIED // steps))
+    epochs = min(layout.epochs, max(1, _MOST_TRIED // (envs * steps)))
+    minibatch = nearest_divisors(envs * steps, min(layout.minibatch, envs * steps))[0]
+    return Layout(envs, steps, minibatch, epochs)
+
+
+def updates_of_a_turn(seconds: float) -> int:
+    """Return how many updates make a turn, given the seconds of one."""
+    return max(1, round(_TURN_SECONDS / max(seconds, 1e-3)))
+
+
+class TimedPPO:
+    """PPO with one layout, warmed up; its policy is discarded."""
+
+    def __init__(
+        self, env: DeviceEnv | HostEnv, settings: PPOSettings, layout: Layout, vector: str
+    ) -> None:
+        self.layout = layout
+        self._training = PPOAlgorithm(
+            PPOPlan(env.id, layout, _ENDLESS, 0, settings, (), vector), env
+        )
+        self._updates = self._training.updates(1)
+        self._go(1)
+        self.first = self._go(1)
+        self._turn = updates_of_a_turn(self.first)
+
+    def seconds(self) -> float:
+        """Return the seconds of one update, averaged over a turn."""
+        return self._go(self._turn) / self._turn
+
+    def close(self) -> None:
+        """Close the envs."""
+        self._training.close()
+
+    def _go(self, count: int) -> float:
+        began = time.perf_counter()
+        for _ in range(count):
+            next(self._updates)
+        jax.block_until_ready(self._training.params)
+        return time.perf_counter() - began

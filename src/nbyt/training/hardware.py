@@ -1,52 +1,15 @@
-"""Set JAX up: which device, how many, and a cache of compiled programs."""
+"""Set JAX up: which device, how many, and with a cache of compiled programs or not."""
 
-import contextlib
-import hashlib
 import logging
-import os
-from pathlib import Path
 from typing import Any
 
 import jax
 
 from nbyt.errors import UsageError
-from nbyt.store.programs import make_safe, open_cache
-from nbyt.store.text import plain
 from nbyt.system import instruction_sets, usable_cores
+from nbyt.training.programs import cache_folder, keep_compiled_programs
 
 LOGGER = logging.getLogger("nbyt")
-
-
-def keep_compiled_programs(folder: Path) -> None:
-    """Let JAX keep what it compiles in this folder, unless it is not safe."""
-    try:
-        danger = make_safe(folder)
-    except OSError:  # a read-only home only costs the time of compiling
-        return
-    if danger:
-        LOGGER.warning("compiled programs are not kept: %s", plain(danger))
-        return
-    _serve_programs()
-    jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
-
-
-def _serve_programs() -> None:
-    """Make JAX ask `ProgramCache`; a JAX that has moved this function keeps files by itself.
-
-    It never repairs its own: one that was cut short brings a warning in every run.
-    """
-    with contextlib.suppress(ImportError):
-        from jax._src import compilation_cache
-
-        compilation_cache.get_file_cache = open_cache  # type: ignore[assignment]
-
-
-def cache_folder(cpu: str) -> Path:
-    """Return the folder for programs compiled by a CPU with these instruction sets."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    kind = hashlib.sha256(cpu.encode()).hexdigest()[:12]
-    return Path(home) / "nbyt" / f"programs-{kind}"
 
 
 def prepare(

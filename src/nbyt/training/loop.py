@@ -5,10 +5,10 @@ All effects of a training run are here; what it computes is in `ppo` and in `dqn
 
 import time
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from nbyt.collect import Progress
 from nbyt.collect.evaluate import LONGEST, Evaluation, episode_returns
 from nbyt.envs import DeviceEnv, HostEnv, resolve
 from nbyt.errors import EnvError, RunInterruptedError, StoreError
@@ -45,7 +45,6 @@ class Listener(Protocol):
 
 
 # What is under way, how much of it is done, and how much there is.
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,15 @@ def test_lines_say_what_came_out(data: Data) -> None:
     assert lines[0].endswith("; too few seeds to say: 64x1.")
 
 
+def test_too_few_seeds_name_no_winner_and_say_how_many_are_needed() -> None:
+    grid = grid_of(3, (4, 8, 16))
+    found = record(summary(grid, curves_of(grid), {}))
+    lines = printed(layout_table(found), *sweep_lines(found))
+    text = " ".join(" ".join(lines).split())
+    assert "No winner is named." in text and "1 more of each are needed" in text
+    assert "*" not in text and "best" not in text and max(map(len, lines)) <= 80
+
+
 def test_failures_end_with_what_was_said_last(data: Data) -> None:
     lines = failure_lines(record(data))
     assert lines[0] == "64x1 seed 0 failed: env 'x' raised ValueError (x)"

@@ -11,8 +11,7 @@ from nbyt.envs import resolve
 from nbyt.layout import Layout
 from nbyt.measure.auditing import cut_batch, frozen_batches, slots
 from nbyt.minibatch import shuffle_and_chop
-from nbyt.policy import table
-from nbyt.policy.actor_critic import Stage, build
+from nbyt.policy.actor_critic import Stage, build, table
 from nbyt.policy.distributions import Categorical, Gaussian
 from nbyt.policy.networks import Network
 from nbyt.rng import numpy_stream

@@ -9,8 +9,10 @@ from typing import Any
 from nbyt.advice.estimate import startable
 from nbyt.advice.request import AdviceRequest, make_advice_request
 from nbyt.advice.request import effort as effort_named
-from nbyt.advice.run import Advice, answer_request
+from nbyt.advice.result import Advice
+from nbyt.advice.run import answer_request
 from nbyt.advice.stages import open_folder, stage_to_measure
+from nbyt.collect import Progress
 from nbyt.integrations.rules import Finding
 from nbyt.integrations.sb3.callback import GradientProbe
 from nbyt.integrations.sb3.envs import Given, host_env
@@ -22,7 +24,6 @@ from nbyt.integrations.sb3.policy import (
     require_measurable,
 )
 from nbyt.integrations.sb3.race import SB3Runner, measure_costs
-from nbyt.measure.request import Progress
 from nbyt.numbers import POSITIVE, SIZE, require
 from nbyt.progress import Shown, watching
 from nbyt.store.files import COSTS
@@ -158,7 +159,7 @@ def _answered(
     folder = open_folder(request, out, given=[target], force=force)
     if request.objective == "time" and request.costs.timed_here and folder.read(COSTS) is None:
         layouts = [request.layout(one) for one in request.steps]
-        folder.write(COSTS, measure_costs(model, env, layouts, request.own, progress).as_dict())
+        folder.write(COSTS, measure_costs(model, env, layouts, request.own, progress).record)
     kept = folder.read(COSTS)
     if seconds is not None and kept is not None:
         request = _within(request, costs_from(kept), seconds)

@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from nbyt.collect import Progress
 from nbyt.errors import UsageError
 from nbyt.gradients.engines.torch_policy import torch, undisturbed
 from nbyt.integrations.sb3.envs import Given, vec_env
 from nbyt.integrations.sb3.package import module
 from nbyt.layout import Layout
-from nbyt.measure.request import Progress
 from nbyt.sweeps.cells import Job, Outcomes, Watch, as_nbyt_error
 from nbyt.sweeps.grid import Cell, Grid
-from nbyt.training.costs import Costs, spread_out, time_layouts
+from nbyt.training.costs import Costs, spread_out, time_layouts, updates_of_a_turn
 from nbyt.training.curves import Curve, filled
-from nbyt.training.timing import updates_of_a_turn
 
 # An update takes long enough to be timed well, and long enough not to be timed often.
 _ROUNDS = 3

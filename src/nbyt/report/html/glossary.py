@@ -16,8 +16,9 @@ TERMS = {
     "batch": ("batch", "All samples of one update: N × T of them."),
     "alignment": (
         "alignment",
-        "How much of the best possible improvement of one gradient step a layout keeps, from −1 "
-        "to 1: bias factor times noise factor; below 0 the gradient points the wrong way.",
+        "What is left of an ideal step: with an alignment of .67, of 100 ideal steps 67 are left. "
+        "It is bias factor times noise factor, from −1 to 1; below 0 the gradient points the wrong "
+        "way.",
     ),
     "bias_factor": (
         "bias factor",

@@ -10,14 +10,13 @@ from rich.table import Table
 from nbyt.report.advice_words import (
     SAME,
     chance_words,
-    loss_words,
     marks,
     others_words,
     part_words,
     rests_words,
     track_words,
 )
-from nbyt.report.numbers import WIDTH, layout_name
+from nbyt.report.numbers import WIDTH, layout_name, percent
 from nbyt.report.tables import filled
 from nbyt.results.advice import Advice, Goal, LayoutLoss
 from nbyt.store.text import plain
@@ -126,7 +125,7 @@ def _row(record: Advice, one: LayoutLoss) -> list[str]:
     defaults = [f"default of {' and '.join(map(plain, names))}"] if names else []
     remark = ", ".join([*(role for role in roles if role != "advised"), *defaults])
     trainings = str(one.trainings or "-")
-    lost = "-" if one.loss.value is None else loss_words(one.loss)
+    lost = "-" if one.loss.value is None else percent(one.loss)
     return [f"{layout_name(one)}{star}", lost, trainings, cost, remark]
 
 

@@ -129,7 +129,7 @@ def verdict(data: Measurement, objective: Objective) -> str:
         return f"{objective}: no layout's gradient points the right way"
     name = layout_name(best)
     if not ties:
-        return f"{objective}: {name} is best, and the data tell it apart from all others"
+        return f"{objective}: {name} is best, clearly ahead of all others"
     if len(ties) == len(rest):
         return f"{objective}: no measurable difference between the layouts"
     return f"{objective}: {name} looks best; tied with it: {', '.join(ties)}"

@@ -2,11 +2,10 @@
 
 from rich.table import Table
 
-from nbyt.report.numbers import both, cell
+from nbyt.report.numbers import both, cell, percent
 from nbyt.report.tables import filled
 from nbyt.results.sweep import AdviceComparison, Sweep, SweptLayout, Verdict
 from nbyt.results.values import Kind
-from nbyt.stats.estimate import percent
 
 _KINDS: dict[Kind, str] = {"per_sample": "per sample", "per_second": "per second"}
 _HEADS = ("N x T", "over training", "at the end", "same time", "")
@@ -18,7 +17,8 @@ def layout_table(sweep: Sweep) -> Table:
     """Show every layout by its T, and what it reached for the same samples and the same time."""
     seeds = len(sweep.seeds)
     word = "seed" if seeds == 1 else "seeds"
-    title = f"returns, the middle half of {seeds} {word} (IQM); * best, = tied with it"
+    marks = "" if _is_open(sweep) else "; * best, = tied with it"
+    title = f"returns, the middle half of {seeds} {word} (IQM){marks}"
     return filled(title, _HEADS, [_row(sweep, layout) for layout in sweep.layouts])
 
 
@@ -55,6 +55,7 @@ def _row(sweep: Sweep, layout: SweptLayout) -> list[str]:
     samples, seconds, best = layout.per_sample, layout.per_second, sweep.answer.per_sample
     is_best = best is not None and layout.steps == best.steps
     mark = "*" if is_best else "=" if samples.tied_with_best else " "
+    mark = " " if _is_open(sweep) else mark
     return [
         f"{layout.name}{mark}",
         cell(samples.over_training),
@@ -62,6 +63,10 @@ def _row(sweep: Sweep, layout: SweptLayout) -> list[str]:
         cell(seconds.over_training) if seconds else "-",
         _remark(sweep, layout),
     ]
+
+
+def _is_open(sweep: Sweep) -> bool:
+    return sweep.answer.per_sample is not None and sweep.answer.per_sample.is_open
 
 
 def _verdict(best: Verdict) -> str:
@@ -91,13 +96,15 @@ def _advice(advised: AdviceComparison) -> str:
         result = "what it loses is undetermined"
     else:
         unsure = "" if (lost.low or 0) > 0 else ", which may be none"
-        result = f"which loses {percent(lost.as_dict())} of what the best layout learned{unsure}"
+        result = f"which loses {percent(lost)} of what the best layout learned{unsure}"
     order = both(advised.correlation)
     return f"{advised.envs}x{advised.steps}, {result}; rank correlation {order}."
 
 
 def _default_lines(sweep: Sweep) -> list[str]:
-    """Compare the best layout with the defaults of the most used libraries."""
+    """Compare the best layout, if there is one, with the defaults of the most used libraries."""
+    if _is_open(sweep):
+        return []
     nearest: dict[int, list[str]] = {}
     for library in sweep.defaults:
         nearest.setdefault(library.placed_at[1], []).append(library.library)

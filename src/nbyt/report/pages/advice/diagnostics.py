@@ -21,6 +21,7 @@ from nbyt.results.measurement import (
     LayoutSources,
     Look,
     MeasuredLayout,
+    Measurement,
     Sources,
 )
 from nbyt.results.values import OBJECTIVES, Data, Estimate, Number
@@ -28,7 +29,7 @@ from nbyt.results.values import OBJECTIVES, Data, Estimate, Number
 Gradients = Literal["actor", "critic"]
 
 
-def surface_section(data: Advice, stage: StageAdvice, looked: Look) -> Part:
+def surface_section(data: Advice | Measurement, stage: StageAdvice, looked: Look) -> Part:
     """Return the alignment for every T and lambda that was measured."""
     lambdas = sorted(looked.lambdas)
     top = _best(looked.layouts)
@@ -52,7 +53,7 @@ def surface_section(data: Advice, stage: StageAdvice, looked: Look) -> Part:
     return section("map", "T against lambda", lead, body, link="T and lambda")
 
 
-def _column(data: Advice, lam: float) -> str:
+def _column(data: Advice | Measurement, lam: float) -> str:
     return f"λ = {lam:g}, in use" if lam == data.lam else f"λ = {lam:g}"
 
 
@@ -149,7 +150,7 @@ def closer_sections(data: Advice) -> Part:
         )
         return section("closer", "Diagnostics", words, link="Diagnostics")
     both = looked[0]
-    return merged([_bias_section(*both), _source_section(*both), surface_section(data, *both)])
+    return merged([_bias_section(*both), source_section(*both), surface_section(data, *both)])
 
 
 def _bias_section(stage: StageAdvice, looked: Look) -> Part:
@@ -203,7 +204,8 @@ def _key() -> Markup:
     )
 
 
-def _source_section(stage: StageAdvice, looked: Look) -> Part:
+def source_section(stage: StageAdvice, looked: Look) -> Part:
+    """Return what the variance is made of, and what synchronised starts add to it."""
     layouts = looked.sources.layouts
     lead = f"At {stage.name}: what the variance of one layout's gradient is made of."
     if not layouts:

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from math import log10, sqrt
 
-from nbyt.report.advice_words import CLOSE, SAME, claimed_steps, loss_words, marks, part_words
+from nbyt.report.advice_words import CLOSE, SAME, claimed_steps, marks, part_words
 from nbyt.report.figures.parts import band, figure, level, scatter, shaded, steps_axis, value_axis
 from nbyt.report.html.element import Child, Markup, for_chart, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.key import key
 from nbyt.report.html.page import Part, chart, section, table
 from nbyt.report.html.quantity import layout_mark, shown
-from nbyt.report.numbers import HasLayout, known, layout_name
+from nbyt.report.numbers import HasLayout, known, layout_name, percent
 from nbyt.report.pages.advice.answer import chance
 from nbyt.results.advice import Advice, LayoutLoss
 from nbyt.results.values import Data, Known
@@ -122,7 +122,7 @@ def _curve(rows: Sequence[LayoutLoss], numbers: Sequence[Known | None]) -> list[
 
 def _text(one: LayoutLoss) -> str:
     tried = f"{one.trainings} trainings" if one.trainings else "not trained"
-    return f"{layout_name(one)}: loses {loss_words(one.loss)}, {tried}"
+    return f"{layout_name(one)}: loses {percent(one.loss)}, {tried}"
 
 
 def _marks(data: Advice, rows: Sequence[LayoutLoss], numbers: Sequence[Known | None]) -> list[Data]:

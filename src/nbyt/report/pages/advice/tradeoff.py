@@ -1,6 +1,7 @@
 """The trade-off: long rollouts have less bias, many envs less noise."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import log10
 
 from nbyt.report.figures.parts import figure, line, scatter, shaded, steps_axis, value_axis
@@ -21,12 +22,21 @@ from nbyt.report.html.page import (
 )
 from nbyt.report.html.quantity import layout_mark, reasons_of, shown
 from nbyt.report.numbers import known, words
-from nbyt.results.advice import Advice, Answer, StageAdvice
+from nbyt.results.advice import Advice, Answer, Library, StageAdvice
 from nbyt.results.measurement import MeasuredLayout
-from nbyt.results.values import Data, Objective
+from nbyt.results.values import Data, Objective, OfLayout
 
 
-def start_of(data: Advice) -> int:
+@dataclass(frozen=True)
+class Probed:
+    """Frozen policies without an advice, with the layouts to mark in charts and their words."""
+
+    stages: Sequence[StageAdvice]
+    marked: Sequence[tuple[str, OfLayout]] = ()
+    libraries: Sequence[Library] = ()
+
+
+def start_of(data: Advice | Probed) -> int:
     """Return the place of the stage that was looked at closely, or of the middle one."""
     closer = [place for place, stage in enumerate(data.stages) if stage.closer is not None]
     return closer[0] if closer else len(data.stages) // 2
@@ -67,10 +77,17 @@ FACTORS: dict[str, Data] = {
 _LOWEST, _HIGHEST = -1.15, 2.0
 
 
-def factor_charts(data: Advice) -> list[Data]:
+def factor_charts(data: Advice | Probed) -> list[Data]:
     """Return one chart for each stage, all with the same top."""
     top = max(_bounds(stage)[1] for stage in data.stages)
     return [_chart(data, stage, [_bounds(stage)[0], top]) for stage in data.stages]
+
+
+def marked(data: Advice | Probed) -> list[tuple[str, OfLayout]]:
+    """Return the layouts to mark in charts, each with its words."""
+    if isinstance(data, Probed):
+        return list(data.marked)
+    return [(f"advised {word}", one) for word, one in advised(data)]
 
 
 def advised(data: Advice) -> list[tuple[str, Answer]]:
@@ -83,7 +100,7 @@ def advised(data: Advice) -> list[tuple[str, Answer]]:
     return [("for time", time), ("for samples", samples)]
 
 
-def _chart(data: Advice, stage: StageAdvice, bounds: list[float]) -> Data:
+def _chart(data: Advice | Probed, stage: StageAdvice, bounds: list[float]) -> Data:
     layouts = stage.layouts
     traces: list[Data] = []
     # Alignment first: where noise is all that matters its thick line would hide the other.
@@ -113,25 +130,28 @@ def _bounds(stage: StageAdvice) -> list[float]:
     return [max(low, _LOWEST), min(high, _HIGHEST)]
 
 
-def _stars(data: Advice, stage: StageAdvice) -> Data:
-    """Mark the advised points on the line of alignments."""
+def _stars(data: Advice | Probed, stage: StageAdvice) -> Data:
+    """Mark points on the line of alignments."""
     own = {one.steps: one.of(GRADIENT).alignment for one in stage.layouts}
-    at = [one.steps for _, one in advised(data) if known(own.get(one.steps))]
+    at = [one.steps for _, one in marked(data) if known(own.get(one.steps))]
     look = {"symbol": "star", "size": 17, "color": "@star", "line": {"color": "@ink", "width": 1.3}}
-    return scatter(at, [own[steps].value for steps in at], "advised", marker=look)
+    name = "best" if isinstance(data, Probed) else "advised"
+    return scatter(at, [own[steps].value for steps in at], name, marker=look)
 
 
-def _verticals(data: Advice, layouts: Sequence[MeasuredLayout]) -> tuple[list[Data], list[Data]]:
-    """Draw a line at each advised T, and above the chart what it is advised for."""
+def _verticals(
+    data: Advice | Probed, layouts: Sequence[MeasuredLayout]
+) -> tuple[list[Data], list[Data]]:
+    """Draw a line at each marked T, and above the chart why it is marked."""
     order = [one.steps for one in layouts]
     shapes, notes = [], []
-    for line_up, (word, one) in enumerate(advised(data)):
+    for line_up, (word, one) in enumerate(marked(data)):
         at = one.steps
         right = at in order and order.index(at) > len(order) / 2
         line = {"color": "@ink:0.45", "width": 1.2, "dash": "dot"}
         ends = {"x0": at, "x1": at, "y0": 0, "y1": 1.01 + 0.055 * line_up}
         shapes.append({"type": "line", "yref": "paper", "layer": "below", "line": line, **ends})
-        notes.append(_note(f"★ {one.envs}x{at} advised {word}", at, 1.01 + 0.055 * line_up, right))
+        notes.append(_note(f"★ {one.envs}x{at} {word}", at, 1.01 + 0.055 * line_up, right))
     return shapes, notes
 
 
@@ -148,7 +168,9 @@ def _note(text: str, at: int, height: float, right: bool) -> Data:
     }
 
 
-def _factors_defaults(data: Advice, layouts: Sequence[MeasuredLayout], bounds: list[float]) -> Data:
+def _factors_defaults(
+    data: Advice | Probed, layouts: Sequence[MeasuredLayout], bounds: list[float]
+) -> Data:
     """Mark every T that is some library's default, near the top."""
     named = _named(data)
     at = [one.steps for one in layouts if one.steps in named]
@@ -161,11 +183,12 @@ def _factors_defaults(data: Advice, layouts: Sequence[MeasuredLayout], bounds: l
     )
 
 
-def _named(data: Advice) -> dict[int, list[str]]:
+def _named(data: Advice | Probed) -> dict[int, list[str]]:
     """Return the libraries by the T that is nearest to their default."""
     found: dict[int, list[str]] = {}
     for one in data.libraries:
-        found.setdefault(one.placed_at[1], []).append(one.library)
+        names = found.setdefault(one.placed_at[1], [])
+        names += [one.library] if one.library not in names else []
     return found
 
 
@@ -176,14 +199,14 @@ _DESCRIPTION = (
 )
 
 
-def tradeoff_section(data: Advice) -> Part:
+def tradeoff_section(data: Advice | Probed) -> Part:
     """Return the chart of the factors, the libraries' defaults, and the numbers."""
     start = start_of(data)
     drawn = chart("factors", _DESCRIPTION, factor_charts(data))
     missing = by_stage([_missing(stage) for stage in data.stages], start)
     tables = by_stage([_table(stage) for stage in data.stages], start)
     content: list[Content] = [
-        _key(),
+        _key(data),
         drawn,
         missing,
         _defaults(data),
@@ -207,13 +230,14 @@ def _lead() -> Markup:
     )
 
 
-def _key() -> Markup:
+def _key(data: Advice | Probed) -> Markup:
+    marks = [("muted", "triangle-down", None, term("default"))] if data.libraries else []
     return key(
         ("blue", "circle", "solid", term("alignment")),
         ("vermillion", "square", "dash", term("bias_factor")),
         ("green", "triangle-up", "dot", term("noise_factor")),
-        ("star", "star", None, "advised"),
-        ("muted", "triangle-down", None, term("default")),
+        ("star", "star", None, "best" if isinstance(data, Probed) else "advised"),
+        *marks,
     )
 
 
@@ -225,7 +249,7 @@ def _missing(stage: StageAdvice) -> Markup | None:
     )
 
 
-def _defaults(data: Advice) -> Markup | None:
+def _defaults(data: Advice | Probed) -> Markup | None:
     """Return which library's default T is nearest to which compared T."""
     items = [
         tag("li", tag("strong", f"T = {steps} "), ", ".join(names))

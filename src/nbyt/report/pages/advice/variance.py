@@ -30,7 +30,7 @@ from nbyt.report.html.page import (
 )
 from nbyt.report.html.quantity import layout_mark, reasons_of, shown
 from nbyt.report.numbers import known, power_of_ten, words
-from nbyt.report.pages.advice.tradeoff import start_of
+from nbyt.report.pages.advice.tradeoff import Probed, start_of
 from nbyt.results.advice import Advice, StageAdvice
 from nbyt.results.measurement import Lags, Layouts
 from nbyt.results.values import Data, Number, Objective
@@ -47,12 +47,12 @@ _SHOWN = ("individual", "covariance", "variance")
 _MOST = 3.0  # times the highest bar
 
 
-def term_charts(data: Advice, gradient: Literal["actor", "critic"]) -> list[Data]:
+def term_charts(data: Advice | Probed, gradient: Literal["actor", "critic"]) -> list[Data]:
     """Return stacked bars of individual and covariance, a chart for each stage."""
     return [_terms(stage, gradient) for stage in data.stages]
 
 
-def lag_charts(data: Advice, gradient: Literal["actor", "critic"]) -> list[Data]:
+def lag_charts(data: Advice | Probed, gradient: Literal["actor", "critic"]) -> list[Data]:
     """Return the correlation of contributions by lag, a chart for each stage."""
     return [_lags(stage.lags.of(gradient)) for stage in data.stages]
 
@@ -148,7 +148,7 @@ def _across(number: Number, lags: Sequence[int]) -> list[Data]:
 _GRADIENTS: tuple[Literal["actor", "critic"], ...] = ("actor", "critic")
 
 
-def variance_section(data: Advice) -> Part:
+def variance_section(data: Advice | Probed) -> Part:
     """Return terms and lag correlations of actor and critic, side by side."""
     start = start_of(data)
     terms = side_by_side(_terms_chart(data, one) for one in _GRADIENTS)
@@ -195,12 +195,12 @@ def _lags_lead() -> Markup:
     )
 
 
-def _terms_chart(data: Advice, gradient: Literal["actor", "critic"]) -> Part:
+def _terms_chart(data: Advice | Probed, gradient: Literal["actor", "critic"]) -> Part:
     words = f"Individual and covariance terms of the {gradient}'s variance for every T."
     return chart(f"terms-{gradient}", words, term_charts(data, gradient), _title(gradient))
 
 
-def _lags_chart(data: Advice, gradient: Literal["actor", "critic"]) -> Part:
+def _lags_chart(data: Advice | Probed, gradient: Literal["actor", "critic"]) -> Part:
     words = f"Correlation of the {gradient}'s contributions against the steps between them."
     return chart(f"lags-{gradient}", words, lag_charts(data, gradient), _title(gradient))
 

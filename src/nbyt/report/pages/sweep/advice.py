@@ -17,6 +17,8 @@ from nbyt.report.pages.sweep.answer import (
     colours,
     comparisons,
     finished_indices,
+    kinds_of,
+    leader,
 )
 from nbyt.results.sweep import AdviceComparison, Sweep, SweptLayout
 from nbyt.results.values import Data, Estimate, Kind
@@ -40,7 +42,7 @@ def advice_section(sweep: Sweep) -> Part:
         return section("advice", title, None, why, link=link)
     charts = [_block(sweep, kind, advised) for kind, advised in compared.items()]
     lead = (
-        "What `nbyt advise` would have said: for the same samples the T that loses least on the "
+        "What nbyt advise would have said: for the same samples the T that loses least on the "
         "reference tasks; for the same time a race of quarter trainings, replayed on the first "
         "seeds of this sweep. If its expectations come true, the points go down from left to "
         "right."
@@ -126,7 +128,7 @@ def _key(sweep: Sweep) -> Markup:
     shades, places = colours(sweep.layouts), finished_indices(sweep)
     return key(
         *((shades[k], "circle", None, sweep.layouts[k].name) for k in places),
-        ("star", "star", None, "best"),
+        ("star", "star", None, leader(sweep, kinds_of(sweep)[0])),
         ("ink", "diamond-open", None, "advised"),
     )
 

@@ -14,6 +14,7 @@ KINDS: dict[Kind, str] = {
     "per_second": "for the same time",
 }
 _COLOURS = 12
+_OPEN = "answer open"
 _NAMED = 2
 
 
@@ -35,6 +36,12 @@ def colours(layouts: Sequence[SweptLayout]) -> list[str]:
 def best_index(sweep: Sweep, kind: Kind) -> int:
     """Return the index of the best layout."""
     return index_of(sweep, sweep.answer.of(kind)) or 0
+
+
+def leader(sweep: Sweep, kind: Kind) -> str:
+    """Return the word for that layout: the best, or the highest where nothing is decided."""
+    verdict = sweep.answer.of(kind)
+    return "highest" if verdict is not None and verdict.is_open else "best"
 
 
 def index_of(sweep: Sweep, layout: HasLayout | None) -> int | None:
@@ -61,8 +68,8 @@ def finished_indices(sweep: Sweep) -> list[int]:
 
 
 def roles(sweep: Sweep, kind: Kind, place: int) -> list[str]:
-    """Say whether a layout is the best, advised, or a library's default."""
-    names = ["best"] if place == best_index(sweep, kind) else []
+    """Say whether a layout is the best or highest, advised, or a library's default."""
+    names = [leader(sweep, kind)] if place == best_index(sweep, kind) else []
     names += ["advised"] if place == advised_index(sweep, kind) else []
     defaults = libraries(sweep.layouts[place])
     return names + ([f"default T of {defaults}"] if defaults else [])
@@ -106,17 +113,20 @@ def _card(sweep: Sweep, kind: Kind) -> Markup:
         why = "The seconds of an update were not measured."
         if sweep.answer.per_sample is None:
             why = "No training was finished."
-        return tag("article", head, tag("p", why), class_="answer open")
+        return tag("article", head, tag("p", why), class_=_OPEN)
+    if best.to_settle is not None:
+        said = tag("p", best.to_settle.sentence, class_="said")
+        return tag("article", head, tag("p", "no winner yet", class_="big"), said, class_=_OPEN)
     standing = sweep.layouts[best_index(sweep, kind)].standing(kind)
     rows: list[tuple[Child, Child]] = [
         ("return over training", shown(standing.over_training)),
         (_end_word(sweep, kind), shown(standing.final)),
-        ("tied with it", _ties(sweep, kind, best)),
+        ("tied with it", _ties(best)),
         *_defaults(sweep, kind),
     ]
     facts = [join([tag("dt", name), tag("dd", value)]) for name, value in rows]
-    look = "answer open" if best.no_measurable_difference else "answer"
-    return tag("article", head, big_layout(best), tag("dl", *facts, class_="facts"), class_=look)
+    inside = tag("dl", *facts, class_="facts")
+    return tag("article", head, big_layout(best), inside, class_="answer")
 
 
 def _end_word(sweep: Sweep, kind: Kind) -> str:
@@ -126,13 +136,7 @@ def _end_word(sweep: Sweep, kind: Kind) -> str:
     return f"return after {seconds:.2g} s" if seconds < 100 else f"return after {seconds:,.0f} s"
 
 
-def _ties(sweep: Sweep, kind: Kind, best: Verdict) -> Child:
-    if best.no_measurable_difference:
-        return "all others"
-    place = best_index(sweep, kind)
-    others = [layout for k, layout in enumerate(sweep.layouts) if k != place]
-    if all(layout.standing(kind).tied_with_best is None for layout in others):
-        return "unknown"
+def _ties(best: Verdict) -> Child:
     if not best.ties:
         return "none: the seeds separate it from all others"
     chips = [tag("li", split_mark(n, t)) for n, t in best.ties]
@@ -155,14 +159,13 @@ def _defaults(sweep: Sweep, kind: Kind) -> list[tuple[Child, Child]]:
 def _all_tie(sweep: Sweep) -> Markup | None:
     """Say loudly if the seeds separate no layout from any other."""
     verdicts = {kind: best for kind in KINDS if (best := sweep.answer.of(kind))}
-    unsure = {kind: best.to_settle for kind, best in verdicts.items() if best.to_settle}
-    if not unsure:
+    alike = [kind for kind, best in verdicts.items() if best.no_measurable_difference]
+    if not alike:
         return None
     title = "No measurable difference between the layouts"
-    if len(unsure) < len(verdicts):
-        title = f"{title} {KINDS[next(iter(unsure))]}"
-    needed = next(iter(unsure.values())).sentence
-    return tag("div", tag("p", tag("strong", title)), tag("p", needed), class_="notice loud")
+    if len(alike) < len(verdicts):
+        title = f"{title} {KINDS[alike[0]]}"
+    return tag("div", tag("p", tag("strong", title)), class_="notice loud")
 
 
 def _advice(sweep: Sweep) -> Markup | None:

@@ -18,6 +18,7 @@ from nbyt.report.pages.sweep.answer import (
     advised_index,
     best_index,
     kinds_of,
+    leader,
     libraries,
 )
 from nbyt.results.sweep import Sweep, SweptLayout
@@ -37,8 +38,8 @@ def _table(sweep: Sweep, kind: Kind) -> Markup:
         "N × T",
         "return over training",
         end,
-        "behind the best",
-        "the best beats it",
+        f"behind the {leader(sweep, kind)}",
+        f"the {leader(sweep, kind)} beats it",
         "an update" if kind == "per_second" else "seeds",
         "standing",
         "nearest to the default T of",
@@ -72,7 +73,7 @@ def _standing(sweep: Sweep, kind: Kind, place: int) -> Markup:
     standing = sweep.layouts[place].standing(kind)
     flags: list[Child] = []
     if place == best_index(sweep, kind):
-        flags.append(tag("span", "★ best", class_="flag"))
+        flags.append(tag("span", f"★ {leader(sweep, kind)}", class_="flag"))
     elif not standing.scores:
         flags.append(tag("span", "nothing finished", class_="flag harm"))
     elif standing.tied_with_best is None:
@@ -121,7 +122,7 @@ def _chart(sweep: Sweep, kind: Kind) -> Data:
     marks = [
         _defaults(nearest, kind) if nearest else None,
         _mark(sweep, kind, advised_index(sweep, kind), "advised", _ADVISED),
-        _mark(sweep, kind, best_index(sweep, kind), "best", _BEST),
+        _mark(sweep, kind, best_index(sweep, kind), leader(sweep, kind), _BEST),
     ]
     return figure(
         [*traces, *filter(None, marks)],
@@ -171,7 +172,7 @@ def _key(sweep: Sweep) -> Markup:
     entries: list[tuple[str, str, str | None, Child]] = [
         ("blue", "circle", "solid", "IQM and interval"),
         ("muted", "circle", None, "one seed"),
-        ("star", "star", None, "best"),
+        ("star", "star", None, leader(sweep, kinds_of(sweep)[0])),
         ("vermillion", "square-open", None, "nearest to the default T of a library"),
     ]
     if sweep.advice:

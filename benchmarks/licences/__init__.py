@@ -1,0 +1,1 @@
+"""The licences of what nbyt needs: `make licences`."""
