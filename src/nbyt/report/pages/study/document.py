@@ -114,7 +114,13 @@ def findings_section(data: Study, names: Mapping[str, str]) -> Part:
                 class_="finding",
             )
         )
-    return section("findings", "What was found", None, *articles, link="Findings")
+    count = len(articles)
+    several = f"{_COUNTS.get(count, str(count))} things you may not expect"
+    title = several if count > 1 else "What was found"
+    return section("findings", title, None, *articles, link="Findings")
+
+
+_COUNTS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six", 7: "Seven"}
 
 
 def _listed(links: Sequence[Markup]) -> list[Child]:
