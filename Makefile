@@ -152,6 +152,14 @@ browser:  ## Install Debian's Chromium, if there is none.
 
 bench: bench-throughput bench-probe  ## Run both benchmarks of speed.
 
+bench-vectors: install  ## Measure what stepping a batched simulator through nbyt adds; half a minute.
+	$(BIN)/python -m benchmarks.vectors.run
+	$(BIN)/python -m benchmarks.throughput.report
+
+bench-rules: install  ## Count how often GradientProbe's rules are right; an hour, and it goes on where it stopped.
+	$(BIN)/python -m benchmarks.rules.run
+	$(BIN)/python -m benchmarks.rules.report
+
 bench-throughput: .venv-bench/installed  ## Compare steps per second with other libraries.
 	.venv-bench/bin/python -m benchmarks.throughput.run
 	.venv-bench/bin/python -m benchmarks.throughput.report

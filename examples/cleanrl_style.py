@@ -2,9 +2,10 @@
 
     python examples/cleanrl_style.py --total 50000 --out runs/single-file
 
-Three lines add the probe and end in `# probe`: the import, the probe, and a measurement of each
-batch before it is learned from. All the rest is a training like any other. The probe draws no
-random numbers and changes nothing, so the training learns the same without it (--every 0).
+Four lines add the probe and end in `# probe`: the import, the probe, a measurement of each batch
+before it is learned from, and what to change, at the end. All the rest is a training like any
+other. The probe draws no random numbers and changes nothing, so the training learns the same
+without it (--every 0).
 """
 
 import argparse
@@ -155,6 +156,8 @@ def train(args: argparse.Namespace) -> tuple[Agent, list[float]]:
             noise = f"ess ratio {found.ess_ratio}, noise scale {found.noise_scale}"
             print(f"update {update:3d}: return {means[-1]:.1f}, {noise}", flush=True)
         learn(agent, optimiser, batch, gain, args)
+    if args.every:
+        print(probe.summary(minibatch=args.minibatch, epochs=args.epochs, updates=update))  # probe
     if args.out is not None:
         print(probe.write_page())
     return agent, means

@@ -115,11 +115,11 @@ def page(result: Result) -> str:
         "rivals": rivals(result, "rivals"),
         "sealed": sealed(result),
         "groups": groups(result),
-        "aims": aims(result),
-        "calibration": calibrated(result),
+        "aims": aims(result["rivals"]),
+        "calibration": calibrated(result["calibration"]),
         "deciding": deciding(result),
         "worse": worse_than_constant(result),
-        "calibration_aims": calibration_aims(result),
+        "calibration_aims": calibration_aims(result["calibration"]),
         "carried": carried(result),
         "expected": expected(result),
         "own_returns": own_returns(result),
@@ -234,9 +234,8 @@ _TIMES = ("measured", "parallel:4", "parallel:16", "parallel:64")
 _MOST = {"4": 0.025, "8": 0.02}
 
 
-def aims(result: Result) -> str:
+def aims(ways: Result) -> str:
     """What the race was meant to reach at equal time, and what it reached."""
-    ways, lines = result["rivals"], []
     head = ["", "budget", "race", "aim", "half of the best search", "constant", "reached"]
     lines = [_row(head), _row(["---"] * len(head))]
     for objective in (one for one in _TIMES if one in ways["constant"]):
@@ -275,10 +274,10 @@ def worse_than_constant(result: Result) -> str:
     return "\n".join(lines)
 
 
-def calibration_aims(result: Result) -> str:
+def calibration_aims(by_kind: Result) -> str:
     """Which aims of calibration are reached on parallel hardware, before rounding."""
     lines = [_row(["budget", "aim", "found", "reached"]), _row(["---"] * 4)]
-    for budget, found in result["calibration"]["parallel"].items():
+    for budget, found in by_kind["parallel"].items():
         held, safe = found["intervals"]["0.9"], found["safe_range"]["precision"]
         brier, base = found["brier"], found["brier_of_base_rate"]
         rows = [
@@ -323,13 +322,13 @@ def _best_search_name(ways: dict[str, Any], objective: str, budget: str) -> str:
     return min(searches, key=lambda name: float(ways[name][objective][budget]["loss"]["value"]))
 
 
-def calibrated(result: Result) -> str:
+def calibrated(by_kind: Result) -> str:
     """How often what the race says of itself came true."""
     head = ["costs", "budget", "stated", "true", "Brier (uncorrected; others' rate; base rate)"]
     head += ["50 % hold", "90 % hold"]
     head += ["safe range: precision", "recall", "repeats: within an octave", "within 5 %"]
     lines = [_row(head), _row(["---"] * len(head))]
-    for kind, budgets in result["calibration"].items():
+    for kind, budgets in by_kind.items():
         for budget, found in budgets.items():
             safe, again = found["safe_range"], found["repeats"] or {}
             words = [kind, budget, f"{found['stated']:.2f}", f"{found['true']:.2f}"]
@@ -339,7 +338,7 @@ def calibrated(result: Result) -> str:
             words += [_share(again.get(name)) for name in ("within_an_octave", "within_5_percent")]
             lines.append(_row(words))
     lines += ["", "Reliability on parallel hardware, by what was stated:", ""]
-    found = result["calibration"]["parallel"]
+    found = by_kind["parallel"]
     lines += [_row(["budget", "stated", "true", "asked"]), _row(["---"] * 4)]
     lines += [
         _row([budget, f"{row['stated']:.2f}", f"{row['true']:.2f}", str(row["asked"])])
@@ -485,7 +484,19 @@ def sealed(result: Result) -> str:
     """The same for the sealed envs, or that they were not asked."""
     if not result["rivals_sealed"]:
         return "They have not been asked yet."
-    return rivals(result, "rivals_sealed")
+    parts = [_SEALED_TEXT, rivals(result, "rivals_sealed")]
+    parts += ["Against the aims, on these envs:", aims(result["rivals_sealed"])]
+    if "calibration_sealed" in result:
+        found = result["calibration_sealed"]
+        parts += ["How often it came true, with the power that is shipped:", calibrated(found)]
+        parts.append(calibration_aims(found))
+    return "\n\n".join(parts)
+
+
+_SEALED_TEXT = (
+    "Rules that learn from other tasks have learnt from the development envs only. All at "
+    "B = 2,048 with envs started together."
+)
 
 
 def cells(result: Result) -> str:

@@ -30,7 +30,7 @@ from benchmarks.proving.rules import FREE, PAID, PAIRED, RECORDED, SLOW
 from benchmarks.proving.tasks import SEALED
 from benchmarks.timing.machine import machine
 from nbyt.rng import numpy_stream
-from nbyt.stats.race import CALIBRATED_FROM
+from nbyt.stats.race import CALIBRATED_FROM, TRUER
 from nbyt.store.atomic import write_text
 from nbyt.training import hardware
 
@@ -108,8 +108,12 @@ def judge(
         "cells": [_described(cell, objectives) for cell in known + asked],
     }
     said = [part.pop("said") for part in parts]
+    of_sealed = [part.pop("said_sealed") for part in parts]
     result["power"] = powers([one for part in said for own in part.values() for one in own])[""]
     result["calibration"] = _calibration(said, objectives)
+    if asked:
+        as_shipped = dict.fromkeys(SEALED, TRUER)
+        result["calibration_sealed"] = _calibration(of_sealed, objectives, as_shipped)
     result["answers"] = answers(known)
     result["stagger_sealed"] = staggers(asked)
     for name in ("rivals", "rivals_sealed", "oracle", "by_cell", "paired"):
@@ -151,6 +155,7 @@ def judge_objective(
     sealed = [Bench(Ground(cell, objective), replays) for cell in asked]
     found: dict[str, Any] = {"rivals": {}, "rivals_sealed": {}, "groups": {}, "by_cell": {}}
     found["said"] = _said(benches, grounds)
+    found["said_sealed"] = _said(sealed, grounds)
     of_race: dict[tuple[str, str], dict[Bench, Row]] = {}
     for question in questions(slow=slow):
         name, budget = question.name, str(question.budget)
@@ -211,16 +216,21 @@ def _said(benches: Sequence[Bench], grounds: Sequence[Ground]) -> dict[int, list
 
 
 def _calibration(
-    parts: Sequence[dict[int, list[Said]]], objectives: Sequence[str]
+    parts: Sequence[dict[int, list[Said]]],
+    objectives: Sequence[str],
+    power: dict[str, float] | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """How often it came true, by kind of costs and budget."""
+    """How often it came true, by kind of costs and budget.
+
+    power: of each env; without it, the one that is fitted on the other envs.
+    """
     kinds: dict[str, dict[int, list[Said]]] = {}
     for objective, part in zip(objectives, parts, strict=True):
         kind = kinds.setdefault(objective.partition(":")[0], {})
         for budget, said in part.items():
             kind.setdefault(budget, []).extend(said)
     every = [one for of in kinds.values() for own in of.values() for one in own]
-    power = powers(every)
+    power = power or powers(every)
     return {
         kind: {str(budget): calibration(said, power) for budget, said in by_budget.items()}
         for kind, by_budget in kinds.items()

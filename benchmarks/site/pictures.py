@@ -39,6 +39,7 @@ def page(folder: Path) -> Path:
 def take(browser: Browser, path: Path, scheme: Any) -> bytes:
     """Return a picture of the answer and the learning curves."""
     context = browser.new_context(**_WINDOW, color_scheme=scheme)
+    context.set_default_timeout(300_000)
     shown = context.new_page()
     shown.goto(path.as_uri())
     shown.locator("#curves .main-svg").last.wait_for()

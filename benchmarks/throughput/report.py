@@ -17,6 +17,8 @@ from benchmarks.throughput.run import RESULT
 from benchmarks.throughput.start import COMMAND
 from benchmarks.timing.lines import HEADINGS, cells
 from benchmarks.timing.machine import in_words
+from benchmarks.vectors.run import RESULT as VECTORS
+from benchmarks.vectors.section import section as vectors_section
 
 PAGE = Path(__file__).parents[2] / "docs" / "speed.md"
 
@@ -79,6 +81,7 @@ def page(found: dict[str, Any]) -> str:
     parts += [_memory(found["memory"])] if "memory" in found else []
     parts += [section(json.loads(CALLBACK.read_text()))] if CALLBACK.exists() else []
     parts += [seeds_section(json.loads(SEEDS.read_text()))] if SEEDS.exists() else []
+    parts += [vectors_section(json.loads(VECTORS.read_text()))] if VECTORS.exists() else []
     return "\n".join([*parts, _equal(), in_words(found["machine"])])
 
 

@@ -1,5 +1,6 @@
 """Progress on stderr: bars on a terminal, a line now and then elsewhere."""
 
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -209,3 +210,26 @@ def watched(
             progress(what, done, total)
 
         yield move
+
+
+Told = Callable[[str, int, int], None]
+Shown = bool | Told
+
+
+@contextmanager
+def watching(shown: Shown) -> Iterator[Told]:
+    """Yield what is told of progress: bars on a terminal, a line for each part in a notebook.
+
+    Elsewhere, as in a script whose output is kept, nothing is shown.
+    """
+    # ipykernel sets FORCE_COLOR, by which rich takes a cell's output for a terminal.
+    notebook = "ipykernel" in sys.modules
+    terminal = False if notebook else None
+    console = Console(stderr=True, force_jupyter=False, force_terminal=terminal)
+    if callable(shown):
+        yield shown
+    elif shown and (console.is_terminal or notebook):
+        with overall_progress(console) as move:
+            yield move
+    else:
+        yield lambda what, done, total: None

@@ -9,6 +9,7 @@ from benchmarks.callback.section import section
 from benchmarks.isas import report as isas
 from benchmarks.proving import report as proving
 from benchmarks.replicate import report as replicate
+from benchmarks.rules import report as rules
 from benchmarks.soak import report as soak
 from benchmarks.sweep import scale_report as scale
 from benchmarks.throughput import report as speed
@@ -22,6 +23,7 @@ from benchmarks.throughput import report as speed
         (isas, isas.PAGE),
         (proving, proving.PAGE),
         (replicate, replicate.PAGE),
+        (rules, rules.PAGE),
         (soak, soak.PAGE),
         (scale, scale.PAGE),
     ],

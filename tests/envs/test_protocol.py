@@ -5,14 +5,17 @@ The oracle is a bare loop over one env, written here: step, and reset when it en
 
 import corridor
 import corridor_device
+import corridor_vectors
 import gymnasium
 import jax
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 from transitions import Seen, assert_same_transitions, valid_transitions
 
 from nbyt.collect import device
 from nbyt.envs import gymnasium_suite
+from nbyt.envs.user_code import env_from
 from nbyt.policy.actor_critic import table
 
 WAYS = [("sync", "same"), ("sync", "next"), ("async", "same"), ("async", "next")]
@@ -49,6 +52,70 @@ def test_corridor_is_the_same_through_every_reset(make, vector, autoreset) -> No
     finally:
         running.close()
     assert_same_transitions(seen, expected)
+
+
+VECTORS = {
+    "next-step": corridor_vectors.next_step,
+    "same-step": corridor_vectors.same_step,
+    "no-autoreset": corridor_vectors.disabled,
+    "no-mode-said": corridor_vectors.named_mode,
+    "sync-next": corridor_vectors.sync_of(corridor.make_box, AutoresetMode.NEXT_STEP),
+    "sync-same": corridor_vectors.sync_of(corridor.make_box, AutoresetMode.SAME_STEP),
+    "sync-none": corridor_vectors.sync_of(corridor.make_box, AutoresetMode.DISABLED),
+    "dict-same": corridor_vectors.sync_of(corridor_vectors.make_dict, AutoresetMode.SAME_STEP),
+    "dict-next": corridor_vectors.sync_of(corridor_vectors.make_dict, AutoresetMode.NEXT_STEP),
+    "fixed": corridor_vectors.fixed,
+    "isaac-arrays": corridor_vectors.isaac,
+    "isaac-five-values": corridor_vectors.isaac_five,
+    "isaac-torch": corridor_vectors.isaac_torch,
+    "isaac-dict": corridor_vectors.isaac_parts,
+    "sb3": corridor_vectors.vec_env,
+    "sb3-wrapped": corridor_vectors.monitored,
+}
+NEEDS = {"isaac-torch": "torch", "isaac-dict": "torch", "sb3": "stable_baselines3"}
+NEEDS |= {"sb3-wrapped": "stable_baselines3"}
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+def test_corridor_is_the_same_through_every_vector_env(kind: str) -> None:
+    if kind in NEEDS:
+        pytest.importorskip(NEEDS[kind])
+    expected = [oracle(corridor.make_box(), 0, actions) for actions in corridor_actions()]
+    running = env_from(VECTORS[kind]).start(3)
+    try:
+        assert running.envs == 3
+        seen = valid_transitions(running, SEEDS, corridor_actions())
+        again = valid_transitions(running, SEEDS, corridor_actions())
+    finally:
+        running.close()
+    assert_same_transitions(
+        seen, one_end(expected) if "isaac" in kind or "sb3" in kind else expected
+    )
+    assert_same_transitions(again, seen)
+
+
+def test_a_time_out_without_its_observation_has_the_one_before() -> None:
+    """Rewards and ends are right all the same; the note says it."""
+    expected = one_end([oracle(corridor.make_box(), 0, row) for row in corridor_actions()])
+    env = env_from(corridor_vectors.isaac_no_final)
+    running = env.start(3)
+    seen = valid_transitions(running, SEEDS, corridor_actions())
+    stood_in = [
+        [r._replace(next_observation=r.observation) for r in row if r.truncated] for row in seen
+    ]
+    assert any(stood_in)
+    assert_same_transitions([[r for r in row if r.truncated] for row in seen], stood_in)
+    goes_on = [[r for r in row if not (r.terminated or r.truncated)] for row in seen]
+    assert_same_transitions(
+        goes_on, [[r for r in row if not (r.terminated or r.truncated)] for row in expected]
+    )
+    ends = [[(r.reward, r.terminated, r.truncated) for r in row] for row in seen]
+    np.testing.assert_allclose(
+        np.array(ends, float),
+        np.array([[(r.reward, r.terminated, r.truncated) for r in row] for row in expected], float),
+        rtol=1e-6,
+    )
+    assert any("time-outs come without a final observation" in note for note in env.notes)
 
 
 def device_transitions(env, logits: list[float]) -> tuple[list[list[Seen]], list[np.ndarray]]:

@@ -51,7 +51,9 @@ def test_it_learns(training: Training) -> None:
 
 
 def test_it_prints_what_it_measured_and_keeps_it(training: Training) -> None:
-    *lines, page = training.printed
+    *lines, summary, page = training.printed
+    assert "updates measured, 512 samples each" in summary
+    assert "the whole training is 12 updates of 512 samples" in summary
     assert [line.split(":")[0].split()[-1] for line in lines] == ["6", "12"]
     assert all("ess ratio" in line and "noise scale" in line for line in lines)
     assert Path(page).read_text().startswith("<!")

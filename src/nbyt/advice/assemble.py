@@ -39,7 +39,6 @@ from nbyt.results.advice import (
     Goal,
     LayoutLoss,
     Library,
-    PriorFacts,
     Race,
     Schedule,
     StageAdvice,
@@ -150,7 +149,7 @@ def advice_record(
         safe_range=_safe(inputs),
         layouts=tuple(layouts),
         race=None if evidence is None else _race(evidence, costs),
-        prior=_prior(inputs.prior),
+        prior=inputs.prior.facts,
         track_record=inputs.track_record,
         costs_from=None if costs is None else costs.name,
         costs=None if costs is None or costs.timed is None else costs.timed.record,
@@ -276,10 +275,6 @@ def _race(evidence: Evidence, costs: UpdateCosts | None) -> Race:
         )
         or UNSET,
     )
-
-
-def _prior(prior: Prior) -> PriorFacts:
-    return PriorFacts(version=prior.version, sha256=prior.sha256, tasks=len(prior.tasks))
 
 
 def _stages(inputs: AdviceInputs) -> list[StageAdvice]:

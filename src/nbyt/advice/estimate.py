@@ -12,7 +12,7 @@ from nbyt.advice.given import OwnRun, require_same
 from nbyt.advice.race import EPISODES, Race
 from nbyt.advice.request import AdviceRequest
 from nbyt.collect.segment import burn_in, horizon
-from nbyt.envs.protocol import HostEnv
+from nbyt.envs.protocol import HostEnv, most_envs
 from nbyt.errors import EnvError, UsageError
 from nbyt.stats.prior import Prior, load_prior
 from nbyt.sweeps.grid import Cell
@@ -155,6 +155,7 @@ def startable(env: Any, most: int, vector: str = "sync", *, batch: int = 2**31) 
     """
     if not isinstance(env, HostEnv):
         return most
+    most = most_envs(env, most)
     _try_start(env, 1, vector)  # what fails alone is not for want of room
     tried = wanted = min(most, batch)
     while tried > 1:

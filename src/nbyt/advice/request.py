@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nbyt.advice.costs import MEASURED, CostSource, cost_source
-from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.envs.protocol import DeviceEnv, HostEnv, usual_envs
 from nbyt.errors import UsageError
 from nbyt.layout import Layout, lengths_of, nearest_divisors
 from nbyt.numbers import MEMORY, PASSES, PROBABILITIES, SEED, SIZE, STAGES, STEPS, TRAININGS
@@ -100,7 +100,7 @@ class AdviceRequest:
             max_envs=self.max_envs,
         )
         words: dict[str, Any] = {"batch": self.batch, "total": self.total, "seed": self.seed}
-        if self.max_envs != (HOST_ENVS if isinstance(self.env, HostEnv) else self.batch):
+        if self.max_envs != usual_envs(self.env, self.batch, HOST_ENVS):
             words["max-envs"] = self.max_envs
         if self.own is not None:
             words["current"] = f"{self.batch // self.own}x{self.own}"
@@ -181,7 +181,7 @@ def make_advice_request(
     settings = settings or PPOSettings()
     given = () if lambdas is None else PROBABILITIES.check(lambdas, "lambda")
     lambdas = given or _lambdas(settings.lam, effort)
-    usual = HOST_ENVS if isinstance(env, HostEnv) else batch
+    usual = usual_envs(env, batch, HOST_ENVS)
     max_envs = usual if max_envs is None else SIZE.check(max_envs, "max_envs")
     usual = nearest_divisors(batch, MINIBATCH)[0]
     minibatch = usual if minibatch is None else SIZE.check(minibatch, "minibatch")

@@ -27,6 +27,7 @@ from nbyt.advice.stages import (
 from nbyt.collect import Progress
 from nbyt.dialects.carrying import Carried
 from nbyt.envs import HostEnv, resolve
+from nbyt.envs.protocol import usual_envs
 from nbyt.errors import StoreError, UsageError
 from nbyt.measure.frozen_policy import Collector
 from nbyt.numbers import SIZE, SPLIT, require
@@ -143,7 +144,8 @@ def advise(
     (current,), _ = require(SPLIT, current=current), require(SIZE, max_envs=max_envs)
     if isinstance(found, HostEnv):
         size = SIZE.check(batch, "batch")
-        max_envs = startable(found, max_envs or HOST_ENVS, vector, batch=size)
+        wanted = max_envs or usual_envs(found, size, HOST_ENVS)
+        max_envs = startable(found, wanted, vector, batch=size)
     request = make_advice_request(
         found,
         batch=batch,

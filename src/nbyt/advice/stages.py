@@ -51,9 +51,9 @@ def open_folder(
     require_same(request, runs)
     known = [*(each.frozen_policy.fingerprint for each in given), *(r.fingerprint for r in runs)]
     identity = {**request.identity(), "from": known}
+    made_by = manifest("advise", identity, request.seed, hardware.describe())
     env = request.env.id.rpartition(":")[2]
     name = slug(f"advise-{env}-{request.batch}-{request.objective}-seed{request.seed}")
-    made_by = manifest("advise", identity, request.seed, hardware.describe())
     path = Path(out) if out is not None else Path("runs") / name
     return open_run(path, identity, "advise", manifest=made_by, force=force)
 

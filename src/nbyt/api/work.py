@@ -1,12 +1,8 @@
 """What trains and measures: nbyt.advise, nbyt.probe, nbyt.sweep, nbyt.train, nbyt.audit."""
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
-
-from rich.console import Console
 
 from nbyt.advice.result import Advice
 from nbyt.advice.run import advise as advised
@@ -23,7 +19,7 @@ from nbyt.measure.request import CHAINS, Resources, Start
 from nbyt.minibatch import Audit
 from nbyt.minibatch import audit as audited
 from nbyt.policy.actor_critic import Stage
-from nbyt.progress import overall_progress
+from nbyt.progress import Shown, watching
 from nbyt.store.manifest import manifest
 from nbyt.store.run import open_run
 from nbyt.store.text import slug
@@ -32,29 +28,9 @@ from nbyt.sweeps.run import Sweep, run_sweep
 from nbyt.training import hardware, loop
 from nbyt.training.plan import EPOCHS, MINIBATCH, PPOPlan, PPOSettings, stage_updates
 
-Env = str | DeviceEnv | HostEnv | Callable[[], Any]
+Env = str | DeviceEnv | HostEnv | Callable[..., Any]
 StageLike = Stage | Path | str
-Shown = bool | Progress
 Vector = Literal["sync", "async"]
-
-
-@contextmanager
-def watching(shown: Shown) -> Iterator[Progress]:
-    """Yield what is told of progress: bars on a terminal, a line for each part in a notebook.
-
-    Elsewhere, as in a script whose output is kept, nothing is shown.
-    """
-    # ipykernel sets FORCE_COLOR, by which rich takes a cell's output for a terminal.
-    notebook = "ipykernel" in sys.modules
-    terminal = False if notebook else None
-    console = Console(stderr=True, force_jupyter=False, force_terminal=terminal)
-    if callable(shown):
-        yield shown
-    elif shown and (console.is_terminal or notebook):
-        with overall_progress(console) as move:
-            yield move
-    else:
-        yield lambda what, done, total: None
 
 
 @public

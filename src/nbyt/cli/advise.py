@@ -21,6 +21,7 @@ from nbyt.cli.current import CurrentLayout, as_used, own_layout, remarks, with_o
 from nbyt.cli.options import EnvId, Learning
 from nbyt.cli.output import Common, Outcome, dry_run, show, show_verbatim, talk, warn
 from nbyt.envs import DeviceEnv, HostEnv, resolve
+from nbyt.envs.protocol import usual_envs
 from nbyt.errors import EnvError, RunInterruptedError, UsageError
 from nbyt.measure.frozen_policy import Collector
 from nbyt.numbers import (
@@ -211,8 +212,8 @@ def _with_startable(
     """Lower --max-envs to what can be started at once, with a warning."""
     if not isinstance(env, HostEnv):
         return options
-    wanted = options.max_envs or HOST_ENVS
     size = options.batch or (own.envs * own.steps if own else BATCH)
+    wanted = options.max_envs or usual_envs(env, size, HOST_ENVS)
     most = startable(env, wanted, options.vector, batch=size)
     if most < wanted:
         warn(

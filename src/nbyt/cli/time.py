@@ -8,7 +8,8 @@ from cyclopts import Parameter
 
 from nbyt.cli.options import EnvId, Settings
 from nbyt.cli.output import Common, Outcome, show, show_next, talk
-from nbyt.envs import HostEnv, resolve
+from nbyt.envs import DeviceEnv, HostEnv, resolve
+from nbyt.envs.protocol import usual_envs
 from nbyt.errors import LayoutError, StoreError
 from nbyt.layout import Layout, nearest_divisors
 from nbyt.numbers import SIZE, SIZES, Passes, Size, SizesText
@@ -71,7 +72,7 @@ def run(
     make_writable(target.parent)
     hardware.prepare(options.device, quiet=common.quiet)
     found = resolve(env)
-    layouts = _layouts(options, _USUAL_HOST if isinstance(found, HostEnv) else _USUAL)
+    layouts = _layouts(options, _usual(found))
     with watched(talk(quiet=common.quiet)) as progress:
         costs = time_layouts(
             layouts,
@@ -90,6 +91,12 @@ def run(
         "out": str(target),
     }
     return Outcome(data)
+
+
+def _usual(env: DeviceEnv | HostEnv) -> tuple[int, ...]:
+    """Return the numbers of envs to time by default."""
+    most = usual_envs(env, _USUAL[-1], HOST_ENVS)
+    return tuple(one for one in (_USUAL_HOST if most == HOST_ENVS else _USUAL) if one <= most)
 
 
 def _layouts(options: TimeOptions, usual: tuple[int, ...]) -> list[Layout]:

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from nbyt.collect.device import Runner, advance, each_seed, spread, start, step_inputs
 from nbyt.collect.host import HostActor
-from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.envs.protocol import DeviceEnv, HostEnv, most_envs
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.rng import seeds, stream
 
@@ -146,14 +146,15 @@ def _episode_step(
 def _host_returns(
     env: HostEnv, policy: ActorCritic, params: Params, key: jax.Array, seed: int
 ) -> Evaluation:
-    running = env.start(_HOST_EPISODES)
-    observation = running.reset(seeds(seed, "evaluate", _HOST_EPISODES))
-    total = np.zeros(_HOST_EPISODES)
-    ended, spoiled = np.zeros(_HOST_EPISODES, bool), np.zeros(_HOST_EPISODES, bool)
+    episodes = most_envs(env, _HOST_EPISODES)
+    running = env.start(episodes)
+    observation = running.reset(seeds(seed, "evaluate", episodes))
+    total = np.zeros(episodes)
+    ended, spoiled = np.zeros(episodes, bool), np.zeros(episodes, bool)
     for time in range(LONGEST):
         if time % _CHUNK == 0:
             chunk = stream(key, "chunk", time // _CHUNK)
-            actor = HostActor(policy, params, chunk, _CHUNK, _HOST_EPISODES)
+            actor = HostActor(policy, params, chunk, _CHUNK, episodes)
         step = running.step(actor.act(observation, time % _CHUNK)[1])
         finite = np.isfinite(step.reward)
         total += np.where(ended | ~finite, 0.0, step.reward)

@@ -28,7 +28,7 @@ from nbyt.collect.device import (
 from nbyt.collect.host import HostPolicy, HostRunner, Record, StageHostPolicy, device_kind
 from nbyt.collect.rollout import Rollout, next_value, next_values
 from nbyt.collect.segment import PartEnvs, PoolPlan, Segment, burn_in, pieces
-from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs
+from nbyt.envs.protocol import DeviceEnv, HostEnv, HostEnvs, most_envs
 from nbyt.errors import EnvError
 from nbyt.policy.actor_critic import ActorCritic, Params
 from nbyt.policy.normalise import divided
@@ -189,13 +189,17 @@ def host_segments(
     try:
         for first in firsts:
             runner = HostRunner(running, every[first : first + together])
+            skipped = np.zeros(together, int)
             if not plan.synchronised:
                 limit = burn_in(env.time_limit)
                 counts = numpy_stream(plan.seed, role, first).integers(limit, 2 * limit, together)
-                actor = host_policy.actor(first, None, int(counts.max()), together)
-                runner.wander(actor, np.asarray(counts))
+                if getattr(running, "restarts", True):
+                    actor = host_policy.actor(first, None, int(counts.max()), together)
+                    runner.wander(actor, np.asarray(counts))
+                else:  # chains begin at different times instead
+                    skipped = counts
             wanted = part or range(first, min(first + together, plan.chains))
-            yield from _group(runner, host_policy, plan, first, together, wanted)
+            yield from _group(runner, host_policy, plan, first, skipped, wanted)
     finally:
         running.close()
 
@@ -205,20 +209,24 @@ def _group(
     host_policy: HostPolicy,
     plan: PoolPlan,
     first: int,
-    together: int,
+    skipped: np.ndarray,
     wanted: range,
 ) -> Iterator[Segment]:
-    """Yield the segments of one group chain by chain: their counts of valid rows differ."""
-    _, length = pieces(plan.steps, _HOST_POOL_LONGEST)
-    have, place = dict.fromkeys(wanted, 0), 0
+    """Yield the segments of one group chain by chain: their counts of valid rows differ.
+
+    skipped: valid rows of each env before its chain begins.
+    """
+    together, (_, length) = len(skipped), pieces(plan.steps, _HOST_POOL_LONGEST)
+    have, place = {chain: -int(skipped[chain - first]) for chain in wanted}, 0
     while min(have.values()) < plan.steps:
         record, _ = runner.go(host_policy.actor(first, place, length, together), length)
         rows = _rows(host_policy, record)
         for chain, count in have.items():
             valid = np.flatnonzero(record.valid[:, chain - first])
-            if count < plan.steps:
-                own = {name: values[valid, chain - first][:, None] for name, values in rows.items()}
-                yield Segment(slice(chain, chain + 1), count, own)
+            used = valid[max(-count, 0) :]
+            if count < plan.steps and len(used):
+                own = {name: values[used, chain - first][:, None] for name, values in rows.items()}
+                yield Segment(slice(chain, chain + 1), max(count, 0), own)
             have[chain] = count + len(valid)
         place += 1
 
@@ -282,6 +290,7 @@ def collect_pool(
 ) -> Pool:
     """Collect the pool of `plan`; `progress` is called with steps done and steps in all."""
     key = _key(plan)
+    plan = plan._replace(envs=most_envs(env, plan.envs))
     if isinstance(env, HostEnv):
         return collect_host_pool(env, StageHostPolicy(policy, params, key), plan, progress)
     return _assemble(env.id, device_segments(env, policy, params, plan, key), plan, progress)

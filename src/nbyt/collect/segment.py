@@ -73,6 +73,7 @@ class PartEnvs:
 
     def __init__(self, running: HostEnvs, rows: range, envs: int) -> None:
         self._running, self._rows, self.envs = running, slice(rows.start, rows.stop), envs
+        self.restarts = getattr(running, "restarts", True)
 
     def reset(self, seeds: list[int]) -> np.ndarray:
         """Reset the envs that run, each with the seed of its place."""

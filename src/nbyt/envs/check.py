@@ -158,7 +158,9 @@ def _check_host(env: Any, seed: int, steps: int, counts: tuple[int, ...]) -> Rep
     first = record(make, seed, steps)
     faults = check_host.judge(first, record(make, seed, steps))
     notes = check_host.notes(first, record(make, seed + 1, 1))
+    counts = getattr(env, "speeds", None) or counts
     timed, late = ({}, []) if faults else speeds(lambda n: host_speed(env, n, seed), counts)
+    notes += getattr(env, "notes", [])
     return Report(
         id=env.id,
         kind="host",

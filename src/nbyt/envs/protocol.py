@@ -110,3 +110,18 @@ class HostEnv(Found, Protocol):
 
     def start_one(self) -> Env | None:
         """Build a single Gymnasium env, or return None where the suite has none (EnvPool)."""
+
+
+def most_envs(env: Any, wanted: int) -> int:
+    """Return how many envs a layout may have: `wanted`, or a vector env's fixed N if that is less.
+
+    Any number of device envs, and of rows of a vector env whose N is a choice, can be had.
+    """
+    return min(wanted, getattr(env, "most_envs", wanted))
+
+
+def usual_envs(env: Any, batch: int, single: int) -> int:
+    """Return the most envs of a layout by default: `single` for host envs that come one by one."""
+    if hasattr(env, "most_envs"):
+        return most_envs(env, batch)
+    return single if isinstance(env, HostEnv) else batch

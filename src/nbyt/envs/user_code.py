@@ -264,24 +264,43 @@ class NamedHostEnv(_NamedEnv):
 def env_from(thing: Any, name: str = "") -> DeviceEnv | HostEnv:
     """Make the env that an object is or builds. name: what the user typed, which finds it again."""
     where = name or type(thing).__name__
+    from nbyt.envs.vectors.factory import VectorFactory, takes_num_envs
+    from nbyt.envs.vectors.kinds import is_vector
+
     if not isinstance(thing, type) and isinstance(thing, DeviceEnv | HostEnv):
         return _named(name, thing) if name else thing
+    if not isinstance(thing, type) and is_vector(thing):
+        return VectorFactory(where, lambda: thing, thing)
     if not callable(thing):
         message = f"'{where}' is not an environment nor a function that makes one"
-        fix = "name a function without arguments that returns a Gymnasium env"
+        fix = (
+            "name a function without arguments that returns a Gymnasium env, or one that takes "
+            "num_envs and returns a vector env"
+        )
         raise EnvUsageError(message, where="env", fix=fix)
+    if takes_num_envs(thing):
+        return VectorFactory(where, thing)
     from nbyt.envs import gymnasium_suite
 
     with calling_user_code(lambda error: _raised(where, error)):
         made = thing()
     if isinstance(made, DeviceEnv | HostEnv):
         return _named(name, made) if name else made
+    if is_vector(made):
+        return VectorFactory(where, thing, made)
     if not isinstance(made, Env):
         message = f"'{where}' returned {type(made).__name__}, not an environment"
-        fix = "return a gymnasium.Env, or an object with nbyt's DeviceEnv protocol"
+        fix = (
+            "return a gymnasium.Env, a vector env (num_envs, reset, step), or an object with "
+            "nbyt's DeviceEnv protocol"
+        )
         raise EnvUsageError(message, where="env", fix=fix)
     return gymnasium_suite.GymnasiumEnv(where, thing, made)
 
 
 def _raised(where: str, error: BaseException) -> EnvUsageError:
-    return EnvUsageError(f"'{where}' raised {described(error)}", where="env", fix="fix the factory")
+    return EnvUsageError(
+        f"'{where}' raised {described(error)}",
+        where="env",
+        fix="fix the factory; it is called without arguments, or with num_envs=N if it takes that",
+    )

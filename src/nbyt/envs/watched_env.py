@@ -50,6 +50,11 @@ class WatchedEnv:
         """Return True if the simulator's state can be saved and put back."""
         return self._asked("copyable")
 
+    @property
+    def most_envs(self) -> int:
+        """Return the most envs that a layout can have."""
+        return self._asked("most_envs") if hasattr(type(self._env), "most_envs") else 2**31
+
     def start(self, envs: int, *, vector: str = "sync") -> HostEnvs:
         """Start N envs."""
         loop = isinstance(self._env, GymnasiumEnv) and vector == "sync"
@@ -80,6 +85,7 @@ class _WatchedEnvs:
 
     def __init__(self, running: HostEnvs, heartbeat: Heartbeat, turns: int) -> None:
         self.envs = running.envs
+        self.restarts = getattr(running, "restarts", True)
         self._running, self._heartbeat, self._turns, self._steps = running, heartbeat, turns, 0
 
     def reset(self, seeds: list[int]) -> np.ndarray:
@@ -96,6 +102,10 @@ class _WatchedEnvs:
     def restart(self, mask: np.ndarray, observation: np.ndarray) -> np.ndarray:
         with self._heartbeat.calling(RESET, step=self._steps):
             return self._running.restart(mask, observation)
+
+    def spread(self, counts: np.ndarray) -> None:
+        with self._heartbeat.calling(RESET, step=self._steps):
+            self._running.spread(counts)  # type: ignore[attr-defined]
 
     def close(self) -> None:
         with self._heartbeat.calling(CLOSE, turns=self._turns, step=self._steps):
@@ -120,6 +130,16 @@ class CheckedEnv(WatchedEnv):
     def autoreset(self) -> str:
         """Say when envs are reset."""
         return getattr(self._env, "autoreset", "unknown")
+
+    @property
+    def speeds(self) -> tuple[int, ...] | None:
+        """Return the numbers of envs whose speed is worth knowing; None for the usual ones."""
+        return getattr(self._env, "speeds", None)
+
+    @property
+    def notes(self) -> list[str]:
+        """List what a user should know of the env."""
+        return getattr(self._env, "notes", [])
 
     def start_one(self) -> Any:
         """Build a single env; return None where the suite has none."""

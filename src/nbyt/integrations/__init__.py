@@ -6,7 +6,7 @@ The bridges are imported when they are used, so that none asks for a package tha
 import importlib
 from typing import Any
 
-_BRIDGES = ("jax", "sb3", "torch", "trackers")
+_BRIDGES = ("jax", "sb3", "stagger", "torch", "trackers")
 
 
 def __getattr__(name: str) -> Any:

@@ -18,6 +18,8 @@ from nbyt.collect.pool import Pool
 from nbyt.errors import UsageError
 from nbyt.gradients.engines import Engine
 from nbyt.gradients.spec import fragment_advantages
+from nbyt.integrations.evidence import Evidence, RolloutFacts, ages_within, rollout_facts
+from nbyt.integrations.rules import Summary, summarise
 from nbyt.measure.live import BatchMeasurement, LiveBatch, Loss, measure_batch
 from nbyt.numbers import COEFFICIENT, PROBABILITY, require
 from nbyt.report.pages.probes import probes_page
@@ -127,6 +129,26 @@ class LoopProbe(BaseProbe):
             settings = {"gamma": gamma, "lambda": lam, **asdict(self._loss)}
             self._open_folder(out, ProbeLog(title=title, library=library, settings=settings))
         self.updates, self.samples = 0, 0
+        self._records: list[ProbeRecord] = []
+        self._rollouts: list[RolloutFacts] = []
+        self._shape = (1, 1)
+
+    def summary(
+        self,
+        *,
+        minibatch: int | None = None,
+        epochs: int | None = None,
+        updates: int | None = None,
+    ) -> Summary:
+        """Say what batches were worth, and what to change, from what was measured so far.
+
+        minibatch, epochs, updates: those of the training, updates of all of it; rules that need
+        one of them are silent without it.
+        """
+        steps, envs = self._shape
+        evidence = Evidence(envs, steps, minibatch, epochs, updates)
+        evidence.records, evidence.rollouts = self._records, self._rollouts
+        return summarise(evidence)
 
     def engine(self, row: tuple[np.ndarray, np.ndarray]) -> Engine:
         """Return the engine of the policy; `row` is one step of it."""
@@ -179,16 +201,25 @@ class LoopProbe(BaseProbe):
         measured = replace(measured, warnings=(*measured.warnings, *warnings))
         self.updates = self.updates + 1 if update is None else update
         self.samples = self.samples + batch.advantage.size if samples is None else samples
-        self._save(
-            probe_record(
-                measured,
-                update=self.updates,
-                samples=self.samples,
-                mean_return=mean_return,
-                seconds=time.perf_counter() - began,
-            )
+        self._look(arrays, batch.advantage)
+        record = probe_record(
+            measured,
+            update=self.updates,
+            samples=self.samples,
+            mean_return=mean_return,
+            seconds=time.perf_counter() - began,
         )
+        self._records.append(record)
+        self._save(record)
         return measured
+
+    def _look(self, given: Mapping[str, Any], advantage: Float[np.ndarray, "T N"]) -> None:
+        """Add what the batch shows to the evidence of `summary`."""
+        ends = array(given["terminated"]).astype(bool) | array(given["truncated"]).astype(bool)
+        self._shape = ends.shape
+        values = array(given["values"])[: len(advantage)]
+        facts = rollout_facts(ages_within(ends), int(ends.sum()), values, values + advantage)
+        self._rollouts.append(facts)
 
 
 _KINDS = {"rewards": np.float32, "values": np.float32, "terminated": bool, "truncated": bool}

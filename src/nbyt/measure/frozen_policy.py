@@ -11,7 +11,7 @@ import numpy as np
 from nbyt.collect import PartProgress
 from nbyt.collect.pool import Pool, collect_pool
 from nbyt.collect.segment import PoolPlan
-from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.envs.protocol import DeviceEnv, HostEnv, most_envs
 from nbyt.gradients.engines import Engine
 from nbyt.policy.actor_critic import Stage
 from nbyt.policy.files import to_tensors
@@ -85,6 +85,7 @@ class FrozenStage:
         return hashed(to_tensors(self.stage.params))
 
     def collect(self, plan: PoolPlan, progress: PartProgress) -> Pool:
+        plan = plan._replace(envs=most_envs(self.env, plan.envs))
         if self.collector is not None and isinstance(self.env, HostEnv):
             return self.collector(self.env, self.stage, plan, progress)
         return collect_pool(self.env, self.stage.policy, self.stage.params, plan, progress)

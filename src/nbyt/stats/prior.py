@@ -20,6 +20,7 @@ from jaxtyping import Float
 from msgspec import structs
 from scipy import special
 
+from nbyt.results.advice import PriorFacts
 from nbyt.results.prior import Prior as PriorRecord
 from nbyt.results.prior import ReferenceTask, StaggerGain, TrackRecord
 from nbyt.results.values import decode
@@ -125,9 +126,9 @@ class Prior:
     sha256: str
 
     @property
-    def version(self) -> str:
-        """Return the date of the data."""
-        return self.record.version
+    def facts(self) -> PriorFacts:
+        """Return what an answer names of the data: its date, its hash, its number of tasks."""
+        return PriorFacts(version=self.record.version, sha256=self.sha256, tasks=len(self.tasks))
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:

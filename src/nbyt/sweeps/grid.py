@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from msgspec import to_builtins
 
 from nbyt.collect.evaluate import DEVICE_EPISODES
-from nbyt.envs.protocol import DeviceEnv, HostEnv
+from nbyt.envs.protocol import DeviceEnv, HostEnv, most_envs, usual_envs
 from nbyt.errors import UsageError
 from nbyt.layout import Layout, lengths_of, nearest_divisors
 from nbyt.numbers import COUNT, SIZE, SPLITS, STEPS, require, require_seeds
@@ -120,7 +120,8 @@ def make_grid(
             where="layouts",
             fix="envs times steps must be the batch in every layout",
         )
-    most = max_envs or (HOST_ENVS if isinstance(env, HostEnv) else batch)
+    most = most_envs(env, max_envs or usual_envs(env, batch, HOST_ENVS))
+    _require_startable(env, layouts)
     splits = dict.fromkeys(layouts) or [(batch // t, t) for t in lengths_of(batch, (), most)]
     size = minibatch or nearest_divisors(batch, MINIBATCH)[0]
     chosen = tuple(Layout(envs, steps, size, epochs) for envs, steps in splits)
@@ -128,6 +129,18 @@ def make_grid(
     points = stage_updates(updates, count=min(POINTS, updates))
     all_seeds = tuple(range(first_seed, first_seed + seeds))
     return Grid(env, chosen, all_seeds, total, points, settings or PPOSettings(), vector)
+
+
+def _require_startable(env: DeviceEnv | HostEnv, layouts: Sequence[tuple[int, int]]) -> None:
+    """Refuse layouts with more envs than a vector env with a fixed N has."""
+    larger = [f"{n}x{t}" for n, t in layouts if n > most_envs(env, n)]
+    if larger:
+        raise UsageError(
+            f"{', '.join(larger)} has more envs than '{env.id}', whose N is fixed at "
+            f"{most_envs(env, 2**31):,}",
+            where="layouts",
+            fix="leave it out, or give a function that takes num_envs",
+        )
 
 
 @dataclass(frozen=True)

@@ -178,6 +178,9 @@ class HostSource:
         if self._settings.stagger:
             limit = min(self._env.time_limit or STAGGER_LIMIT, STAGGER_LIMIT)
             counts = numpy_stream(seed, "stagger").integers(0, limit, self._layout.envs)
+            if not getattr(running, "restarts", True):
+                running.spread(counts)  # type: ignore[attr-defined]
+                return
             key = stream(jax.random.key(seed), "envs")
             actor = self._actor(learner, key, max(int(counts.max()), 1))
             self._running.wander(actor, np.asarray(counts))

@@ -8,12 +8,18 @@ import torch
 from tests.integrations.sb3.tables import table_model
 
 import nbyt
+from nbyt.advice.request import make_advice_request
+from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.exact import garnet, moments
+from nbyt.integrations.rules import Finding
 from nbyt.integrations.sb3 import advise
+from nbyt.integrations.sb3.advice import _still_open, _within
 from nbyt.results import plain
+from nbyt.stats.estimate import Estimate
 from nbyt.store.files import ADVICE
 from nbyt.store.run import Folder
+from nbyt.training.costs import Costs
 
 CONTROL = garnet(6, 2, 0)
 ASKED = {"batch": 128, "trainings": 1, "total": 1280, "steps": [2, 32], "max_envs": 64}
@@ -76,3 +82,25 @@ def test_no_file_of_a_user_is_ever_loaded(tmp_path) -> None:
     for given in (path, str(path)):
         with pytest.raises(UsageError, match="pickle"):
             advise(given, batch=128)
+
+
+def fake_finding(rule: str) -> Finding:
+    return Finding(rule, "seen", "do", Estimate(0.1, 0.05, 0.2, 8), "critic")
+
+
+def test_what_the_training_has_closed_is_not_raced_and_is_said() -> None:
+    request = make_advice_request(resolve("CartPole-v1"), batch=256, current=64)
+    narrowed, remarks = _still_open(request, [fake_finding("few_envs")])
+    assert narrowed.steps == tuple(one for one in request.steps if one <= 64)
+    assert "T above 64 was not raced" in remarks[-1] and "seen: do." in remarks[0]
+    whole, remarks = _still_open(request, [fake_finding("ragged")])
+    assert whole == request and len(remarks) == 1
+    assert _still_open(request, []) == (request, [])
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(1e6, 4.0), (150.0, 3.0), (1.0, 1.0)])
+def test_a_race_fits_into_the_seconds_that_it_may_take(seconds: float, expected: float) -> None:
+    """An update takes half a second with every T, and a training 100 of them."""
+    request = make_advice_request(resolve("CartPole-v1"), batch=256, total=25_600, trainings=4)
+    costs = Costs({layout: [0.5, 0.5, 0.5] for layout in request.layouts[:4]})
+    assert _within(request, costs, seconds).trainings == pytest.approx(expected, abs=0.26)

@@ -1,6 +1,7 @@
 """GradientProbe in real trainings: it changes nothing, says what is true, and refuses in time."""
 
 import csv
+import warnings
 from pathlib import Path
 
 import gymnasium
@@ -269,3 +270,75 @@ def test_switches_a_watching_wrapper_and_a_schedule_are_no_trouble(tmp_path) -> 
     assert kept["settings"]["clip"] == "a schedule"
     with pytest.raises(UsageError):
         model.learn(128, callback=GradientProbe(pool=4))
+
+
+class Tally(gymnasium.Env):
+    """Episodes of 64 steps whose observation is the step, so that phases can be told."""
+
+    observation_space = Box(0, 1, (1,), np.float32)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.steps = 0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        self.steps += 1
+        seen = np.array([self.steps / 64], np.float32)
+        return seen, float(action), False, self.steps == 64, {}
+
+
+def told(model: PPO, total: int, **given) -> tuple[GradientProbe, list[str]]:
+    """A probed training, and what it was warned of."""
+    probe = GradientProbe(every=1, minibatches=False, **given)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.learn(total, callback=probe)
+    return probe, [str(one.message) for one in caught if "to change" in str(one.message)]
+
+
+def test_a_training_says_at_its_end_what_to_change() -> None:
+    """Envs in step, a ragged last mini-batch and a short budget, all planted, are told."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PPO("MlpPolicy", make_vec_env(Tally, 8), n_steps=8, batch_size=60, n_epochs=1)
+    probe, said = told(model, 12 * 64)
+    rules = [one.rule for one in probe.summary().findings]
+    assert {"same_starts", "ragged", "few_updates"} <= set(rules)
+    assert len(said) == 1
+    assert "same step of an episode" in said[0] and "stagger the starts" in said[0]
+    assert "a last mini-batch of 4 beside those of 60" in said[0]
+    assert "the whole training is 12 updates of 64 samples" in said[0]
+
+
+def test_envs_that_start_apart_are_not_called_in_step() -> None:
+    class Apart(Tally):
+        def reset(self, *, seed=None, options=None):
+            first = not hasattr(self, "steps")
+            seen = super().reset(seed=seed)
+            self.steps = int(self.np_random.integers(64)) if first else 0
+            return seen
+
+    model = PPO("MlpPolicy", make_vec_env(Apart, 16, seed=0), n_steps=4, batch_size=64, n_epochs=1)
+    probe, said = told(model, 30 * 64)
+    assert [one.rule for one in probe.summary().findings] == [] and said == []
+    assert "Nothing to change was found." in str(probe.summary())
+
+
+def test_ages_are_those_of_the_envs() -> None:
+    model = PPO("MlpPolicy", make_vec_env(Tally, 4), n_steps=24, batch_size=96, n_epochs=1)
+    probe, _ = told(model, 5 * 96)
+    ages = [int(one.ages[0]) for one in probe._evidence.rollouts]
+    assert ages == [24, 48, 72 - 64, 96 - 64, 120 - 64]
+    assert [one.ends for one in probe._evidence.rollouts] == [0, 0, 4, 0, 0]
+
+
+def test_a_training_that_goes_on_is_told_once() -> None:
+    model = PPO("MlpPolicy", make_vec_env(Tally, 4), n_steps=24, batch_size=96, n_epochs=1)
+    probe = GradientProbe(every=1, minibatches=False)
+    for times in (1, 0):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.learn(96, callback=probe, reset_num_timesteps=False)
+        assert len([one for one in caught if "to change" in str(one.message)]) == times

@@ -1,6 +1,8 @@
 """Advice on a live Stable-Baselines3 model, with the answer and page of `nbyt advise`."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ from nbyt.advice.result import Advice
 from nbyt.advice.run import answer_request
 from nbyt.advice.stages import open_folder, stage_to_measure
 from nbyt.collect import Progress
+from nbyt.integrations.rules import Finding
+from nbyt.integrations.sb3.callback import GradientProbe
 from nbyt.integrations.sb3.envs import Given, host_env
 from nbyt.integrations.sb3.frozen_policy import FrozenSB3Policy, loss_of
 from nbyt.integrations.sb3.policy import (
@@ -20,12 +24,16 @@ from nbyt.integrations.sb3.policy import (
     require_measurable,
 )
 from nbyt.integrations.sb3.race import SB3Runner, measure_costs
-from nbyt.numbers import SIZE, require
+from nbyt.numbers import POSITIVE, SIZE, require
+from nbyt.progress import Shown, watching
 from nbyt.store.files import COSTS
+from nbyt.training.costs import Costs, costs_from
 from nbyt.training.plan import HOST_ENVS, PPOSettings
 
 # A model that was trained for less is taken to be at its beginning.
 _LEAST_UPDATES = 20
+# Of a race by default; and the trainings below which it would compare nothing.
+_SECONDS, _LEAST_TRAININGS = 90.0, 1.0
 
 
 def advise(
@@ -43,7 +51,9 @@ def advise(
     out: Path | str | None = None,
     force: bool = False,
     seed: int = 0,
-    progress: Progress = lambda what, done, total: None,
+    history: GradientProbe | None = None,
+    seconds: float | None = None,
+    progress: Shown = True,
 ) -> Advice:
     """Advise which N x T to split a batch into, by trainings of models like this one.
 
@@ -74,8 +84,15 @@ def advise(
         The folder of the advice, and whether to clear another advice from it.
     seed
         Seed of all randomness.
+    history
+        The probe of a training of this model. What it found is said with the answer, and what it
+        has closed is not raced: longer rollouts of fewer envs, where few envs are the fault.
+    seconds
+        About how long the trainings of the race may take; 90 by default, where neither trainings
+        nor another effort is asked for. There are fewer of them then.
     progress
-        Called with what is under way, how much of it is done, and how much there is.
+        Shown on a terminal or in a notebook by default; False for silence, or a function that is
+        called with what is under way, how much of it is done, and how much there is.
 
     Returns
     -------
@@ -91,6 +108,9 @@ def advise(
     64
     """
     batch, max_envs = require(SIZE, batch=batch, max_envs=max_envs)
+    (seconds,) = require(POSITIVE, seconds=seconds)
+    if seconds is None and trainings is None and effort == "quick":
+        seconds = _SECONDS
     require_measurable(model)
     require_as_trained(model, engine_of(model))
     size = model.n_envs * model.n_steps
@@ -117,12 +137,32 @@ def advise(
         stages=1,
         seed=seed,
     )
+    findings = () if history is None else history.summary().findings
+    request, remarks = _still_open(request, findings)
+    with watching(progress) as told:
+        return _answered(model, request, env, out, force, seconds, remarks, told)
+
+
+def _answered(
+    model: Any,
+    request: AdviceRequest,
+    env: Given | None,
+    out: Path | str | None,
+    force: bool,
+    seconds: float | None,
+    remarks: Sequence[str],
+    progress: Progress,
+) -> Advice:
+    copied: Any = request.env
     with preserve_policy(model.policy):
         target = stage_to_measure(FrozenSB3Policy(model, copied))
     folder = open_folder(request, out, given=[target], force=force)
     if request.objective == "time" and request.costs.timed_here and folder.read(COSTS) is None:
         layouts = [request.layout(one) for one in request.steps]
-        folder.write(COSTS, measure_costs(model, env, layouts, current, progress).record)
+        folder.write(COSTS, measure_costs(model, env, layouts, request.own, progress).record)
+    kept = folder.read(COSTS)
+    if seconds is not None and kept is not None:
+        request = _within(request, costs_from(kept), seconds)
     with preserve_policy(model.policy):
         return answer_request(
             request,
@@ -130,8 +170,31 @@ def advise(
             given=[target],
             runner=SB3Runner(model, env),
             reproduce=_call(request),
+            remarks=remarks,
             progress=progress,
         )
+
+
+def _still_open(
+    request: AdviceRequest, findings: Sequence[Finding]
+) -> tuple[AdviceRequest, list[str]]:
+    """Leave out of the race what the training itself has closed, and say what it showed."""
+    remarks = [f"the training of this model showed: {one}" for one in findings]
+    few = any(one.rule == "few_envs" for one in findings)
+    shorter = tuple(one for one in request.steps if request.own and one <= request.own)
+    if few and len(shorter) >= 2 and shorter != request.steps:
+        remarks.append(f"T above {request.own} was not raced: fewer envs would be worth still less")
+        request = replace(request, steps=shorter)
+    return request, remarks
+
+
+def _within(request: AdviceRequest, costs: Costs, seconds: float) -> AdviceRequest:
+    """Lower the trainings of the race to what about so many seconds pay for."""
+    updates = request.total / request.batch
+    each = [one.value or 0.0 for one in costs.seconds(request.layouts)]
+    whole = updates * sum(each) / len(each)
+    affordable = max(_LEAST_TRAININGS, math.floor(4 * seconds / whole) / 4) if whole else math.inf
+    return replace(request, trainings=min(request.trainings, affordable))
 
 
 def _trained_for(model: Any, batch: int) -> int | None:

@@ -3,14 +3,18 @@
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from msgspec import convert
 from msgspec.structs import asdict, replace
 
 from nbyt.errors import UsageError
 from nbyt.integrations.base import BaseProbe, probe_record
+from nbyt.integrations.evidence import Ages, Evidence, rollout_facts
+from nbyt.integrations.rules import Summary, summarise
 from nbyt.integrations.sb3.envs import Given, host_env
 from nbyt.integrations.sb3.frozen_policy import (
     FrozenSB3Policy,
@@ -18,6 +22,7 @@ from nbyt.integrations.sb3.frozen_policy import (
     facts_of,
     log_of,
     loss_of,
+    sizes_of,
 )
 from nbyt.integrations.sb3.minibatches import MinibatchWatch, batch_gradient
 from nbyt.integrations.sb3.package import module
@@ -95,7 +100,8 @@ _Callback: Any = module("common.callbacks").BaseCallback
 class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
     """Measure the gradients of a Stable-Baselines3 training, as its callback.
 
-    The training learns exactly what it would learn without it.
+    The training learns exactly what it would learn without it. When it ends, a warning says what to
+    change, if the training itself has shown it; `summary()` says it at any time.
 
     Parameters
     ----------
@@ -130,6 +136,10 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
     [1, 2]
     >>> sorted(probe.records[0]["gradients"])
     ['actor', 'critic', 'total']
+    >>> print(probe.summary())
+    2 updates measured, 64 samples each. Too few to say what a batch is worth.
+    - the whole training is 2 updates of 64 samples: use a smaller batch (fewer steps, or fewer \
+envs), or a larger budget.
     """
 
     def __init__(
@@ -158,6 +168,13 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
         self._env, self._out, self._seed = env, out, SEED.check(seed, "seed")
         self._rollouts, self._measured_at = 0, 0.0
         self._watch: MinibatchWatch | None = None
+        self._evidence, self._ages = Evidence(1, 1), Ages()
+        self._told: set[tuple[str, str]] = set()  # a training that goes on is told once
+
+    def summary(self) -> Summary:
+        """Say what batches were worth, and what to change, from what was seen so far."""
+        self._evidence.records = self._records
+        return summarise(self._evidence)
 
     @property
     def records(self) -> list[Data]:
@@ -171,6 +188,7 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
         require_as_trained(self.model, self._engine)
         loss_of(self.model)
         pieces(self.model.n_envs, self.model.n_steps)
+        self._evidence = replaced(self._evidence, **sizes_of(self.model))
         with preserve_policy(self.model.policy):
             sizes = self._engine.sizes
             if self._pool:
@@ -187,11 +205,23 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
 
     def _on_rollout_end(self) -> None:
         self._rollouts += 1
+        self._look()
         # Counted by the model, so that the count goes on when another process resumes training.
         update = self.model.num_timesteps // (self.model.n_steps * self.model.n_envs)
         if update % self.every == 0 and self._affordable():
             self._measure(update)
             self._measured_at = time.perf_counter()
+
+    def _look(self) -> None:
+        """Add what the rollout shows to the evidence."""
+        model, buffer = self.model, self.model.rollout_buffer
+        starts = buffer.episode_starts.astype(bool)
+        ended = np.array(model._last_episode_starts, bool)
+        ages = self._ages.after(starts, ended)
+        # The first row's flag belongs to the end of the rollout before.
+        ends = int(starts[1:].sum() + ended.sum())
+        self._evidence.rollouts.append(rollout_facts(ages, ends, buffer.values, buffer.returns))
+        self._evidence.updates = model._total_timesteps // (model.n_steps * model.n_envs)
 
     def _affordable(self) -> bool:
         """Return True if measuring, should it take as long as last time, stays within its share."""
@@ -208,6 +238,14 @@ class GradientProbe(BaseProbe, _Callback):  # type: ignore[misc, valid-type]
                 f"{self.every}th is measured",
                 stacklevel=2,
             )
+        summary = self.summary()
+        if self.verbose:
+            self.logger.info(f"nbyt: {summary}")
+        fresh = [one for one in summary.findings if (one.rule, one.network) not in self._told]
+        self._told |= {(one.rule, one.network) for one in fresh}
+        if fresh and not self.verbose:
+            said = "\n".join(f"- {one}" for one in fresh)
+            warnings.warn(f"nbyt saw what to change in this training:\n{said}", stacklevel=2)
         page = self.write_page()
         if page is not None and self.verbose:
             self.logger.info(f"nbyt: {page}")

@@ -52,6 +52,17 @@ def batch_of(model: Any) -> LiveBatch:
     return LiveBatch(packed, np.array(buffer.actions), np.array(buffer.advantages))
 
 
+def sizes_of(model: Any) -> dict[str, Any]:
+    """Return the sizes of the model's training, by the names of `Evidence`."""
+    batch = model.n_steps * model.n_envs
+    return {
+        "envs": model.n_envs,
+        "steps": model.n_steps,
+        "minibatch": getattr(model, "batch_size", batch),
+        "epochs": getattr(model, "n_epochs", 1),
+    }
+
+
 def log_of(model: Any, *, every: int, parameters: dict[str, int]) -> ProbeLog:
     """Return what probes.json says about the training."""
     batch = model.n_steps * model.n_envs

@@ -1,0 +1,1 @@
+"""How often the rules about a training are right, on trainings with planted faults."""
