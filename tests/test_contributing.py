@@ -23,7 +23,9 @@ def holds(source: Path, test: str) -> bool:
 
 def test_the_first_change_makes_its_test_pass(tmp_path: Path) -> None:
     (test,) = re.findall(r"```python\n(.*?)```", FIRST, re.DOTALL)
-    found = re.search(r"in `(\w+)` of `(\w+\.py)`, begin the message with `f\"(.*?)\"`", FIRST)
+    found = re.search(
+        r"in `(\w+)` of `(\w+\.py)`, begin the message with the line `(f\".*?\")`", FIRST
+    )
     assert found is not None
     function, file, beginning = found.groups()
     source = tmp_path / "src"
@@ -31,9 +33,8 @@ def test_the_first_change_makes_its_test_pass(tmp_path: Path) -> None:
     path = source / "nbyt" / "dialects" / file
     before, name, body = path.read_text("utf-8").partition(f"def {function}(")
     assert name and not holds(source, test)
-    changed = body.replace(
-        '    message = (\n        f"', f'    message = (\n        f"{beginning}', 1
-    )
+    message = "    message = (\n"
+    changed = body.replace(message, f"{message}        {beginning}\n", 1)
     path.write_text(before + name + changed, "utf-8")
     assert holds(source, test)
 
