@@ -16,7 +16,6 @@ from nbyt.envs.vectors.kinds import adapted, is_vector
 from nbyt.errors import EnvUsageError
 from nbyt.integrations.evidence import Ages
 from nbyt.integrations.rules import same_age
-from nbyt.integrations.sb3.package import module
 from nbyt.numbers import SEED, STEPS
 from nbyt.stats.estimate import Estimate, undetermined
 
@@ -53,6 +52,8 @@ def stagger_vec_env(vec_env: Any, limit: int, seed: int = 0) -> Any:
     The inner one must reset single envs by `env_method("reset", indices=[...])`, as DummyVecEnv and
     SubprocVecEnv do.
     """
+    from nbyt.integrations.sb3.package import module
+
     cuts = _cuts(limit, seed, vec_env.num_envs)
 
     class StaggeredVecEnv(module("common.vec_env").VecEnvWrapper):  # type: ignore[misc]
