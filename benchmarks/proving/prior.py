@@ -21,7 +21,7 @@ from nbyt.store.atomic import write_text
 
 PRIOR = Path(__file__).parents[2] / "src" / "nbyt" / "prior.json"
 RESULT = Path(__file__).with_name("result.json")
-VERSION = "2026-11"
+VERSION = "2026-11-19"
 _COSTS = {"samples": "samples", "measured": "measured", "parallel": "parallel:16"}
 _SEARCHES = ("random, best of k", "grid, argmax", "grid, smoothed", "successive halving")
 _SEARCHES += ("Hyperband", "Optuna TPE, median pruner", "Optuna TPE, Hyperband pruner")

@@ -26,12 +26,13 @@ def planned(objective: str = "time", **options) -> Race:
 
 
 def made_up(race: Race, levels: dict[int, float]) -> Evidence:
-    """Evidence of arms that rise at once to a level, with a little noise."""
+    """Evidence of arms that rise at once to a level, some seeds higher than others."""
     generator = np.random.default_rng(0)
     evidence = Evidence(race, dict.fromkeys(race.seeds, 0.0))
     for cell in race.grid(race.seeds).cells:
         points = race.grid(race.seeds).points_of(cell)
         samples = tuple(race.request.batch * one for one in points)
-        returns = levels[cell.steps] + 0.01 * generator.normal(size=len(points))
+        level = levels[cell.steps] + 0.1 * generator.normal()
+        returns = level + 0.01 * generator.normal(size=len(points))
         evidence.curves[cell] = Curve(samples, tuple(map(float, returns)), 0)
     return evidence

@@ -56,6 +56,21 @@ def test_where_nothing_was_learnt_nothing_is_ranked() -> None:
     assert answer.p_within_5 is None and not record.race.learnt
 
 
+def test_where_hardly_anything_was_learnt_the_best_so_far_is_a_guess() -> None:
+    race = planned()
+    evidence = made_up(race, {4: 0.02, 16: 0.0})
+    unusual = next(t for t in (4, 16) if t != race.known.constant)
+    for cell, curve in evidence.curves.items():
+        level = 0.3 * (cell.steps == unusual) * (cell.seed == race.seeds[0])
+        evidence.curves[cell] = curve._replace(returns=tuple(level for _ in curve.returns))
+    record = assembled(race, evidence)
+    answer = record.advice.time
+    assert not record.race.learnt and record.safe_range == ()
+    assert (answer.steps, answer.rests_on) == (unusual, "race")
+    assert "hardly more than a guess" in answer.sentence and answer.p_within_5 is None
+    assert not any("least on average" in one for one in answer.reasons)
+
+
 def test_for_the_same_samples_time_is_not_spoken_of() -> None:
     race = planned("samples")
     record = assembled(race, made_up(race, {4: 0.2, 16: 1.0}))

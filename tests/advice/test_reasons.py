@@ -38,7 +38,9 @@ def test_the_verdict_says_what_to_use_and_how_sure_that_is() -> None:
 
 
 def test_a_race_in_which_nothing_was_learnt_says_so() -> None:
-    assert "nothing is ranked" in not_learnt(BEST, 16)
+    said = [not_learnt(BEST, 16, usual=usual) for usual in (True, False)]
+    assert all("nothing is ranked" in one for one in said)
+    assert "the usual choice" in said[0] and "hardly more than a guess" in said[1]
 
 
 def test_the_users_layout_is_left_where_it_is_advised() -> None:

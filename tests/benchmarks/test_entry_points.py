@@ -9,7 +9,7 @@ import pytest
 from benchmarks.throughput import start
 
 ROOT = Path(__file__).parents[2]
-MODULE = r"(?:benchmarks|nbyt|nbyt_studies)(?:\.\w+)+"
+MODULE = r"(?:benchmarks|nbyt|nbyt_studies)(?:\.[a-z_][a-z0-9_]*)+"
 FILES = [ROOT / "Makefile", *sorted((ROOT / "benchmarks").rglob("*.py"))]
 
 

@@ -94,7 +94,7 @@ def test_a_healthy_training_is_told_its_worth_and_nothing_to_change() -> None:
     assert "Nothing to change was found." in str(summary)
 
 
-@pytest.mark.parametrize("rule", set(RULES) - {"ragged", "few_updates"})
+@pytest.mark.parametrize("rule", sorted(set(RULES) - {"ragged", "few_updates"}))
 def test_thin_evidence_is_silent(rule: str) -> None:
     planted = PLANTED[rule]
     thin = replace(planted, records=planted.records[:2], rollouts=planted.rollouts[:2])

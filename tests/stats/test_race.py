@@ -8,6 +8,7 @@ from nbyt.stats.race import (
     FRACTION,
     Judged,
     best_between,
+    has_gained,
     judge_race,
     over_budget,
     promised,
@@ -132,3 +133,11 @@ def test_the_slower_arm_takes_longer_to_the_same_return() -> None:
     assert times.low < 2.0 < times.high and times.value == pytest.approx(2.0, rel=0.1)
     assert times_as_long(*reversed(some), generator) is None  # it is not the slower one
     assert times_as_long(*(one[:1] for one in some), generator) is None  # one seed, no interval
+
+
+def test_an_arm_has_gained_where_its_mean_is_above_the_untrained_policy() -> None:
+    nan = np.nan
+    assert has_gained(np.array([[-1.0, -0.5], [0.3, -0.1]]))
+    assert not has_gained(np.array([[0.0, 0.0], [0.3, -0.4]]))
+    assert has_gained(np.array([[nan, nan], [nan, 0.1]]))
+    assert not has_gained(np.array([[nan, nan]]))

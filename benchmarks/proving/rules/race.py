@@ -15,7 +15,7 @@ from benchmarks.proving.profiles import update_costs
 from benchmarks.proving.replay import Choice, Ground, Replay
 from nbyt.results.prior import Prior as PriorRecord
 from nbyt.stats.prior import Known, Prior, Schedule
-from nbyt.stats.race import FRACTION, Judged, best_between, judge_race, promised
+from nbyt.stats.race import FRACTION, Judged, best_between, has_gained, judge_race, promised
 
 _task = lru_cache(maxsize=None)(task_of)
 
@@ -37,6 +37,8 @@ class Race:
         if schedule.seeds == 0:
             return Choice(self.known(cell).constant, 0.0)
         gains = self.race(cell, schedule)
+        if not has_gained(gains):
+            return Choice(self.known(cell).constant, cell.spent)
         return Choice(cell.steps[self._decide(cell, schedule, gains, key)], cell.spent)
 
     def known(self, cell: Replay) -> Known:

@@ -51,7 +51,7 @@ from nbyt.results.values import Layout as LayoutRecord
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.prior import Known, Prior
-from nbyt.stats.race import FRACTION, Judged, times_as_long
+from nbyt.stats.race import FRACTION, Judged, has_gained, times_as_long
 from nbyt.store.files import PAGE
 from nbyt.store.manifest import versions
 from nbyt.training import hardware
@@ -87,11 +87,17 @@ class AdviceInputs:
         judged = None if self.evidence is None else self.evidence.judged()
         return judged if judged is not None and judged.learnt else None
 
+    @property
+    def _guessed(self) -> Judged | None:
+        """Return what the race says, also where it is a guess; None if no T gained anything."""
+        evidence = self.evidence
+        return evidence.judged() if evidence is not None and has_gained(evidence.gains) else None
+
     def best(self, goal: Goal) -> OfLayout:
         """Return the layout to use: by the race if there was one for this goal, else the usual."""
-        known, judged = self.known(goal), self.judged
-        raced = judged is not None and goal == self.request.objective
-        steps = known.steps[judged.best] if judged is not None and raced else known.constant
+        known = self.known(goal)
+        judged = self._guessed if goal == self.request.objective else None
+        steps = known.constant if judged is None else known.steps[judged.best]
         return OfLayout(envs=self.request.batch // steps, steps=steps)
 
     @property
@@ -177,6 +183,7 @@ def _answer(
 ) -> Answer:
     raced = inputs.judged is not None and goal == inputs.request.objective
     best, known = inputs.best(goal), inputs.known(goal)
+    guessed = inputs.evidence is not None and not raced and goal == inputs.request.objective
     if raced:
         row = next(one for one in layouts if one.steps == best.steps)
         loss, within = row.loss, row.within_5
@@ -185,18 +192,19 @@ def _answer(
         loss, within = known.expected(best.steps).record, None
         costs = inputs.costs if inputs.evidence is None else None
         words = None if costs is None else costs.in_words
-        reasons = usual_words(goal, best, len(known.losses), words)
+        usual = best.steps == known.constant
+        reasons = usual_words(goal, best, len(known.losses), words) if usual else []
     reasons += _stagger(inputs, goal, best) or (remedies(stages, best) if raced else [])
     sentence = verdict(goal, best, loss, within, raced=raced)
-    evidence = inputs.evidence
-    if evidence is not None and inputs.judged is None and goal == inputs.request.objective:
-        sentence = not_learnt(best, len(evidence.curves))
+    if guessed and inputs.evidence is not None:
+        count = len(inputs.evidence.curves)
+        sentence = not_learnt(best, count, usual=best.steps == known.constant)
     return Answer(
         envs=best.envs,
         steps=best.steps,
         expected_loss=loss,
         p_within_5=within,
-        rests_on="race" if raced else "prior",
+        rests_on="race" if raced or best.steps != known.constant else "prior",
         sentence=sentence,
         reasons=tuple(reasons),
     )

@@ -41,12 +41,13 @@ def verdict(
     return f"{head}: {in_words(best)}, as on most tasks; {expected}."
 
 
-def not_learnt(best: OfLayout, trainings: int) -> str:
+def not_learnt(best: OfLayout, trainings: int, *, usual: bool) -> str:
     """Say that the race ranks nothing."""
+    why = "the usual choice" if usual else "the best so far, which is hardly more than a guess"
     return (
         f"Nothing learnt: in {trainings} quarter trainings no layout got clearly beyond the "
-        f"untrained policy, so nothing is ranked. {in_words(best)} is the usual choice; try a "
-        "larger --total, or check that PPO learns this env at all."
+        f"untrained policy, so nothing is ranked. {in_words(best)} is {why}; try a larger --total, "
+        "or check that PPO learns this env at all."
     )
 
 

@@ -97,7 +97,7 @@ def rests_words(record: Advice) -> str:
     if given:
         raced = f"{raced}, on {given}" if raced else f"{given} ({cost_words(record.cost)})"
     if not record.race.learnt:
-        return f"Nothing was learnt in {raced}, so the answer rests on {tasks}."
+        return f"Nothing was learnt in {raced}, so the answer is hardly more than a guess."
     return f"Rests on {raced}{',' * (given is not None)} and on {tasks}."
 
 

@@ -126,6 +126,15 @@ def within_given(lost: Float[np.ndarray, "draws steps"], most: float = CLOSE) ->
     return share
 
 
+def has_gained(gains: Float[np.ndarray, "arms seeds"]) -> bool:
+    """Return True if an arm got beyond the untrained policy, however little.
+
+    On the proving ground the best arm so far loses less than the usual T even where it is not
+    clearly better than the untrained policy. Where no arm gained anything it says nothing.
+    """
+    return any(np.nanmean(arm) > 0 for arm in gains if np.isfinite(arm).any())
+
+
 def is_calibrated(trainings: float) -> bool:
     """Return True if a race of so many trainings states probabilities that come true."""
     return trainings >= CALIBRATED_FROM - _UNUSED

@@ -10,7 +10,7 @@ from nbyt.results.values import OfLayout
 from nbyt.rng import numpy_stream
 from nbyt.stats.estimate import Estimate
 from nbyt.stats.prior import load_prior
-from nbyt.stats.race import FRACTION, judge_race, over_budget, promised
+from nbyt.stats.race import FRACTION, has_gained, judge_race, over_budget, promised
 from nbyt.sweeps.grid import Grid
 from nbyt.sweeps.layout_comparison import LayoutComparison, Split
 from nbyt.training.costs import Costs
@@ -75,7 +75,8 @@ def replayed_race(
         trainings=FRACTION * trainings,
         generator=numpy_stream(grid.seeds[0], "sweep.race"),
     )
-    split = splits[judged.best] if judged.learnt else (grid.batch // known.constant, known.constant)
+    usual = (grid.batch // known.constant, known.constant)
+    split = splits[judged.best] if has_gained(gains) else usual
     sentence = (
         f"{_name(split)}, by a race of {trainings} quarter trainings, which are the first "
         "quarters of trainings of this sweep."

@@ -2,7 +2,7 @@
 
 import re
 
-from nbyt.report.advice_words import SAME, others_words, rests_words
+from nbyt.report.advice_words import others_words, rests_words
 from nbyt.report.html.element import Child, Markup, bullets, join, tag
 from nbyt.report.html.glossary import term
 from nbyt.report.html.page import Part, section
@@ -33,6 +33,8 @@ def answer_section(data: Advice) -> Part:
 def _verdict(data: Advice) -> Markup:
     """Show the answer for the goal of the advice."""
     one, others = data.answer, others_words(data)
+    # After a race that ranks layouts the numbers above say it all.
+    said = one.rests_on == "prior" or _is_unlearnt(data)
     chips = [tag("li", split_mark(*split)) for split in data.safe_range]
     safe = (term("safe", "safe layouts"), tag("ul", *chips, class_="chips"))
     return tag(
@@ -40,8 +42,7 @@ def _verdict(data: Advice) -> Markup:
         _kind(data.objective),
         big_layout(one),
         _stats(one),
-        # After a race the numbers above say it all.
-        tag("p", _unbroken(one.sentence), class_="said") if one.rests_on == "prior" else None,
+        tag("p", _unbroken(one.sentence), class_="said") if said else None,
         tag("p", _unbroken(others)) if others else None,
         _facts([safe]) if chips else None,
         tag("p", rests_words(data), class_="rests"),
@@ -120,8 +121,8 @@ def _alarm(data: Advice) -> Markup | None:
         return None
     said = (
         "No layout did clearly better than the untrained policy, so nothing is ranked. What is "
-        f"named below is what does well on the reference tasks {SAME[data.objective]}. Train "
-        "longer, or fix what keeps this task from being learnt."
+        "named below is hardly more than a guess. Train longer, or fix what keeps this task from "
+        "being learnt."
     )
     title = tag("p", tag("strong", "Nothing was learnt"))
     return tag("div", title, tag("p", said), class_="notice loud", role="note")
