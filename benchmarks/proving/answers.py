@@ -269,9 +269,12 @@ def expected(cells: Sequence[Cell], objective: str) -> dict[str, float] | None:
 
 
 def stagger(cells: Sequence[Cell], objective: str) -> dict[str, Any] | None:
-    """What staggered starts win at each T, in shares of the gain of the best T of both."""
+    """What staggered starts win at each T, in shares of the gain of the best T of both.
+
+    One env says nothing about others.
+    """
     pairs = _both_starts(cells)
-    if not pairs:
+    if len({one.env for one, _ in pairs}) < 2:
         return None
     rows: dict[int, list[tuple[str, np.ndarray]]] = {}
     lost: dict[str, list[tuple[str, np.ndarray]]] = {"together": [], "staggered": []}
