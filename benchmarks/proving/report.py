@@ -174,8 +174,8 @@ def _sealed_verdict(result: Result) -> str:
         f"- **On {race['envs']} envs that nobody had looked at** a race of four trainings loses "
         f"{_interval(race['loss'])} at equal time on parallel hardware (T + 16), the T that is "
         f"best on the other envs {_interval(free['loss'])} and the best search at the same cost "
-        f"({best}) {_interval(ways[best]['parallel:16']['4']['loss'])}. With so few envs the intervals "
-        "overlap, and the aim of 2.5 % is missed there."
+        f"({best}) {_interval(ways[best]['parallel:16']['4']['loss'])}. With so few "
+        "envs the intervals overlap, and the aim of 2.5 % is missed there."
     )
 
 
