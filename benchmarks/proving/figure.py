@@ -84,8 +84,9 @@ def _key(cells: list[dict[str, Any]]) -> str:
 def _panel(cell: dict[str, Any], left: float, top: float, *, first: bool) -> str:
     octaves = np.log2(np.array(cell["steps"], float))
     box = Box(left, top, _WIDTH, _HEIGHT, (0, 11), (0, 1.04))
-    mark = " (sealed)" if cell["sealed"] else ""
-    parts = [text(left, top - 10, cell["env"].rpartition(":")[2] + mark, "word")]
+    mark = ", sealed" if cell["sealed"] else ""
+    name = cell["env"].rpartition(":")[2].removesuffix("-bsuite")
+    parts = [text(left, top - 10, name + mark, "word")]
     parts.append(rect("plateau", left, box.y(1), _WIDTH, box.y(1 - PLATEAU) - box.y(1)))
     for level in (0, 0.5, 1):
         parts.append(line("grid", left, box.y(level), left + _WIDTH, box.y(level)))
