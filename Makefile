@@ -156,7 +156,7 @@ bench-vectors: install  ## Measure what stepping a batched simulator through nby
 	$(BIN)/python -m benchmarks.vectors.run
 	$(BIN)/python -m benchmarks.throughput.report
 
-bench-rules: install  ## Count how often GradientProbe's rules are right; an hour, and it goes on where it stopped.
+bench-rules: install  ## Count how often GradientProbe's rules are right; an hour, resumes.
 	$(BIN)/python -m benchmarks.rules.run
 	$(BIN)/python -m benchmarks.rules.report
 

@@ -33,7 +33,7 @@ EXPLAINED, GAP_CLOSED = 0.1, 0.1  # of a critic that says nothing
 
 
 @dataclass(frozen=True)
-class Finding:
+class Recommendation:
     """One thing to change: the rule's name, what was seen, what to do, and the number behind it.
 
     network: which one it is about; "" for the training as a whole.
@@ -78,7 +78,7 @@ class Summary:
     batch: int
     measured: int
     worths: tuple[Worth, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[Recommendation, ...]
 
     def __str__(self) -> str:
         head = f"{self.measured} updates measured, {self.batch:,} samples each."
@@ -112,7 +112,7 @@ def summarise(evidence: Evidence) -> Summary:
     return Summary(evidence.batch, len(evidence.records), worths, found)
 
 
-def _same_starts(evidence: Evidence) -> Iterator[Finding]:
+def _same_starts(evidence: Evidence) -> Iterator[Recommendation]:
     """Envs in step: every batch holds one phase of the episode. Long rollouts hold all phases."""
     late = evidence.late
     if evidence.envs < 4 or not late:
@@ -124,7 +124,7 @@ def _same_starts(evidence: Evidence) -> Iterator[Finding]:
         return
     number = same_age(np.stack(known))
     if number.low is not None and number.low > SAME_AGE and evidence.steps < length:
-        yield Finding(
+        yield Recommendation(
             "same_starts",
             f"{_percent(number)} of the pairs of envs are at the same step of an episode, and "
             f"{evidence.steps} steps hold only a part of it",
@@ -133,7 +133,7 @@ def _same_starts(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _few_envs(evidence: Evidence) -> Iterator[Finding]:
+def _few_envs(evidence: Evidence) -> Iterator[Recommendation]:
     """Few envs whose steps are alike: more envs raise what the same batch is worth."""
     if evidence.envs >= FEW_ENVS:
         return
@@ -141,7 +141,7 @@ def _few_envs(evidence: Evidence) -> Iterator[Finding]:
         number = _mean([_value(one, network, "ess_ratio") for one in evidence.late_records])
         if number is not None and number.high is not None and number.high < ALIKE:
             have = "1 env" if evidence.envs == 1 else f"{evidence.envs} envs"
-            yield Finding(
+            yield Recommendation(
                 "few_envs",
                 f"with {have} a sample is worth {_percent(number)} of an independent one for the "
                 f"{network}",
@@ -152,13 +152,13 @@ def _few_envs(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
-def _late_epochs(evidence: Evidence) -> Iterator[Finding]:
+def _late_epochs(evidence: Evidence) -> Iterator[Recommendation]:
     """Epochs that no longer follow the gradient that the batch had."""
     first, last = (_of_epoch(evidence, which, "cosine") for which in (0, -1))
     if first is None or last is None or first.low is None or last.high is None:
         return
     if first.low > HAD_DIRECTION and last.high < NO_DIRECTION:
-        yield Finding(
+        yield Recommendation(
             "late_epochs",
             f"in the last of {evidence.epochs} epochs a mini-batch's gradient has a cosine of "
             f"{last} with the batch's, {first} in the first",
@@ -167,11 +167,11 @@ def _late_epochs(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _clipped(evidence: Evidence) -> Iterator[Finding]:
+def _clipped(evidence: Evidence) -> Iterator[Recommendation]:
     """Updates that go on after most samples have left the clip range."""
     number = _of_epoch(evidence, -1, "clip_fraction")
     if number is not None and number.low is not None and number.low > CLIPPED:
-        yield Finding(
+        yield Recommendation(
             "clipped",
             f"{_percent(number)} of the samples are outside the clip range in the last epoch",
             "use fewer epochs, a smaller learning rate or a target_kl",
@@ -179,14 +179,14 @@ def _clipped(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _ragged(evidence: Evidence) -> Iterator[Finding]:
-    """A last mini-batch that is small and still moves the weights as far as a whole one."""
+def _ragged(evidence: Evidence) -> Iterator[Recommendation]:
+    """Report a last mini-batch that is small and still moves the weights as far as a whole one."""
     if evidence.minibatch is None or evidence.minibatch > evidence.batch:
         return
     rest = evidence.batch % evidence.minibatch
     share = rest / evidence.minibatch
     if rest and share < RAGGED:
-        yield Finding(
+        yield Recommendation(
             "ragged",
             f"{evidence.batch:,} samples leave a last mini-batch of {rest} beside those of "
             f"{evidence.minibatch}, whose samples count {1 / share:.2g} times as much",
@@ -195,11 +195,11 @@ def _ragged(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _few_updates(evidence: Evidence) -> Iterator[Finding]:
-    """A batch so large that the budget is spent in a few updates."""
+def _few_updates(evidence: Evidence) -> Iterator[Recommendation]:
+    """Report a batch so large that the budget is spent in a few updates."""
     updates = evidence.updates
     if updates is not None and updates < FEW_UPDATES:
-        yield Finding(
+        yield Recommendation(
             "few_updates",
             f"the whole training is {updates} update{'s' * (updates != 1)} of {evidence.batch:,} "
             "samples",
@@ -208,14 +208,14 @@ def _few_updates(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _dead_critic(evidence: Evidence) -> Iterator[Finding]:
-    """A critic that neither explains the returns nor moves towards their mean."""
+def _dead_critic(evidence: Evidence) -> Iterator[Recommendation]:
+    """Report a critic that neither explains the returns nor moves towards their mean."""
     explained = _mean([one.explained for one in evidence.late])
     closed = _gap_closed(evidence)
     if explained is None or closed is None or explained.high is None or closed.high is None:
         return
     if explained.high < EXPLAINED and closed.high < GAP_CLOSED:
-        yield Finding(
+        yield Recommendation(
             "dead_critic",
             f"the critic explains {_percent(explained)} of the returns' variance, and has gone "
             f"{_percent(closed)} of the way to their mean since the first rollout",
@@ -239,7 +239,7 @@ def _gap_closed(evidence: Evidence) -> Estimate | None:
     return _mean([(one.value - first) / (target - first) for one in late])
 
 
-RULES: dict[str, Callable[[Evidence], Iterator[Finding]]] = {
+RULES: dict[str, Callable[[Evidence], Iterator[Recommendation]]] = {
     "same_starts": _same_starts,
     "few_envs": _few_envs,
     "late_epochs": _late_epochs,

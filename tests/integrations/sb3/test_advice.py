@@ -12,7 +12,7 @@ from nbyt.advice.request import make_advice_request
 from nbyt.envs import resolve
 from nbyt.errors import UsageError
 from nbyt.exact import garnet, moments
-from nbyt.integrations.rules import Finding
+from nbyt.integrations.rules import Recommendation
 from nbyt.integrations.sb3 import advise
 from nbyt.integrations.sb3.advice import _still_open, _within
 from nbyt.results import plain
@@ -84,8 +84,8 @@ def test_no_file_of_a_user_is_ever_loaded(tmp_path) -> None:
             advise(given, batch=128)
 
 
-def fake_finding(rule: str) -> Finding:
-    return Finding(rule, "seen", "do", Estimate(0.1, 0.05, 0.2, 8), "critic")
+def fake_finding(rule: str) -> Recommendation:
+    return Recommendation(rule, "seen", "do", Estimate(0.1, 0.05, 0.2, 8), "critic")
 
 
 def test_what_the_training_has_closed_is_not_raced_and_is_said() -> None:

@@ -13,7 +13,7 @@ from nbyt.advice.result import Advice
 from nbyt.advice.run import answer_request
 from nbyt.advice.stages import open_folder, stage_to_measure
 from nbyt.collect import Progress
-from nbyt.integrations.rules import Finding
+from nbyt.integrations.rules import Recommendation
 from nbyt.integrations.sb3.callback import GradientProbe
 from nbyt.integrations.sb3.envs import Given, host_env
 from nbyt.integrations.sb3.frozen_policy import FrozenSB3Policy, loss_of
@@ -176,7 +176,7 @@ def _answered(
 
 
 def _still_open(
-    request: AdviceRequest, findings: Sequence[Finding]
+    request: AdviceRequest, findings: Sequence[Recommendation]
 ) -> tuple[AdviceRequest, list[str]]:
     """Leave out of the race what the training itself has closed, and say what it showed."""
     remarks = [f"the training of this model showed: {one}" for one in findings]
