@@ -235,9 +235,10 @@ def test_the_readme_has_the_tables_of_the_result() -> None:
 
 def test_answers_are_given_as_far_as_there_are_cells() -> None:
     cells = [_cell(env, noise=0.05, seed=k) for k, env in enumerate(OPEN[:2])]
-    better = replace(_cell(OPEN[0], noise=0.05), stagger=True)
-    better.returns[:3, :, 1:] += 0.1
-    found = answers([*cells, better])
+    better = [replace(_cell(env, noise=0.05), stagger=True) for env in OPEN[:2]]
+    for cell in better:
+        cell.returns[:3, :, 1:] += 0.1
+    found = answers([*cells, *better])
     assert found["batches"] == dict.fromkeys(found["batches"])
     won = found["stagger"]["samples"]["won"]
     assert won["1"]["value"] == pytest.approx(0.1, abs=0.06)
