@@ -114,7 +114,7 @@ class Visit:
 
     def until(self, question: str) -> None:
         """Wait until the answer is yes; the page's policy forbids Playwright's own way."""
-        for _ in range(100):
+        for _ in range(600):
             if self.page.evaluate(question):
                 return
             self.page.wait_for_timeout(50)
