@@ -211,6 +211,7 @@ proving-ground: install  ## Train what each T loses on the reference tasks, many
 	$(BIN)/pip install --quiet --disable-pip-version-check -r benchmarks/requirements-proving.txt
 	$(BIN)/python -m benchmarks.proving.run $(PROVING)
 	$(BIN)/python -m benchmarks.proving.live
+	$(BIN)/python -m benchmarks.proving.fallback
 	$(BIN)/python -m benchmarks.proving.prior
 	$(BIN)/python -m benchmarks.proving.report
 

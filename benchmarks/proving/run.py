@@ -95,8 +95,8 @@ def judge(
 
     kept: an earlier result, from which the rows of the slow rules are taken.
     """
-    known, dropped = _kept(read_cells(cells))
-    asked, gone = _kept(read_cells(cells, sealed=True)) if sealed else ([], [])
+    known, dropped = kept_cells(read_cells(cells))
+    asked, gone = kept_cells(read_cells(cells, sealed=True)) if sealed else ([], [])
     objectives = [one for one in OBJECTIVES if one != "measured" or COSTS.exists()]
     work = partial(judge_objective, known, asked, replays, kept is None)
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
@@ -277,7 +277,7 @@ def _turned(objectives: Sequence[str], parts: Sequence[dict[str, Any]]) -> dict[
     }
 
 
-def _kept(cells: Sequence[Cell]) -> tuple[list[Cell], list[dict[str, Any]]]:
+def kept_cells(cells: Sequence[Cell]) -> tuple[list[Cell], list[dict[str, Any]]]:
     """The cells in which something was learnt at all, and the others with what was gained."""
     kept, dropped = [], []
     for cell in cells:

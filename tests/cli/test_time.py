@@ -43,7 +43,7 @@ def test_json_keeps_its_promise(timed: tuple[Path, Any]) -> None:
 
 
 def test_an_advice_reads_the_costs(timed: tuple[Path, Any], tmp_path: Path) -> None:
-    """Nothing is trained: the times decide on the reference tasks."""
+    """The times decide on the reference tasks, and no layout is trained."""
     file, _ = timed
     words = ("--costs", str(file), "--trainings", "0", "--steps", "2,4,8,16", "--json")
     words = (*words, "--network", "table", "--out", str(tmp_path / "advice"))
